@@ -1,0 +1,64 @@
+"""Label kernels H(y) = L L' by a factor L = Y A of the one-hot labels Y."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.representations.base import Array
+
+LabelKernel = str | Array | Callable[[Array, Array], Array]
+
+
+def label_factor(
+    label_kernel: Any,
+    labels: Array,  # (n,) indices into classes
+    classes: Array,  # (k,)
+    weight: Array | None = None,  # (n,)
+) -> tuple[Array, Array]:
+    """(T, A) with L = T A: T has a row per sample, A mixes its columns.
+
+    - ``"indicator"``: T = Y, A = I, so H = Y Y' (Chen et al., H1);
+    - ``"normalized"``: A = (Y'Y)^{-1/2}, each class counts the same (H2);
+    - a matrix (k, k) or a function of two label arrays: similarities of the
+      classes, in the order of ``classes``;
+    - a matrix (n, n): similarities of the samples.
+    """
+    k = len(classes)
+    Y = one_hot(labels, k)
+    if isinstance(label_kernel, str):
+        if label_kernel == "indicator":
+            return Y, np.eye(k)
+        if label_kernel == "normalized":
+            counts = np.bincount(labels, weight, k)
+            return Y, np.diag(1 / np.sqrt(counts))
+        raise ValueError(
+            f"label_kernel={label_kernel!r} is not known. Give 'normalized', 'indicator', "
+            "a function of two label arrays, or a matrix of similarities."
+        )
+    H = np.asarray(label_kernel(classes, classes) if callable(label_kernel) else label_kernel)
+    if H.shape == (len(labels), len(labels)):
+        return _psd_factor(H), np.eye(len(labels))
+    if H.shape == (k, k):
+        return Y, _psd_factor(H)
+    raise ValueError(
+        f"label_kernel has shape {H.shape}; it must be (n_classes, n_classes) = {(k, k)} "
+        f"or (n_samples, n_samples) = {(len(labels), len(labels))}."
+    )
+
+
+def one_hot(labels: Array, k: int) -> Array:
+    return np.eye(k)[labels]
+
+
+def _psd_factor(H: Array) -> Array:
+    """F with H = F F', columns by decreasing eigenvalue, square."""
+    if not np.allclose(H, H.T):
+        raise ValueError("label_kernel is not symmetric; similarities of labels must be.")
+    w, V = linalg.eigh(H.astype(np.float64))
+    if w[0] < -1e-8 * max(abs(w[-1]), abs(w[0])):
+        raise ValueError(
+            f"label_kernel is not positive semidefinite: its smallest eigenvalue is {w[0]:.3g}."
+        )
+    return np.asarray(V * np.sqrt(np.maximum(w, 0)))[:, ::-1]

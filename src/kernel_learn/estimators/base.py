@@ -1,0 +1,79 @@
+"""What all estimators of a learned subspace share."""
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_variance,
+    validate_rows,
+)
+from kernel_learn.kernels.resolve import as_kernel, is_bank
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.representations import Representation, Sample, plan_sample, represent
+
+
+class KernelEstimator(BaseEstimator):
+    """An estimator with a parameter ``kernel``."""
+
+    kernel: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        kind = "vectors" if is_bank(self.kernel) else as_kernel(self.kernel).input
+        tags.input_tags.pairwise = kind == "matrix"
+        tags.input_tags.sparse = kind in ("vectors", "columns")
+        tags.input_tags.string = kind == "strings"
+        tags.target_tags.required = True
+        return tags
+
+
+class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """A transformer whose features are those of its fitted ``kernel_``."""
+
+    landmarks: Any
+    memory_budget: Any
+    random_state: Any
+
+    def transform(self, X: Any) -> Array:
+        """The learned features of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Rows as at fit; for a precomputed kernel K(X, X_train).
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        X = validate_rows(self, self.base_kernel_, X, reset=False)
+        return self.kernel_.transform(X)
+
+    def _represent(
+        self, data: Labelled, T: Array, *, matrices: float = 2.5, **options: Any
+    ) -> Representation:
+        """The sample in the representation that the plan chooses; sets base_kernel_ and plan_."""
+        sample = Sample(data.kernel, data.X, T, data.weight)
+        self.base_kernel_ = data.kernel
+        self.classes_ = data.classes
+        self.plan_ = plan_sample(data.kernel, sample, self.landmarks, self.memory_budget, matrices)
+        representation = represent(
+            data.kernel,
+            sample,
+            self.plan_,
+            self.landmarks,
+            random_state=self.random_state,
+            **options,
+        )
+        check_variance(representation, getattr(self, "n_features_in_", None))
+        return representation
+
+    def _store_kernel(self, kernel: SubspaceKernel) -> None:
+        self.kernel_ = kernel
+        self.n_components_ = self._n_features_out = kernel.coef.shape[1]

@@ -1,0 +1,145 @@
+"""What comes in, checked once: rows, labels, weights, numbers."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from kernel_learn.kernels.base import Kernel, Rows, take_rows
+from kernel_learn.kernels.columns import as_rows
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.representations import Representation
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """Checked training data: a resolved kernel, rows, labels as indices, weights."""
+
+    kernel: Kernel
+    X: Rows
+    labels: Array  # (n,) indices into classes
+    classes: Array
+    weight: Array | None  # (n,), None for ones
+
+
+def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
+    """Check rows, labels and weights for fit; rows of weight zero are left out."""
+    kernel = as_kernel(estimator.kernel)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    X = validate_rows(estimator, kernel, X, y, reset=True)
+    y = check_labels(y)
+    check_consistent_length(X, y)
+    weight = check_weights(sample_weight, len(y))
+    if weight is not None and kernel.input != "matrix" and not weight.all():
+        X, y, weight = take_rows(X, weight > 0), y[weight > 0], weight[weight > 0]
+    classes, labels = encode_labels(y, weight)
+    kernel = kernel.resolve(X, weight)
+    return Labelled(kernel, X, labels, classes, weight)
+
+
+def validate_rows(
+    estimator: Any, kernel: Kernel, X: Any, y: Any = "no_validation", *, reset: bool
+) -> Rows:
+    """The rows in the form that the kernel takes, checked against those seen at fit."""
+    least = 2 if reset else 1
+    if kernel.input == "strings":
+        rows = as_rows(X, "strings", "X")
+        if len(rows) < least:
+            raise ValueError(f"Found {len(rows)} strings, and at least {least} are required.")
+        return rows
+    if kernel.input == "columns":
+        X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(
+        estimator,
+        X,
+        accept_sparse=kernel.input == "vectors" and "csr",
+        dtype=(np.float64, np.float32),
+        ensure_min_samples=least,
+        reset=reset,
+    )
+
+
+def check_labels(y: Any) -> Array:
+    """Class labels as a one-dimensional array of one type."""
+    y = column_or_1d(y, warn=True)
+    try:
+        check_classification_targets(y)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in y})
+        raise ValueError(
+            f"y mixes labels of the types {', '.join(kinds)}. Make them all strings or all numbers."
+        ) from error
+    return y
+
+
+def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
+    """(classes, indices); classes are those of positive weight."""
+    classes = np.unique(y if weight is None else y[weight > 0])
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has {len(classes)} class ({classes[0]!r}), and at least 2 classes are needed "
+            "to learn what tells them apart."
+        )
+    return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def check_weights(sample_weight: Any, n: int) -> Array | None:
+    """Weights as float64, or None; they must be finite, not negative, and not all zero."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, sample_weight)
+    weight = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weight.shape}; one weight per row is {(n,)}.")
+    if weight.min() < 0:
+        raise ValueError(f"sample_weight has negative weights, {weight.min():.3g} the smallest.")
+    if not weight.any():
+        raise ValueError("sample_weight is zero for every row; at least two rows must count.")
+    return weight
+
+
+def check_positive(name: str, value: Any, owner: Any) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf:
+        return float(value)
+    raise ValueError(
+        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
+    )
+
+
+def check_n_components(value: Any, default: int, owner: Any) -> int:
+    if value is None:
+        return default
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(
+        f"{type(owner).__name__}(n_components={value!r}): n_components must be a positive "
+        "integer, or None."
+    )
+
+
+def check_variance(sample: Representation, n_features: int | None) -> None:
+    """Refuse a kernel that takes one value on all rows: there is nothing to learn from."""
+    trace, n, kernel = sample.trace, sample.n, sample.kernel
+    if not np.isfinite(trace):
+        raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
+    if trace / n <= 1e-14 * abs(sample.mean_diagonal) or trace <= 0:
+        raise ValueError(
+            f"{kernel!r} has zero variance on these rows: all of them look the same to it "
+            f"(n_features={n_features}). "
+            "Check that X is not constant and that the kernel's width suits its scale."
+        )

@@ -1,0 +1,37 @@
+"""Kernels: k(X, X_ref) on blocks of rows."""
+
+from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
+from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
+from kernel_learn.kernels.base import Kernel, ProfileKernel
+from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
+from kernel_learn.kernels.precomputed import Precomputed
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
+from kernel_learn.kernels.strings import Spectrum, Subsequence
+from kernel_learn.kernels.subspace import SubspaceKernel
+
+__all__ = [
+    "ChiSquared",
+    "ColumnKernel",
+    "Combination",
+    "Cosine",
+    "Exponential",
+    "FunctionKernel",
+    "Gaussian",
+    "GaussianProcessKernel",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Matern",
+    "PairwiseKernel",
+    "Polynomial",
+    "Precomputed",
+    "ProfileKernel",
+    "Spectrum",
+    "SubspaceKernel",
+    "Subsequence",
+    "as_kernel",
+    "evaluate_bank",
+    "gaussian_bank",
+]

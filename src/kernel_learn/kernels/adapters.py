@@ -1,0 +1,55 @@
+"""Kernels of others: a function, a scikit-learn metric name, a Gaussian-process kernel."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.base import Array, Kernel, Rows
+
+
+class FunctionKernel(Kernel):
+    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref)."""
+
+    def __init__(self, function: Callable[[Rows, Rows], Array]) -> None:
+        self.function = function
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        X_ref = X if X_ref is None else X_ref
+        K = np.array(self.function(X, X_ref), dtype=pairwise.result_dtype(X, X_ref))
+        expected = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
+        if K.shape != expected:
+            raise ValueError(
+                f"The kernel function {self.function!r} returned shape {K.shape} for "
+                f"{expected[0]} and {expected[1]} rows. It must return k(X, X_ref) of shape "
+                f"{expected}; scikit-learn-style functions of two single rows can be "
+                "wrapped in sklearn.metrics.pairwise_kernels."
+            )
+        return K
+
+
+class PairwiseKernel(Kernel):
+    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with that function's defaults."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        return np.asarray(pairwise_kernels(X, X_ref, metric=self.metric))
+
+
+class GaussianProcessKernel(Kernel):
+    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand."""
+
+    def __init__(self, kernel: Any) -> None:
+        self.kernel = kernel
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        X = pairwise.dense(X)
+        K = self.kernel(X, None if X_ref is None else pairwise.dense(X_ref))
+        return np.asarray(K, dtype=X.dtype)
+
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(self.kernel.diag(pairwise.dense(X)), dtype=X.dtype)

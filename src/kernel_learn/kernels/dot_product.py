@@ -1,0 +1,88 @@
+"""Kernels of the dot product x'y; sparse rows stay sparse."""
+
+from numbers import Integral, Real
+from typing import ClassVar, Self
+
+import numpy as np
+
+from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.base import Array, ProfileKernel, Rows
+from kernel_learn.kernels.rules import check_gamma, resolve_gamma
+
+
+class Linear(ProfileKernel):
+    """k(x, y) = x'y."""
+
+    statistic: ClassVar[pairwise.StatisticName] = "dot"
+
+    def profile(self, S: Array, scale: float, out: Array) -> None:
+        np.divide(S, scale, out=out) if scale != 1.0 else np.copyto(out, S)
+
+    def diag(self, X: Rows) -> Array:
+        return pairwise.squared_norms(X).astype(X.dtype)
+
+    def explicit_dimension(self, X: Rows) -> int | None:
+        return int(X.shape[1])
+
+    def explicit_landmarks(self, X: Rows) -> Rows:
+        """The unit vectors: k(x, e_c) = x_c."""
+        return np.eye(X.shape[1], dtype=X.dtype)
+
+
+class Polynomial(ProfileKernel):
+    """k(x, y) = (gamma x'y + coef0)^degree.
+
+    The rule ``gamma="median"`` takes the median of the squared Euclidean
+    distance, since a dot product is no distance.
+    """
+
+    statistic: ClassVar[pairwise.StatisticName] = "dot"
+
+    def __init__(
+        self, degree: int = 3, gamma: float | str = "median", coef0: float = 1.0
+    ) -> None:
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    @property
+    def is_resolved(self) -> bool:
+        check_gamma(self, self.gamma)
+        if not isinstance(self.degree, Integral) or self.degree < 1:
+            raise ValueError(f"Polynomial(degree={self.degree!r}): degree must be an integer >= 1.")
+        if not self.coef0 >= 0:
+            raise ValueError(
+                f"Polynomial(coef0={self.coef0!r}): coef0 must not be negative, "
+                "or the kernel is not positive semidefinite."
+            )
+        return isinstance(self.gamma, Real)
+
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
+        if self.is_resolved:
+            return self
+        gamma = resolve_gamma(str(self.gamma), X, sample_weight, "sqeuclidean")
+        return type(self)(degree=self.degree, gamma=gamma, coef0=self.coef0)
+
+    def profile(self, S: Array, scale: float, out: Array) -> None:
+        np.multiply(S, float(self.gamma) / scale, out=out)
+        out += self.coef0
+        base = out.copy() if self.degree > 1 else out
+        for _ in range(self.degree - 1):  # np.power is an order of magnitude slower
+            out *= base
+
+    def diag(self, X: Rows) -> Array:
+        S = pairwise.squared_norms(X).astype(X.dtype)
+        self.profile(S, 1.0, S)
+        return S
+
+
+class Cosine(ProfileKernel):
+    """k(x, y) = x'y / (|x| |y|), zero where a row is zero."""
+
+    statistic: ClassVar[pairwise.StatisticName] = "cosine"
+
+    def profile(self, S: Array, scale: float, out: Array) -> None:
+        np.divide(S, scale, out=out) if scale != 1.0 else np.copyto(out, S)
+
+    def diag(self, X: Rows) -> Array:
+        return (pairwise.squared_norms(X) > 0).astype(X.dtype)

@@ -1,0 +1,96 @@
+"""A kernel matrix that the user has computed."""
+
+import warnings
+from typing import ClassVar, Literal, Self
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+
+
+class Precomputed(Kernel):
+    """Rows are rows of a kernel matrix: K(X, X_train), square at fit.
+
+    The training matrix must be symmetric. If it has negative eigenvalues
+    beyond rounding, ``psd="clip"`` replaces K = V diag(w) V' by
+    V diag(max(w, 0)) V' with a warning, and new rows k by k V_+ V_+', which
+    is the same repair; ``psd="error"`` refuses. ``repair`` is V_+ V_+',
+    found at fit and None if there was nothing to repair.
+    """
+
+    input: ClassVar[InputKind] = "matrix"
+
+    def __init__(
+        self, psd: Literal["clip", "error"] = "clip", repair: Array | None = None
+    ) -> None:
+        self.psd = psd
+        self.repair = repair
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        """Columns ``X_ref`` (indices of training rows, None for all) of the repaired rows X."""
+        columns = slice(None) if X_ref is None else X_ref
+        if self.repair is not None:
+            return np.asarray(X @ self.repair[:, columns])
+        return np.array(X[:, columns])
+
+    def diag(self, X: Rows) -> Array:
+        return np.diagonal(self(X)).copy()
+
+    def reference(self, X: Rows, indices: Array) -> Rows:
+        return np.asarray(indices)
+
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
+        """The kernel with the repair that the training matrix X needs."""
+        if self.psd not in ("clip", "error"):
+            raise ValueError(f'Precomputed(psd={self.psd!r}): psd must be "clip" or "error".')
+        check_symmetric_matrix(X)
+        if self.repair is not None or is_positive_semidefinite(X):
+            return self
+        w, V = linalg.eigh(X.astype(np.float64))
+        if self.psd == "error":
+            raise ValueError(
+                f"The precomputed kernel matrix is not positive semidefinite: its eigenvalues run "
+                f"from {w[0]:.3g} to {w[-1]:.3g}. Correct the kernel, or let "
+                'Precomputed(psd="clip") set the negative ones to zero.'
+            )
+        warnings.warn(
+            f"The precomputed kernel matrix has negative eigenvalues (smallest {w[0]:.3g}, "
+            f"largest {w[-1]:.3g}); they are set to zero, and new rows are repaired alike. "
+            'Precomputed(psd="error") refuses such a matrix.',
+            UserWarning,
+            stacklevel=2,
+        )
+        V_plus = V[:, w > 0]
+        repair = (V_plus @ V_plus.T).astype(X.dtype)
+        return type(self)(psd=self.psd, repair=repair)
+
+
+def check_symmetric_matrix(K: Array) -> None:
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"A precomputed kernel matrix must be square at fit, and X has shape {K.shape}. "
+            "Pass K(X_train, X_train) to fit and K(X_new, X_train) afterwards."
+        )
+    largest = np.abs(K).max(initial=0.0)
+    difference = np.abs(K - K.T)
+    if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:
+        i, j = np.unravel_index(np.argmax(difference), K.shape)
+        raise ValueError(
+            f"The precomputed kernel matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
+            f"entry ({j}, {i}) is {K[j, i]:.6g}. Use (K + K.T) / 2 if that is rounding, and check "
+            "that X is K(X_train, X_train) if it is not."
+        )
+
+
+def is_positive_semidefinite(K: Array) -> bool:
+    """Whether no eigenvalue lies below -n eps max|K|, by one Cholesky factorisation."""
+    n = len(K)
+    shift = 10 * n * np.finfo(K.dtype).eps * max(float(np.abs(K).max(initial=0.0)), 1e-300)
+    shifted = np.array(K, dtype=np.float64)
+    shifted[np.diag_indices(n)] += shift
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return False
+    return True

@@ -1,0 +1,66 @@
+"""From what a user writes to a kernel: the only file that reads kernel strings."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sklearn.gaussian_process.kernels import Kernel as SklearnGPKernel
+from sklearn.metrics.pairwise import kernel_metrics
+
+from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
+from kernel_learn.kernels.precomputed import Precomputed
+from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
+from kernel_learn.kernels.strings import Spectrum, Subsequence
+
+NAMES: dict[str, Callable[[], Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "exponential": Exponential,
+    "matern": Matern,
+    "linear": Linear,
+    "polynomial": Polynomial,
+    "cosine": Cosine,
+    "chi_squared": ChiSquared,
+    "spectrum": Spectrum,
+    "subsequence": Subsequence,
+    "precomputed": Precomputed,
+    # scikit-learn's own names keep scikit-learn's own defaults
+    "rbf": lambda: Gaussian(gamma="auto"),
+    "poly": lambda: Polynomial(degree=3, gamma="auto", coef0=1.0),
+    "chi2": lambda: ChiSquared(gamma=1.0),
+}
+
+
+def as_kernel(spec: Any) -> Kernel:
+    """One kernel from a name, a Kernel, a scikit-learn kernel or a function."""
+    if isinstance(spec, Kernel):
+        return spec
+    if isinstance(spec, str):
+        return _named(spec)
+    if isinstance(spec, SklearnGPKernel):
+        return GaussianProcessKernel(spec)
+    if callable(spec) and not isinstance(spec, type):
+        return FunctionKernel(spec)
+    if is_bank(spec):
+        raise ValueError(
+            f"kernel is a bank of {len(spec)} kernels, and one kernel is needed here. Choose one."
+        )
+    raise ValueError(
+        f"kernel={spec!r} is not a kernel. Give a name ({', '.join(sorted(NAMES))}), an object of "
+        "kernel_learn.kernels (an instance, not the class), a scikit-learn kernel, or a function "
+        "k(X, X_ref)."
+    )
+
+
+def is_bank(spec: Any) -> bool:
+    return isinstance(spec, Mapping | list | tuple)
+
+
+def _named(name: str) -> Kernel:
+    if name in NAMES:
+        return NAMES[name]()
+    if name in kernel_metrics():
+        return PairwiseKernel(name)
+    known = sorted({*NAMES, *kernel_metrics()})
+    raise ValueError(f"kernel={name!r} is not known. Known names: {', '.join(known)}.")

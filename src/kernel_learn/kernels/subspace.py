@@ -1,0 +1,56 @@
+"""The learned kernel of a subspace model."""
+
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
+
+# Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
+BLOCK_SIZE = 2**21
+
+
+class SubspaceKernel(Kernel):
+    """k_w(x, y) = f(x)'f(y) with the features f(x) = coef'k(x, landmarks) - offset.
+
+    Everything it needs is a parameter, so it can be cloned, saved, and used
+    as ``kernel=`` of another estimator.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        landmarks: Rows,  # (n_landmarks, ...)
+        coef: Array,  # (n_landmarks, n_components)
+        offset: Array,  # (n_components,)
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.coef = coef
+        self.offset = offset
+
+    @property
+    def input(self) -> InputKind:  # type: ignore[override]
+        return self.kernel.input
+
+    def transform(self, X: Rows) -> Array:
+        """f(x) for each row, (n_rows, n_components), in row blocks."""
+        n, n_landmarks = n_rows(X), len(self.coef)
+        features = np.empty((n, self.coef.shape[1]), dtype=self.coef.dtype)
+        for rows in row_blocks(n, max(1, BLOCK_SIZE // n_landmarks)):
+            K = self.kernel(take_rows(X, rows), self.landmarks)
+            np.matmul(K, self.coef, out=features[rows], casting="same_kind")
+        features -= self.offset
+        return features
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        F = self.transform(X)
+        return F @ (F if X_ref is None else self.transform(X_ref)).T
+
+    def diag(self, X: Rows) -> Array:
+        F = self.transform(X)
+        return np.asarray(np.einsum("ij,ij->i", F, F))
+
+    def __sklearn_clone__(self) -> Any:
+        return self  # immutable by convention; its arrays need no copies

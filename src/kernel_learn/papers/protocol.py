@@ -1,0 +1,103 @@
+"""An experiment as a list of independent cells, run with memory of what is done.
+
+A cell is the smallest piece worth keeping (one data set, one partition). Its
+record is appended to a file of JSON lines as soon as it is there, so a run can
+be stopped at any time and goes on where it was.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TextIO
+
+from kernel_learn.datasets import DataFolder
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One piece of an experiment: a key that names it and what ``run_cell`` needs."""
+
+    key: str
+    settings: Record = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """An experiment of a paper.
+
+    ``run_cell(data, cell)`` returns the figures of a cell; ``render(records)``
+    makes the Markdown page of all that is done so far.
+    """
+
+    name: str
+    title: str
+    cells: Sequence[Cell]
+    run_cell: Callable[[DataFolder, Cell], Record]
+    render: Callable[[Iterable[Record]], str]
+
+
+def run(
+    protocol: Protocol,
+    data: DataFolder,
+    results: Path,  # folder of the JSON lines
+    *,
+    only: Callable[[Cell], bool] = lambda cell: True,
+    seconds: float = float("inf"),
+    stream: TextIO | None = None,
+) -> list[Record]:
+    """Run the cells that are not done yet, within ``seconds``; return all records.
+
+    An interrupt ends the run between cells or in one; what was finished is kept.
+    """
+    stream = sys.stderr if stream is None else stream
+    results.mkdir(parents=True, exist_ok=True)
+    file = results / f"{protocol.name}.jsonl"
+    records = list(read_records(file))
+    done = {record["key"] for record in records}
+    waiting = [cell for cell in protocol.cells if cell.key not in done and only(cell)]
+    start = time.monotonic()
+    try:
+        for i, cell in enumerate(waiting):
+            elapsed = time.monotonic() - start
+            if elapsed > seconds:
+                break
+            _show(stream, protocol.name, i, len(waiting), elapsed, cell.key)
+            record = {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}
+            _append(file, record)
+            records.append(record)
+        _show(stream, protocol.name, len(waiting), len(waiting), time.monotonic() - start, "done")
+    except KeyboardInterrupt:
+        print(f"\n{protocol.name}: stopped; run it again to go on.", file=stream)
+    print(file=stream)
+    return records
+
+
+def read_records(file: Path) -> Iterator[Record]:
+    """The records of a file of JSON lines; a line cut off by a crash is left out."""
+    if not file.exists():
+        return
+    for line in file.read_text().splitlines():
+        try:
+            yield json.loads(line)
+        except json.JSONDecodeError:
+            continue
+
+
+def _append(file: Path, record: Record) -> None:
+    cut_off = file.exists() and file.stat().st_size > 0 and file.read_bytes()[-1:] != b"\n"
+    with file.open("a") as lines:
+        lines.write(("\n" if cut_off else "") + json.dumps(record) + "\n")
+
+
+def _show(stream: TextIO, name: str, done: int, total: int, elapsed: float, key: str) -> None:
+    share = done / total if total else 1.0
+    bar = "#" * round(24 * share)
+    left = f"{elapsed / done * (total - done):.0f} s left" if done else ""
+    text = f"{name} [{bar:<24}] {done}/{total} {elapsed:.0f} s {left} {key}"
+    end = "\r" if stream.isatty() else "\n"
+    print(f"{text:<100}"[:120], end=end, file=stream, flush=True)

@@ -1,0 +1,25 @@
+"""What a sample becomes: an exact Gram matrix, or moments of landmark features."""
+
+from kernel_learn.representations.base import Representation, Spectrum
+from kernel_learn.representations.features import Features, FeatureSample
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.landmarks import Landmarks, select_landmarks
+from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.plan import Plan, plan
+from kernel_learn.representations.represent import Sample, plan_sample, represent
+
+__all__ = [
+    "FeatureSample",
+    "Features",
+    "Gram",
+    "Landmarks",
+    "Moments",
+    "Plan",
+    "Representation",
+    "Sample",
+    "Spectrum",
+    "plan",
+    "plan_sample",
+    "represent",
+    "select_landmarks",
+]

@@ -1,0 +1,68 @@
+"""What criteria see of a sample, whatever it is made of."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.subspace import SubspaceKernel
+
+Array = NDArray[Any]
+Rows = Any
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """operator = U diag(w) U' on its numerical range, w > 0 ascending."""
+
+    w: Array  # (rank,)
+    U: Array  # (m, rank)
+
+
+class Representation(ABC):
+    """A centred sample as a symmetric operator and centred targets.
+
+    Written in feature space with centred rows Phi (n, M), the two forms are
+
+    - ``Gram``: operator G = Phi Phi' (n, n), targets L (n, r), a coefficient
+      vector b stands for the direction Phi'b;
+    - ``FeatureSample``: operator C = Phi'Phi (M, M), targets S = Phi'L (M, r),
+      a coefficient vector b is the direction itself.
+
+    For a function f of the operator, Phi' f(G) L = f(C) S: a criterion written
+    with ``operator``, ``targets`` and ``inner`` gives the same directions in both.
+    """
+
+    kernel: Kernel
+    n: float  # sum of the sample weights
+    mean_diagonal: float  # weighted mean of k(x, x), before centring
+    operator: Array  # (m, m)
+    targets: Array  # (m, r)
+
+    @property
+    def trace(self) -> float:
+        """tr(G) = tr(C)."""
+        return float(np.trace(self.operator))
+
+    @abstractmethod
+    def inner(self, A: Array, B: Array) -> Array:
+        """Inner products in feature space of the directions A and B."""
+
+    @abstractmethod
+    def solve(self, lam: float, B: Array) -> Array:
+        """(operator + lam I)^{-1} B."""
+
+    @abstractmethod
+    def spectrum(self) -> Spectrum:
+        """The eigendecomposition of the operator, cut at rounding."""
+
+    @abstractmethod
+    def expand(self, B: Array) -> SubspaceKernel:
+        """The features x -> B'(phi(x) - mean) of the directions B on any rows."""
+
+    @abstractmethod
+    def spectral_inner(self, w: Array) -> Array:
+        """Squared lengths in feature space of the eigenvectors U with eigenvalues w."""

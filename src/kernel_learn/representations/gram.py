@@ -1,0 +1,81 @@
+"""The exact, centred Gram matrix."""
+
+import numpy as np
+
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.representations.base import Array, Representation, Rows, Spectrum
+from kernel_learn.representations.linalg import eigh_positive, solve_shifted
+
+
+class Gram(Representation):
+    """G = S^{1/2} P K P' S^{1/2} with S = diag(weight), P = I - 1 s' / (s'1).
+
+    Targets are centred alike, L = S^{1/2} P T. With unit weights G = PKP and
+    L = PT; a row of weight 2 gives what two rows give. At its peak it holds
+    2 n^2 numbers: G, and the copy that is factorised.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Rows,  # (n, ...)
+        T: Array,  # (n, r)
+        weight: Array | None = None,  # (n,)
+        *,
+        center: bool = True,
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = kernel.reference(X, np.arange(n_rows(X)))
+        self.dtype = getattr(X, "dtype", None)
+        self.weight = np.ones(n_rows(X)) if weight is None else np.asarray(weight, np.float64)
+        self.center = center
+        self.n = float(self.weight.sum())
+        self.root_weight = np.sqrt(self.weight)
+        # float64 throughout: G + lam I of a float32 matrix is not positive definite at lam ~ 1e-7
+        K = kernel(to_double(X)).astype(np.float64, copy=False)
+        self.mean_diagonal = float(self.weight @ np.diagonal(K)) / self.n
+        self.kernel_mean = K @ (self.weight / self.n) if center else np.zeros(len(K))
+        self._center_and_weigh(K)
+        self.operator = K
+        T = T - (self.weight / self.n) @ T if center else T
+        self.targets = self.root_weight[:, None] * T
+
+    def _center_and_weigh(self, K: Array) -> None:
+        m, root = self.kernel_mean, self.root_weight
+        column = m - float(self.weight @ m) / self.n
+        unit = bool(np.all(root == 1.0))
+        for rows in row_blocks(len(K), 64):
+            if self.center:
+                K[rows] -= m[rows, None]
+                K[rows] -= column
+            if not unit:
+                K[rows] *= root[rows, None]
+                K[rows] *= root
+
+    def inner(self, A: Array, B: Array) -> Array:
+        return np.asarray((self.operator @ A).T @ B)
+
+    def solve(self, lam: float, B: Array) -> Array:
+        return solve_shifted(self.operator, lam, B)
+
+    def spectrum(self) -> Spectrum:
+        return Spectrum(*eigh_positive(self.operator))
+
+    def spectral_inner(self, w: Array) -> Array:
+        return w
+
+    def expand(self, B: Array) -> SubspaceKernel:
+        """f(x) = sum_i b_i <phi(x) - m, root_i (phi(x_i) - m)>, with the means moved into b."""
+        coef = self.root_weight[:, None] * B
+        if self.center:
+            coef = coef - np.outer(self.weight / self.n, coef.sum(axis=0))
+        offset = self.kernel_mean @ coef
+        dtype = np.float32 if self.dtype == np.float32 else np.float64
+        return SubspaceKernel(self.kernel, self.landmarks, coef.astype(dtype), offset.astype(dtype))
+
+
+def to_double(X: Rows) -> Rows:
+    """float32 rows as float64; everything else as it is."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X

@@ -1,0 +1,168 @@
+"""Which rows become landmarks.
+
+Choices are made among distinct rows in the order of their content keys, with
+the weights of repeated rows added up: the order of the rows does not matter,
+and a row of weight two is two rows.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from scipy import linalg
+from sklearn.cluster import KMeans, MiniBatchKMeans
+
+from kernel_learn.kernels.base import Kernel, take_rows
+from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.representations.base import Array, Rows
+
+Rule = Literal["uniform", "kmeans", "rpcholesky"]
+RULES = ("uniform", "kmeans", "rpcholesky")
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """A rule for choosing landmarks, and how many (None: the plan's default)."""
+
+    rule: Rule = "rpcholesky"
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise ValueError(f"Landmarks(rule={self.rule!r}): the rules are {', '.join(RULES)}.")
+        if self.count is not None and not (isinstance(self.count, Integral) and self.count >= 1):
+            raise ValueError(f"Landmarks(count={self.count!r}): count must be a positive integer.")
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Landmark rows; their indices if they are rows of X; the share of the trace left out."""
+
+    rows: Rows
+    indices: Array | None
+    residual: float | None
+
+
+def select_landmarks(
+    rule: Rule,
+    count: int,
+    kernel: Kernel,
+    X: Rows,
+    candidates: Array,  # indices of distinct rows in key order
+    weight: Array,  # their weights
+    pool_rows: int,  # so many of them are looked at where each costs a kernel column
+    rng: np.random.RandomState,
+) -> Chosen:
+    """Choose ``count`` landmarks among the candidate rows of X."""
+    count = min(count, len(candidates))
+    residual = None
+    if rule == "kmeans":
+        return Chosen(select_kmeans(count, kernel, X, candidates, weight, rng), None, None)
+    if rule == "uniform":
+        picked = select_uniform(count, weight, rng)
+    else:
+        pool = candidates[:pool_rows]
+        picked, residual = select_rpcholesky(
+            count, kernel, take_rows(X, pool), weight[:pool_rows], rng
+        )
+    indices = candidates[picked]
+    return Chosen(take_rows(X, indices), indices, residual)
+
+
+def select_uniform(count: int, weight: Array, rng: np.random.RandomState) -> Array:
+    """Without replacement, proportional to weight: the largest log(u)/w (Efraimidis & Spirakis)."""
+    return np.argsort(np.log(rng.uniform(size=len(weight))) / weight)[-count:]
+
+
+def select_kmeans(
+    count: int,
+    kernel: Kernel,
+    X: Rows,
+    candidates: Array,
+    weight: Array,
+    rng: np.random.RandomState,
+) -> Array:
+    """Centres of k-means on the rows themselves."""
+    if kernel.input != "vectors":
+        raise ValueError(
+            f'landmarks="kmeans" averages rows, and a row here is one of {kernel.input}. '
+            'Use "rpcholesky" or "uniform".'
+        )
+    big = len(candidates) > 10_000
+    method = MiniBatchKMeans if big else KMeans
+    clusters = method(count, random_state=rng.randint(2**31 - 1), n_init=1)
+    rows = take_rows(X, candidates)
+    return np.asarray(clusters.fit(rows, sample_weight=weight).cluster_centers_, dtype=X.dtype)
+
+
+def select_rpcholesky(
+    count: int, kernel: Kernel, X: Rows, weight: Array, rng: np.random.RandomState
+) -> tuple[Array, float]:
+    """Randomly pivoted Cholesky, in blocks with rejection (Chen et al. 2023; Epperly et al. 2024).
+
+    K ~ F F'; a pivot is drawn with probability proportional to the weighted
+    residual diagonal d = diag(K - F F'). A block of draws is thinned so that
+    the accepted ones are distributed as if drawn one after the other. Returns
+    the pivots and the share of the trace that is left, sum w d / sum w diag K.
+    """
+    n = n_rows(X)
+    d = kernel.diag(X).astype(np.float64)
+    d0 = d.copy()
+    F = np.empty((n, count))
+    pivots: list[int] = []
+    block = max(1, min(count, max(10, count // 10)))
+    while len(pivots) < count:
+        r = len(pivots)
+        p = weight * np.where(d > 1e-12 * d0, d, 0.0)  # what is left is rounding below that
+        if not p.any():
+            break
+        drawn = rng.choice(n, size=min(block, count - r), p=p / p.sum())
+        K = kernel(X, kernel.reference(X, drawn)).astype(np.float64)
+        R = K - F[:, :r] @ F[drawn, :r].T
+        accepted, L = _reject(R[drawn], d[drawn], rng)
+        columns = slice(r, r + len(accepted))
+        F[:, columns] = linalg.solve_triangular(L, R[:, accepted].T, lower=True).T
+        d = np.maximum(d - np.einsum("ij,ij->i", F[:, columns], F[:, columns]), 0.0)
+        pivots.extend(int(i) for i in drawn[accepted])
+        d[pivots] = 0.0
+    return np.array(pivots), float(weight @ d) / float(weight @ d0)
+
+
+def _reject(H: Array, d: Array, rng: np.random.RandomState) -> tuple[list[int], Array]:
+    """Accept draw i with probability (what is left of d_i given those accepted) / d_i.
+
+    Returns the accepted draws and the Cholesky factor of their residual block.
+    """
+    H = (H + H.T) / 2
+    u = rng.uniform(size=len(d))
+    accepted: list[int] = []
+    L = np.zeros_like(H)
+    for i in range(len(d)):
+        a = len(accepted)
+        row = linalg.solve_triangular(L[:a, :a], H[accepted, i], lower=True) if a else H[:0, i]
+        left = H[i, i] - row @ row
+        if left > max(u[i] * d[i], 1e-12 * d[i]):
+            L[a, :a], L[a, a] = row, np.sqrt(left)
+            accepted.append(i)
+    return accepted, L[: len(accepted), : len(accepted)]
+
+
+def check_landmarks(spec: Any) -> Any:
+    """What the user gave for ``landmarks=``, as "auto", "all", ``Landmarks``, or rows."""
+    if isinstance(spec, str):
+        if spec in ("auto", "all"):
+            return spec
+        if spec in RULES:
+            return Landmarks(spec)  # type: ignore[arg-type]
+        raise ValueError(
+            f"landmarks={spec!r} is not known. Give a number, 'auto', 'all', one of the rules "
+            f"{', '.join(RULES)}, Landmarks(rule, count), or the landmark rows themselves."
+        )
+    if isinstance(spec, Integral) and not isinstance(spec, bool):
+        if spec < 1:
+            raise ValueError(f"landmarks={spec!r}: at least one landmark is needed.")
+        return Landmarks(count=int(spec))
+    if spec is None or isinstance(spec, bool | float):
+        raise ValueError(f"landmarks={spec!r} is not a count, a rule, or rows.")
+    return spec

@@ -1,0 +1,43 @@
+"""Factorisations of symmetric matrices that never fail with a bare LinAlgError."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+Array = NDArray[Any]
+
+
+def rounding(n: int, largest: float, dtype: Any = np.float64) -> float:
+    """The size below which an eigenvalue of an n x n matrix is rounding."""
+    return n * float(np.finfo(dtype).eps) * largest
+
+
+def eigh_positive(A: Array, cut: float | None = None) -> tuple[Array, Array]:
+    """Eigenvalues above the cut (default: rounding), ascending, and their eigenvectors."""
+    w, U = linalg.eigh(A, driver="evd", check_finite=False)
+    largest = float(max(w[-1], 0.0)) if len(w) else 0.0
+    keep = w > (rounding(len(A), largest) if cut is None else cut * largest)
+    return w[keep], U[:, keep]
+
+
+def solve_shifted(A: Array, lam: float, B: Array) -> Array:
+    """(A + lam I)^{-1} B for symmetric A, positive semidefinite up to rounding.
+
+    One Cholesky factorisation; if lam is so small that A + lam I is not
+    positive definite in floating point, one eigendecomposition, with the
+    solution kept in the range of A.
+    """
+    n = len(A)
+    shifted = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
+    shifted[np.diag_indices(n)] += lam
+    largest = float(np.max(np.diagonal(A), initial=0.0))
+    if lam > 10 * rounding(n, largest):
+        try:
+            factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+            return np.asarray(linalg.cho_solve(factor, B, check_finite=False))
+        except linalg.LinAlgError:
+            pass
+    w, U = eigh_positive(A)
+    return np.asarray(U @ ((U.T @ B) / (w + lam)[:, None]))

@@ -1,0 +1,43 @@
+"""Closed forms: the top eigenvectors of a small symmetric matrix."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from kernel_learn.solvers.result import Result
+
+Array = NDArray[Any]
+
+# A direction whose eigenvalue is this much smaller than the largest is rounding
+# (the k-th direction of k centred classes always is): it is never divided by.
+RANK_TOLERANCE = 1e-10
+
+
+def solve_top_eigen(
+    M: Array,  # (r, r) symmetric positive semidefinite
+    n_components: int,
+    tolerance: float = RANK_TOLERANCE,
+) -> Result:
+    """max over R with R'MR diagonal of the sum of l eigenvalues; the point is R E^{-1/2}.
+
+    Returns at most n_components columns (r, l), fewer if M has lower rank.
+    Signs follow ``fix_signs``.
+    """
+    E, R = linalg.eigh((M + M.T) / 2, check_finite=False)
+    E, R = E[::-1], R[:, ::-1]
+    rank = int(np.sum(tolerance * max(E[0], 0.0) < E)) if len(E) else 0
+    E, R = E[: min(rank, n_components)], R[:, : min(rank, n_components)]
+    return Result(point=fix_signs(R) / np.sqrt(E), value=float(E.sum()), values=E)
+
+
+def fix_signs(R: Array) -> Array:
+    """Flip columns so that the first entry of notable size is positive.
+
+    The largest entry would not do: two classes give (a, -a), where rounding decides.
+    """
+    notable = np.abs(R) > 0.3 * np.abs(R).max(axis=0, initial=0.0)
+    first = np.argmax(notable, axis=0)
+    signs = np.sign(R[first, np.arange(R.shape[1])])
+    return np.asarray(R * np.where(signs == 0, 1.0, signs))

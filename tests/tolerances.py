@@ -1,0 +1,4 @@
+"""How close is close: the one place for tolerances."""
+
+EXACT = 1e-10  # the same mathematics along another path, float64
+SINGLE = 1e-6  # kernel values computed in float32
