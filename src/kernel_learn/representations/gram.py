@@ -49,6 +49,7 @@ class Gram(Representation):
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
+        self.target_gram = self.targets.T @ self.targets
 
     def _center_and_weigh(self, K: Array) -> None:
         m, root = self.kernel_mean, self.root_weight
