@@ -2,7 +2,28 @@
 
 from kernel_learn import kernels
 from kernel_learn._version import __version__
-from kernel_learn.estimators import HSICSubspace, SubspaceSVC
+from kernel_learn.estimators import (
+    AlignmentSubspace,
+    HSICSubspace,
+    KernelDiscriminant,
+    KernelDiscriminantQR,
+    KernelOrthogonalCentroid,
+    KernelPLS,
+    KernelPLSRegressor,
+    SubspaceSVC,
+)
 from kernel_learn.representations import Landmarks
 
-__all__ = ["HSICSubspace", "Landmarks", "SubspaceSVC", "__version__", "kernels"]
+__all__ = [
+    "AlignmentSubspace",
+    "HSICSubspace",
+    "KernelDiscriminant",
+    "KernelDiscriminantQR",
+    "KernelOrthogonalCentroid",
+    "KernelPLS",
+    "KernelPLSRegressor",
+    "Landmarks",
+    "SubspaceSVC",
+    "__version__",
+    "kernels",
+]

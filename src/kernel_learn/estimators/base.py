@@ -8,13 +8,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.estimators.validation import (
     Array,
-    Labelled,
+    Training,
     check_variance,
     validate_rows,
 )
 from kernel_learn.kernels.resolve import as_kernel, is_bank
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations import Representation, Sample, plan_sample, represent
+from kernel_learn.solvers.result import Result
 
 
 class KernelEstimator(BaseEstimator):
@@ -51,17 +52,19 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         -------
         features : ndarray of shape (n_samples, n_components)
         """
+        return self._features(X)
+
+    def _features(self, X: Any) -> Array:
+        """``transform`` without the output container that ``set_output`` asks for."""
         check_is_fitted(self)
-        X = validate_rows(self, self.base_kernel_, X, reset=False)
-        return self.kernel_.transform(X)
+        return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))
 
     def _represent(
-        self, data: Labelled, T: Array, *, matrices: float = 2.5, **options: Any
+        self, data: Training, T: Array, *, matrices: float = 2.5, **options: Any
     ) -> Representation:
         """The sample in the representation that the plan chooses; sets base_kernel_ and plan_."""
         sample = Sample(data.kernel, data.X, T, data.weight)
         self.base_kernel_ = data.kernel
-        self.classes_ = data.classes
         self.plan_ = plan_sample(data.kernel, sample, self.landmarks, self.memory_budget, matrices)
         representation = represent(
             data.kernel,
@@ -73,6 +76,12 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         )
         check_variance(representation, getattr(self, "n_features_in_", None))
         return representation
+
+    def _store_result(self, result: Result) -> None:
+        self.objective_ = result.value
+        self.grad_norm_ = result.grad_norm
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
 
     def _store_kernel(self, kernel: SubspaceKernel) -> None:
         self.kernel_ = kernel

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
 
 
@@ -21,18 +22,15 @@ class Precomputed(Kernel):
 
     input: ClassVar[InputKind] = "matrix"
 
-    def __init__(
-        self, psd: Literal["clip", "error"] = "clip", repair: Array | None = None
-    ) -> None:
+    def __init__(self, psd: Literal["clip", "error"] = "clip", repair: Array | None = None) -> None:
         self.psd = psd
         self.repair = repair
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Columns ``X_ref`` (indices of training rows, None for all) of the repaired rows X."""
+        X = kernel_matrix(X)
         columns = slice(None) if X_ref is None else X_ref
-        if self.repair is not None:
-            return np.asarray(X @ self.repair[:, columns])
-        return np.array(X[:, columns])
+        return np.array(X[:, columns] if self.repair is None else X @ self.repair[:, columns])
 
     def diag(self, X: Rows) -> Array:
         return np.diagonal(self(X)).copy()
@@ -44,6 +42,7 @@ class Precomputed(Kernel):
         """The kernel with the repair that the training matrix X needs."""
         if self.psd not in ("clip", "error"):
             raise ValueError(f'Precomputed(psd={self.psd!r}): psd must be "clip" or "error".')
+        X = kernel_matrix(X)
         check_symmetric_matrix(X)
         if self.repair is not None or is_positive_semidefinite(X):
             return self
@@ -64,6 +63,10 @@ class Precomputed(Kernel):
         V_plus = V[:, w > 0]
         repair = (V_plus @ V_plus.T).astype(X.dtype)
         return type(self)(psd=self.psd, repair=repair)
+
+
+def kernel_matrix(X: Rows) -> Array:
+    return pairwise.dense(pairwise.as_vectors(X))
 
 
 def check_symmetric_matrix(K: Array) -> None:

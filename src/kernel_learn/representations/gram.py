@@ -1,11 +1,19 @@
 """The exact, centred Gram matrix."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations.base import Array, Representation, Rows, Spectrum
+from kernel_learn.representations.base import (
+    Array,
+    Representation,
+    Rows,
+    SpectralBlock,
+    Spectrum,
+)
 from kernel_learn.representations.linalg import eigh_positive, solve_shifted
 
 
@@ -41,6 +49,7 @@ class Gram(Representation):
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
+        self.target_gram = self.targets.T @ self.targets
 
     def _center_and_weigh(self, K: Array) -> None:
         m, root = self.kernel_mean, self.root_weight
@@ -65,6 +74,9 @@ class Gram(Representation):
 
     def spectral_inner(self, w: Array) -> Array:
         return w
+
+    def spectral_rows(self, spectrum: Spectrum) -> Iterator[SpectralBlock]:
+        yield spectrum.U * np.sqrt(spectrum.w), self.targets, self.weight / self.n
 
     def expand(self, B: Array) -> SubspaceKernel:
         """f(x) = sum_i b_i <phi(x) - m, root_i (phi(x_i) - m)>, with the means moved into b."""

@@ -86,9 +86,13 @@ def _finish(
 ) -> Result:
     lower, upper, _ = problem.bounds(alpha)
     met = upper - lower <= tol * abs(upper)
-    status = "optimal" if met else "stopped"
     return Result(
-        point=alpha, value=upper, gap=upper - lower, n_iter=n_iter, status=status, history=history
+        point=alpha,
+        value=upper,
+        gap=upper - lower,
+        n_iter=n_iter,
+        status="optimal" if met else "stopped",
+        history=history,
     )
 
 
