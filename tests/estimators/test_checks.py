@@ -3,12 +3,18 @@
 import warnings
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernel_learn as kl
 from kernel_learn.kernels import Gaussian, Laplacian, Matern, Polynomial
 
 ESTIMATORS = [
+    kl.AlignmentSubspace(),
+    kl.AlignmentSubspace(center=True),
+    kl.AlignmentSubspace(landmarks=15),
+    kl.ExpansionSVC(),
+    kl.ExpansionSVC(n_points=4, move_points=False, class_weight="balanced"),
     kl.HSICSubspace(),
     kl.HSICSubspace(uncorrelated=True),
     kl.HSICSubspace(kernel="linear"),
@@ -19,6 +25,16 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.KernelDiscriminant(),
+    kl.KernelDiscriminant(reg=1e-2, decision="nearest_neighbor"),
+    kl.KernelDiscriminant(landmarks=20),
+    kl.KernelDiscriminantQR(),
+    kl.KernelOrthogonalCentroid(),
+    kl.KernelOrthogonalCentroid(clusters_per_class=2, landmarks=15),
+    kl.KernelPLS(),
+    kl.KernelPLS(kernel="precomputed"),
+    kl.KernelPLS(landmarks=20),
+    kl.KernelPLSRegressor(),
 ]
 
 
@@ -27,6 +43,7 @@ def test_scikit_learn_checks(estimator, check):
     with warnings.catch_warnings():
         # the checks hand indefinite matrices to precomputed kernels: the warning is documented
         warnings.filterwarnings("ignore", message="The precomputed kernel matrix has negative")
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)  # they set max_iter=1
         check(estimator)
 
 
