@@ -4,6 +4,7 @@ from kernel_learn import kernels
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
+    ExpansionSVC,
     HSICSubspace,
     KernelDiscriminant,
     KernelDiscriminantQR,
@@ -16,6 +17,7 @@ from kernel_learn.representations import Landmarks
 
 __all__ = [
     "AlignmentSubspace",
+    "ExpansionSVC",
     "HSICSubspace",
     "KernelDiscriminant",
     "KernelDiscriminantQR",

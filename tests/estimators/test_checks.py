@@ -3,6 +3,7 @@
 import warnings
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -11,6 +12,11 @@ import kernel_learn as kl
 from kernel_learn.kernels import Gaussian, Laplacian, Matern, Polynomial
 
 ESTIMATORS = [
+    kl.AlignmentSubspace(),
+    kl.AlignmentSubspace(center=True),
+    kl.AlignmentSubspace(landmarks=15),
+    kl.ExpansionSVC(),
+    kl.ExpansionSVC(n_points=4, move_points=False, class_weight="balanced"),
     kl.HSICSubspace(),
     kl.HSICSubspace(uncorrelated=True),
     kl.HSICSubspace(kernel="linear"),
@@ -21,6 +27,16 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.KernelDiscriminant(),
+    kl.KernelDiscriminant(reg=1e-2, decision="nearest_neighbor"),
+    kl.KernelDiscriminant(landmarks=20),
+    kl.KernelDiscriminantQR(),
+    kl.KernelOrthogonalCentroid(),
+    kl.KernelOrthogonalCentroid(clusters_per_class=2, landmarks=15),
+    kl.KernelPLS(),
+    kl.KernelPLS(kernel="precomputed"),
+    kl.KernelPLS(landmarks=20),
+    kl.KernelPLSRegressor(),
     kl.SubspaceSVC(),
     kl.SubspaceSVC(uncorrelated=False, C=10.0),
     kl.SubspaceSVC(kernel="linear"),
@@ -45,6 +61,7 @@ def test_scikit_learn_checks(estimator, check, monkeypatch):
     with warnings.catch_warnings():
         # the checks hand indefinite matrices to precomputed kernels: the warning is documented
         warnings.filterwarnings("ignore", message="The precomputed kernel matrix has negative")
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)  # they set max_iter=1
         check(estimator)
 
 

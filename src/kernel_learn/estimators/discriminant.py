@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -137,7 +138,7 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
                 f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
                 "them, or 'loo'."
             )
-        regs = [self.reg] if np.ndim(self.reg) == 0 else list(self.reg)
+        regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
         if not regs:
             raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
         return [check_positive("reg", reg, self) for reg in regs]
