@@ -279,6 +279,7 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
 
     def _prepare(self, X: Any, y: Any) -> "_Rows":
         data = validate_labelled(self, X, y)
+        self.classes_ = data.classes
         price = self._class_prices(data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
         n_wanted = check_n_components(self.n_components, len(data.classes), self)

@@ -5,6 +5,8 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "run"]
 
 PROTOCOLS: dict[str, str] = {
+    "chen2008-figures": "kernel_learn.papers.chen2008:figures",
+    "chen2008-table2": "kernel_learn.papers.chen2008:table",
     "wu2007-tables": "kernel_learn.papers.wu2007:table",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""
