@@ -120,7 +120,7 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         the relaxed problem and this subspace, which no solver can close.
     objective_ : float
         ``upper_bound_``.
-    history_ : list of dict
+    history_ : tuple of dict
         Bounds per iteration.
     n_iter_ : int
     reg_ : float
@@ -360,7 +360,7 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         self.lower_bound_ = solution.lower
         self.relaxed_bound_ = solution.relaxed
         self.gap_ = solution.gap
-        self.history_ = list(solution.history)
+        self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         # a row that stands for several shares its weight among them
         A = (machines.A / rows.weight[:, None])[rows.inverse]

@@ -113,7 +113,12 @@ def choose_width(half: Half) -> int:
     return chosen
 
 
-def run_svm(half: Half, width: int) -> Record:
+def best_cell(errors: Array) -> tuple[int, int]:
+    i, j = np.unravel_index(np.argmin(errors), errors.shape)
+    return int(i), int(j)
+
+
+def run_svm(half: Half) -> Record:
     """The tuned machine on the kernel itself: width and C by cross-validation."""
     errors = np.zeros((len(WIDTHS), len(CS)))
     for train, held in half.folds:
@@ -123,7 +128,7 @@ def run_svm(half: Half, width: int) -> Record:
                 machine.fit(K[np.ix_(train, train)], half.y_train[train])
                 predicted = machine.predict(K[np.ix_(held, train)])
                 errors[i, j] += np.sum(predicted != half.y_train[held])
-    i, j = np.unravel_index(np.argmin(errors), errors.shape)
+    i, j = best_cell(errors)
     start = perf_counter()
     machine = SVC(C=CS[j], kernel="precomputed").fit(half.K[i], half.y_train)
     seconds = perf_counter() - start
@@ -157,7 +162,7 @@ def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
             mean = K_train.mean(axis=0) @ coef
             F, F_held = K_train @ coef - mean, K_held @ coef - mean
             errors[i] += count_svm_errors(F, y[train], F_held, y[held])
-    i, j = np.unravel_index(np.argmin(errors), errors.shape)
+    i, j = best_cell(errors)
     start = perf_counter()
     model = template.set_params(reg=regs[i]).fit(K, y)
     seconds = perf_counter() - start
@@ -200,7 +205,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
             for j in range(len(CS)):
                 scores = K[np.ix_(held, train)] @ path.coefs[i, j] + path.intercepts[i, j]
                 errors[i, j] += np.sum(classes[scores.argmax(axis=1)] != y[held])
-    i, j = np.unravel_index(np.argmin(errors), errors.shape)
+    i, j = best_cell(errors)
     model = template.set_params(C=CS[j], reg=regs[i], tol=1e-6)
     start = perf_counter()
     model.fit(K, y)
@@ -218,7 +223,7 @@ def run_table_cell(data: DataFolder, cell: Cell) -> Record:
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
     width = choose_width(half)
     record: Record = {"width": WIDTHS[width], "n_train": len(half.y_train)}
-    record["SVM"] = run_svm(half, width)
+    record["SVM"] = run_svm(half)
     record["SKFE"] = run_skfe(half, width)
     for prefix, uncorrelated in (("", False), ("u", True)):
         record[prefix + "HSIC"] = run_hsic(half, width, uncorrelated)
@@ -450,14 +455,14 @@ def render_figures(records: Iterable[Record]) -> str:
             lines.append(f"| {l} | " + " | ".join(cells) + " |")
         lines.append("")
     lines += [
-        "The paper: errors fall until l is about k - 1, and stay. So here. HSIC and uHSIC have no more",
-        "than k - 1 features, the joint methods no more than k; beyond that their rows are constant.",
+        "The paper: errors fall until l is about k - 1, and stay. HSIC and uHSIC have no more than",
+        "k - 1 features, the joint methods no more than k; beyond that their columns are constant.",
         "",
         "## Figure 2: bounds per round of the alternation",
         "",
-        "The paper: upper and lower bound approach each other within a few rounds. Here, with every",
-        "machine solved and both bounds computed from their definitions, they do not; the exact method",
-        "has the value in one round.",
+        "The paper: upper and lower bound approach each other within a few rounds. Here, with",
+        "every machine solved and both bounds computed from their definitions, they do not; the",
+        "exact method has the value in one round.",
         "",
     ]
     for figure, key in ((2, "bounds"), (3, "errors")):
