@@ -384,6 +384,14 @@ def test_bad_input():
         SubspaceSVC(n_components=7).fit(X, y)
 
 
+def test_interpolating_machines_have_one_direction_less():
+    """All rows on their margins: A is the image of centred signs, of rank k - 1."""
+    model = SubspaceSVC(C=1000.0, reg=1e-3).fit(X, y)
+    assert model.transform(X).shape[1] == 2
+    with pytest.warns(UserWarning, match="n_components=3.*rank 2"):
+        SubspaceSVC(C=1000.0, reg=1e-3, n_components=3).fit(X, y)
+
+
 def test_cut_short_says_how_far():
     with pytest.warns(ConvergenceWarning, match="the optimum lies between"):
         model = SubspaceSVC(n_components=1, max_iter=1, C=10.0).fit(X, y)

@@ -401,15 +401,15 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     classes = np.unique(y)
     exact = SubspaceSVC("precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG)
     rows = exact._prepare(K, y)
-    problem, directions = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
+    problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
     start = linalg.svd(problem.F.T @ rows.label_factor, full_matrices=False)[0]
     lower, upper, errors = [], [], []
     rounds = alternate(problem, start[:, : problem.n_components], 1e-4)
     for E, machines, bound in islice(rounds, ROUNDS):
         lower.append(bound)
         upper.append(float(machines.primal.sum()))
-        weights = directions @ E @ (E.T @ problem.criterion.weights(machines.alpha))
-        learned = rows.sample.expand(weights)
+        weights = E @ (E.T @ problem.criterion.weights(machines.alpha))
+        learned = rows.sample.expand(coordinates.lift(weights))
         scores = half.K_test[width] @ learned.coef - learned.offset + machines.intercept
         errors.append(half.error(classes[scores.argmax(axis=1)]))
     exact.fit(K, y)
