@@ -97,6 +97,15 @@ def test_exactly_symmetric_with_a_large_offset(kernel, rng):
     assert np.array_equal(K, K.T)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix], ids=["dense", "csr"])
+def test_a_row_is_at_distance_zero_of_itself(form, dtype, rng):
+    """Not at that of rounding, whose root is 1e-8."""
+    rows = form((100 * rng.uniform(size=(140, 7))).astype(dtype))
+    for kernel in KERNELS[:7]:
+        assert np.array_equal(np.diagonal(kernel(rows)), np.ones(140))
+
+
 def test_more_rows_than_a_panel(rng):
     rows = rng.standard_normal((300, 3))
     K = Gaussian(0.4)(rows)

@@ -53,6 +53,10 @@ class Representation(ABC):
         return float(np.trace(self.operator))
 
     @abstractmethod
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        """P with P'B = <A, B> in feature space for all directions B, given O_A = operator A."""
+
+    @abstractmethod
     def inner(self, A: Array, B: Array) -> Array:
         """Inner products in feature space of the directions A and B."""
 

@@ -108,6 +108,9 @@ class FeatureSample(Representation):
         self.target_gram = moments.R if center else moments.R + self.n * np.outer(t, t)
         self.mean_diagonal = float(np.trace(moments.C)) / self.n + float(m @ m)
 
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        return A
+
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray(A.T @ B)
 

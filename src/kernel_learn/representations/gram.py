@@ -55,13 +55,15 @@ class Gram(Representation):
         m, root = self.kernel_mean, self.root_weight
         column = m - float(self.weight @ m) / self.n
         unit = bool(np.all(root == 1.0))
-        for rows in row_blocks(len(K), 64):
+        for rows in row_blocks(len(K), 16):  # so few that the block is still in the cache
             if self.center:
-                K[rows] -= m[rows, None]
-                K[rows] -= column
+                K[rows] -= m[rows, None] + column
             if not unit:
                 K[rows] *= root[rows, None]
                 K[rows] *= root
+
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        return O_A
 
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray((self.operator @ A).T @ B)

@@ -1,0 +1,41 @@
+"""One and two centroids per class on the two moons: writes orthogonal_centroid.png."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.datasets import make_moons
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from kernel_learn import KernelOrthogonalCentroid
+from kernel_learn.kernels import Gaussian
+
+FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
+GRID = np.meshgrid(np.linspace(-1.7, 2.7, 90), np.linspace(-1.3, 1.8, 70))
+
+
+def main():
+    X, y = make_moons(400, noise=0.2, random_state=0)
+    X_new, y_new = make_moons(2000, noise=0.2, random_state=1)
+    figure = Figure(figsize=(8, 3.3), layout="constrained")
+    for panel, clusters in zip(figure.subplots(1, 2, sharey=True), (1, 2), strict=True):
+        centroids = KernelOrthogonalCentroid(
+            Gaussian(0.3), clusters_per_class=clusters, random_state=0
+        )
+        model = make_pipeline(centroids, KNeighborsClassifier(15)).fit(X, y)
+        regions = model.predict(np.column_stack([g.ravel() for g in GRID])).reshape(GRID[0].shape)
+        panel.contourf(*GRID, regions, levels=[-0.5, 0.5, 1.5], colors=["C0", "C1"], alpha=0.15)
+        panel.contour(*GRID, regions, levels=[0.5], colors="0.3", linewidths=1)
+        for label in (0, 1):
+            panel.scatter(*X[y == label].T, s=7, color=f"C{label}")
+        per_class = "one centroid" if clusters == 1 else f"{clusters} centroids"
+        score = model.score(X_new, y_new)
+        panel.set(title=f"{per_class} per class: accuracy on new rows {score:.2f}", aspect="equal")
+        panel.set(xticks=[], yticks=[])
+    figure.savefig(FOLDER / "orthogonal_centroid.png", dpi=110, pil_kwargs={"optimize": True})
+
+
+if __name__ == "__main__":
+    main()
