@@ -98,13 +98,15 @@ def test_linear_kernel_uses_its_own_features():
 def test_few_landmarks_come_close():
     X_digits, y_digits = load_digits(return_X_y=True)
     train = np.arange(len(y_digits)) % 3 > 0
-    scores = []
+    scores, residuals = [], []
     for landmarks in (20, 300, "all"):
         model = make_pipeline(
             HSICSubspace(landmarks=landmarks, uncorrelated=True, reg=1e-2, random_state=0),
             KNeighborsClassifier(5),
         ).fit(X_digits[train], y_digits[train])
         scores.append(model.score(X_digits[~train], y_digits[~train]))
+        residuals.append(model[0].landmark_residual_)
+    assert residuals[0] > residuals[1] > residuals[2] == 0.0
     assert scores[0] < scores[1] - 0.02
     assert scores[1] > 0.96
     assert scores[2] > 0.97

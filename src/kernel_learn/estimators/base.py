@@ -74,6 +74,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
             random_state=self.random_state,
             **options,
         )
+        self.landmark_residual_ = representation.residual
         check_variance(representation, getattr(self, "n_features_in_", None))
         return representation
 

@@ -76,6 +76,9 @@ class HSICSubspace(SubspaceTransformer):
     n_components_ : int
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace of the kernel matrix that the landmarks leave out: 0
+        for an exact fit, None for rules that do not measure it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -93,7 +93,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     >>> from kernel_learn import KernelPLS
     >>> X, y = load_iris(return_X_y=True)
     >>> print(f"{KernelPLS(n_components=5).fit(X, y).score(X, y):.2f}")
-    0.97
+    0.99
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

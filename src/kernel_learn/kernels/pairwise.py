@@ -170,7 +170,7 @@ class Manhattan(Statistic):
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         A, B = self.X[rows], self.X_ref[columns]
         if is_sparse(A) or is_sparse(B):
-            D = manhattan_distances(_own_csr(A), _own_csr(B))
+            D = manhattan_distances(_short_csr(A), _short_csr(B))
         else:
             D = cdist(A, B, metric="cityblock")
         np.multiply(D, self.scale, out=out, casting="same_kind")
@@ -184,11 +184,11 @@ class ChiSquaredDistance(Statistic):
         np.multiply(additive_chi2_kernel(A, B), -self.scale, out=out, casting="same_kind")
 
 
-def _own_csr(X: Rows) -> Rows:
-    """CSR for manhattan_distances, which takes 32-bit indices only and sorts them in place."""
+def _short_csr(X: Rows) -> Rows:
+    """CSR with 32-bit indices, the only ones that manhattan_distances takes."""
     X = sparse.csr_matrix(X)
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sparse.csr_matrix((X.data.copy(), indices, indptr), shape=X.shape)
+    return sparse.csr_matrix((X.data, indices, indptr), shape=X.shape)
 
 
 STATISTICS: dict[StatisticName, type[Statistic]] = {

@@ -43,6 +43,7 @@ class Representation(ABC):
     kernel: Kernel
     n: float  # sum of the sample weights
     mean_diagonal: float  # weighted mean of k(x, x), before centring
+    residual: float | None  # share of the kernel's trace that is left out, None if not measured
     operator: Array  # (m, m)
     targets: Array  # (m, r)
     target_gram: Array  # (r, r): L'L of the centred targets

@@ -99,6 +99,7 @@ class FeatureSample(Representation):
         self.sample, self.block_rows = sample, block_rows
         self.features = features
         self.kernel = features.kernel
+        self.residual = features.residual
         self.moments = moments
         self.n = moments.n
         m, t = moments.feature_mean, moments.target_mean

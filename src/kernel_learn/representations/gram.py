@@ -35,6 +35,7 @@ class Gram(Representation):
         center: bool = True,
     ) -> None:
         self.kernel = kernel
+        self.residual = 0.0
         self.landmarks = kernel.reference(X, np.arange(n_rows(X)))
         self.dtype = getattr(X, "dtype", None)
         self.weight = np.ones(n_rows(X)) if weight is None else np.asarray(weight, np.float64)
