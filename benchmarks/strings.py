@@ -1,4 +1,4 @@
-"""Time of the string kernels: full normalised Gram matrices, and per pair against plain loops.
+"""CPU time of the string kernels: normalised Gram matrices, and per pair against plain loops.
 
 python benchmarks/strings.py [n_strings] [length]
 """
@@ -6,7 +6,7 @@ python benchmarks/strings.py [n_strings] [length]
 import sys
 import tracemalloc
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,9 +23,9 @@ def random_strings(n, length, n_letters):
 
 
 def seconds(call):
-    start = perf_counter()
+    start = process_time()
     call()
-    return perf_counter() - start
+    return process_time() - start
 
 
 def peak_megabytes(call):

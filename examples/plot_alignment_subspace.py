@@ -1,4 +1,4 @@
-"""Alignment of SKFE against reg, for true and for permuted labels: writes alignment_subspace.png."""
+"""Alignment of SKFE against reg for true and permuted labels: writes alignment_subspace.png."""
 
 import sys
 from pathlib import Path
@@ -48,6 +48,7 @@ def main():
     panel.text(AlignmentSubspace().reg * 1.1, 0.22, "default", color="0.4", fontsize=9)
     panel.set(xlabel="reg", ylabel="alignment with the labels", ylim=(0.15, 1.03))
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize=9)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "alignment_subspace.png", dpi=110, pil_kwargs={"optimize": True})
 
 

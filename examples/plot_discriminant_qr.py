@@ -14,23 +14,27 @@ GRID = np.meshgrid(np.linspace(-1.7, 2.7, 90), np.linspace(-1.3, 1.8, 70))
 
 
 def main():
-    X, y = make_moons(400, noise=0.2, random_state=0)
+    X, y = make_moons(200, noise=0.2, random_state=0)
     models = {
         "AKDA/QR: 2 kernel values per row": KernelDiscriminantQR(n_components=1).fit(X, y),
         f"RKDA: {len(X)} kernel values per row": KernelDiscriminant().fit(X, y),
     }
-    figure = Figure(figsize=(8, 3.3), layout="constrained")
+    figure = Figure(figsize=(7.6, 3), layout="constrained")
     for panel, (title, model) in zip(figure.subplots(1, 2), models.items(), strict=True):
         feature = model.transform(np.column_stack([g.ravel() for g in GRID]))[:, 0]
         means = [model.transform(X[y == label])[:, 0].mean() for label in (0, 1)]
         level = (feature - np.mean(means)) / (means[1] - means[0])  # -1/2, +1/2: the class means
         level = level.reshape(GRID[0].shape)
+        panel.contourf(
+            *GRID, level, [-9, -0.5, 0, 0.5, 9], colors=["#a8c8e4", "#dceaf5", "#fdeadb", "#fbcfa6"]
+        )
         for label in (0, 1):
             panel.scatter(*X[y == label].T, s=7, color=f"C{label}")
-        panel.contour(*GRID, level, levels=[-0.5, 0, 0.5], colors="0.25", linewidths=[0.8, 1.8, 0.8])
-        panel.set(title=title, aspect="equal", xticks=[], yticks=[])
+        panel.set_title(title, fontsize=10)
+        panel.set(aspect="equal", xticks=[], yticks=[])
     centroids = models["AKDA/QR: 2 kernel values per row"].kernel_.landmarks
-    figure.axes[0].scatter(*centroids.T, s=130, marker="*", color="black", ec="white")
+    figure.axes[0].scatter(*centroids.T, s=190, marker="*", color=["C0", "C1"], ec="black")
+    FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "discriminant_qr.png", dpi=110, pil_kwargs={"optimize": True})
 
 

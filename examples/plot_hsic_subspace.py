@@ -24,7 +24,7 @@ def main():
     X_train, X_test, y_train, y_test = train_test_split(
         scale(X), y, test_size=0.5, stratify=y, random_state=0
     )
-    figure = Figure(figsize=(9, 3.3), layout="constrained")
+    figure = Figure(figsize=(7.8, 3.3), layout="constrained")
     for panel, (title, model) in zip(figure.subplots(1, 3), MODELS.items(), strict=True):
         F_train, F_test = model.fit(X_train, y_train).transform(X_train), model.transform(X_test)
         for label in range(3):
@@ -32,13 +32,15 @@ def main():
             panel.scatter(*F_train[train].T, s=26, marker="x", lw=0.9, color=f"C{label}")
             panel.scatter(*F_test[test].T, s=20, color=f"C{label}", alpha=0.45, lw=0)
         score = KNeighborsClassifier(1).fit(F_train, y_train).score(F_test, y_test)
-        panel.set(title=f"{title}\nheld-out 1-NN accuracy {score:.3f}", xlabel="feature 1")
+        panel.set_title(f"{title}\nheld-out 1-NN accuracy {score:.3f}", fontsize=10)
+        panel.set_xlabel("feature 1")
         panel.set_box_aspect(1)
         panel.locator_params(nbins=5)
     figure.axes[0].set_ylabel("feature 2")
     for marker, label in (("x", "training"), ("o", "held out")):
         figure.axes[0].scatter([], [], s=24, marker=marker, color="0.4", label=label)
-    figure.axes[0].legend(loc="best", handletextpad=0.2, frameon=False)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "hsic_subspace.png", dpi=110, pil_kwargs={"optimize": True})
 
 

@@ -28,7 +28,9 @@ def main():
         left.scatter(*X[y == label].T, s=9, color=color)
     left.set(title='reg="loo"', aspect="equal", xticks=[], yticks=[])
 
-    right.loglog(model.loo_regs_, model.loo_errors_, "o-", ms=4, label="leave-one-out squared error")
+    right.loglog(
+        model.loo_regs_, model.loo_errors_, "o-", ms=4, label="leave-one-out squared error"
+    )
     errors = [
         1 - KernelDiscriminant(reg=reg).fit(X, y).score(X_new, y_new) for reg in model.loo_regs_
     ]
@@ -36,6 +38,7 @@ def main():
     right.axvline(model.loo_regs_[np.argmin(model.loo_errors_)], color="0.6", lw=1, ls=":")
     right.set(title="one decomposition, 25 values of reg", xlabel="reg")
     right.legend(frameon=False)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "kernel_discriminant.png", dpi=110, pil_kwargs={"optimize": True})
 
 

@@ -49,6 +49,7 @@ def main():
     right.set(title="digits, ten classes", xlabel="number of scores", ylabel="error rate")
     right.axvline(10, color="0.6", lw=1, ls=":", zorder=0)
     right.text(10.5, 0.7, "default: one per class", color="0.4", fontsize=9)
+    FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "kernel_pls.png", dpi=110, pil_kwargs={"optimize": True})
 
 

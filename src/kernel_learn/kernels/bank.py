@@ -130,7 +130,7 @@ def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], l
 def _add_group(
     group: list[tuple[Kernel, float]], X: Rows, X_ref: Rows | None, total: Array
 ) -> None:
-    """Add weight * K of kernels that share a statistic; of a symmetric sum the upper triangle."""
+    """Add weight * K of kernels that share a statistic; of a symmetric sum the lower triangle."""
     first, weight = group[0]
     A, B = _group_rows(first, X), None if X_ref is None else _group_rows(first, X_ref)
     profiles = [(profile, w) for kernel, w in group if (profile := _profile(kernel)) is not None]

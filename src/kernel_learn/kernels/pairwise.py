@@ -2,7 +2,7 @@
 
 A statistic is built once for (X, X_ref) and then asked for blocks; what does
 not depend on the block (centring, norms) is done once. ``X_ref=None`` means X
-itself: then only blocks on and above the diagonal are listed, and the caller
+itself: then only blocks on and below the diagonal are listed, and the caller
 mirrors them (half the products, and an exactly symmetric result).
 """
 
@@ -22,9 +22,9 @@ StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan"
 
 # One panel of a statistic, in numbers (8 MB of float64) and in rows. Smaller
 # panels pay for repeated packing in GEMM; larger ones leave the cache before
-# the profile has been applied, and waste more products below the diagonal.
+# the profile has been applied, and waste more products above the diagonal.
 PANEL_SIZE = 2**20
-PANEL_ROWS = 128
+PANEL_ROWS = 192
 
 
 class Statistic(ABC):
@@ -52,11 +52,15 @@ class Statistic(ABC):
         """Write scale * s(x_i, y_j) for i in rows, j in columns into ``out``."""
 
     def panels(self) -> Iterator[tuple[slice, slice]]:
-        """Panels of rows that cover all pairs (the upper triangle if symmetric)."""
+        """Panels of rows that cover all pairs (the lower triangle if symmetric).
+
+        Of the lower triangle, because then a new matrix is first touched row
+        by row: what the system has just cleared is still in the cache.
+        """
         n, n_ref = self.shape
         size = min(PANEL_ROWS, max(1, PANEL_SIZE // max(n_ref, 1)))
         for rows in row_blocks(n if n_ref else 0, size):
-            yield rows, slice(rows.start if self.symmetric else 0, n_ref)
+            yield rows, slice(0, rows.stop if self.symmetric else n_ref)
 
 
 class DotProduct(Statistic):
@@ -125,8 +129,8 @@ class SquaredEuclidean(Statistic):
             S += self.y2[columns]
         else:
             np.matmul(self.A[rows], self.B[:, columns], out=S)
-        if self.symmetric and rows.start == columns.start:
-            np.fill_diagonal(S, 0.0)
+        if self.symmetric and columns.start == 0:
+            np.fill_diagonal(S[:, rows], 0.0)
         if S is not out:
             out[...] = S
 
