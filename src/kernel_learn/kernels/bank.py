@@ -1,6 +1,6 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from kernel_learn.kernels.base import (
     Rows,
     evaluate_profiles,
     profile_panels,
+    take_rows,
 )
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.stationary import Gaussian
@@ -45,20 +46,29 @@ class Combination(Kernel):
         return all(kernel.is_resolved for kernel in self.kernels)
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
-        kernels = [
-            kernel.resolve(rows_for(kernel, X), sample_weight) for kernel in self.kernels
-        ]
+        kernels = [kernel.resolve(rows_for(kernel, X), sample_weight) for kernel in self.kernels]
         return type(self)(kernels, self.weights)
+
+    def reference(self, X: Rows, indices: Array) -> Rows:
+        return (
+            self.kernels[0].reference(X, indices)
+            if self.input == "matrix"
+            else take_rows(X, indices)
+        )
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         active = [i for i, weight in enumerate(self.weights) if weight != 0]
         n, n_ref = pairwise.n_rows(X), pairwise.n_rows(X if X_ref is None else X_ref)
+        n_ref = X.shape[1] if X_ref is None and self.input == "matrix" else n_ref
         total = np.zeros((n, n_ref))
         for members in shared_groups([self.kernels[i] for i in active]):
             indices = [active[m] for m in members]
             _add_group(
-                [self.kernels[i] for i in indices], [self.weights[i] for i in indices],
-                X, X_ref, total,
+                [self.kernels[i] for i in indices],
+                [self.weights[i] for i in indices],
+                X,
+                X_ref,
+                total,
             )
         return total.astype(_rows_dtype(X), copy=False)
 
@@ -114,13 +124,6 @@ def common_input(kernels: Sequence[Kernel]) -> InputKind:
 def rows_for(kernel: Kernel, X: Rows) -> Rows:
     """X as the kernel takes it: a frame becomes an array for a kernel on all columns."""
     return as_rows(X, "vectors", "X") if kernel.input == "vectors" else X
-
-
-def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
-    """Names and kernels of a bank in the user's order; a list is numbered."""
-    if isinstance(bank, Mapping):
-        return [str(name) for name in bank], list(bank.values())
-    return [f"kernel_{i}" for i in range(len(bank))], list(bank)
 
 
 def _add_group(
