@@ -2,7 +2,24 @@
 
 from kernel_learn import kernels
 from kernel_learn._version import __version__
-from kernel_learn.estimators import HSICSubspace
+from kernel_learn.estimators import (
+    HSICSubspace,
+    KernelDiscriminant,
+    KernelDiscriminantQR,
+    KernelOrthogonalCentroid,
+    KernelPLS,
+    KernelPLSRegressor,
+)
 from kernel_learn.representations import Landmarks
 
-__all__ = ["HSICSubspace", "Landmarks", "__version__", "kernels"]
+__all__ = [
+    "HSICSubspace",
+    "KernelDiscriminant",
+    "KernelDiscriminantQR",
+    "KernelOrthogonalCentroid",
+    "KernelPLS",
+    "KernelPLSRegressor",
+    "Landmarks",
+    "__version__",
+    "kernels",
+]

@@ -1,5 +1,17 @@
 """scikit-learn estimators: validate, wire, store."""
 
+from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
+from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 
-__all__ = ["HSICSubspace", "RegularizationPath"]
+__all__ = [
+    "HSICSubspace",
+    "KernelDiscriminant",
+    "KernelDiscriminantQR",
+    "KernelOrthogonalCentroid",
+    "KernelPLS",
+    "KernelPLSRegressor",
+    "RegularizationPath",
+]

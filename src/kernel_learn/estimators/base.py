@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.estimators.validation import (
     Array,
-    Labelled,
+    Training,
     check_variance,
     validate_rows,
 )
@@ -51,17 +51,19 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         -------
         features : ndarray of shape (n_samples, n_components)
         """
+        return self._features(X)
+
+    def _features(self, X: Any) -> Array:
+        """``transform`` without the output container that ``set_output`` asks for."""
         check_is_fitted(self)
-        X = validate_rows(self, self.base_kernel_, X, reset=False)
-        return self.kernel_.transform(X)
+        return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))
 
     def _represent(
-        self, data: Labelled, T: Array, *, matrices: float = 2.5, **options: Any
+        self, data: Training, T: Array, *, matrices: float = 2.5, **options: Any
     ) -> Representation:
         """The sample in the representation that the plan chooses; sets base_kernel_ and plan_."""
         sample = Sample(data.kernel, data.X, T, data.weight)
         self.base_kernel_ = data.kernel
-        self.classes_ = data.classes
         self.plan_ = plan_sample(data.kernel, sample, self.landmarks, self.memory_budget, matrices)
         representation = represent(
             data.kernel,

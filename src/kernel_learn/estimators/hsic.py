@@ -128,6 +128,7 @@ class HSICSubspace(SubspaceTransformer):
         """
         reg = check_positive("reg", self.reg, self)
         data = validate_labelled(self, X, y, sample_weight)
+        self.classes_ = data.classes
         criterion = self._criterion(data)
         self.reg_ = reg * criterion.sample.trace / criterion.sample.n
         B, M = criterion.candidates(self.reg_)

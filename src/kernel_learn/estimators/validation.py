@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -19,37 +19,72 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """Checked training data: a resolved kernel, rows, labels as indices, weights."""
+class Training:
+    """Checked training data: a resolved kernel, rows, weights."""
 
     kernel: Kernel
     X: Rows
-    labels: Array  # (n,) indices into classes
-    classes: Array
     weight: Array | None  # (n,), None for ones
+
+
+@dataclass(frozen=True)
+class Labelled(Training):
+    """Training rows with class labels."""
+
+    labels: Array  # (n,) indices into classes
+    classes: Array  # (k,)
+
+    @property
+    def counts(self) -> Array:
+        """The weight of each class, (k,)."""
+        return np.bincount(self.labels, self.weight, len(self.classes)).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Valued(Training):
+    """Training rows with real targets."""
+
+    values: Array  # (n, q)
 
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
+    kernel, X = _fit_rows(estimator, X, y)
+    y = check_labels(y)
+    X, y, weight = _weigh(kernel, X, y, sample_weight)
+    classes, labels = encode_labels(y, weight)
+    return Labelled(kernel.resolve(X, weight), X, weight, labels, classes)
+
+
+def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
+    """Check rows, real targets and weights for fit; rows of weight zero are left out."""
+    kernel, X = _fit_rows(estimator, X, y)
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    X, y, weight = _weigh(kernel, X, y, sample_weight)
+    return Valued(kernel.resolve(X, weight), X, weight, y.reshape(len(y), -1))
+
+
+def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, Rows]:
     kernel = as_kernel(estimator.kernel)
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    X = validate_rows(estimator, kernel, X, y, reset=True)
-    y = check_labels(y)
+    return kernel, validate_rows(estimator, kernel, X, reset=True)
+
+
+def _weigh(
+    kernel: Kernel, X: Rows, y: Array, sample_weight: Any
+) -> tuple[Rows, Array, Array | None]:
+    """Rows, targets and weights without the rows of weight zero (kept in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
-    if weight is not None and kernel.input != "matrix" and not weight.all():
-        X, y, weight = take_rows(X, weight > 0), y[weight > 0], weight[weight > 0]
-    classes, labels = encode_labels(y, weight)
-    kernel = kernel.resolve(X, weight)
-    return Labelled(kernel, X, labels, classes, weight)
+    if weight is None or kernel.input == "matrix" or weight.all():
+        return X, y, weight
+    return take_rows(X, weight > 0), y[weight > 0], weight[weight > 0]
 
 
-def validate_rows(
-    estimator: Any, kernel: Kernel, X: Any, y: Any = "no_validation", *, reset: bool
-) -> Rows:
+def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:
     """The rows in the form that the kernel takes, checked against those seen at fit."""
     least = 2 if reset else 1
     if kernel.input == "strings":
@@ -74,6 +109,7 @@ def validate_rows(
 def check_labels(y: Any) -> Array:
     """Class labels as a one-dimensional array of one type."""
     y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
     try:
         check_classification_targets(y)
     except TypeError as error:
@@ -118,6 +154,14 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
         return float(value)
     raise ValueError(
         f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
+    )
+
+
+def check_count(name: str, value: Any, owner: Any) -> int:
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(
+        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive integer."
     )
 
 

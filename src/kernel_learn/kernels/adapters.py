@@ -18,7 +18,7 @@ class FunctionKernel(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         X_ref = X if X_ref is None else X_ref
-        K = np.array(self.function(X, X_ref), dtype=pairwise.result_dtype(X, X_ref))
+        K = np.asarray(pairwise.dense(self.function(X, X_ref)), pairwise.result_dtype(X, X_ref))
         expected = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
         if K.shape != expected:
             raise ValueError(
@@ -31,13 +31,18 @@ class FunctionKernel(Kernel):
 
 
 class PairwiseKernel(Kernel):
-    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with that function's defaults."""
+    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults."""
 
     def __init__(self, metric: str) -> None:
         self.metric = metric
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
-        return np.asarray(pairwise_kernels(X, X_ref, metric=self.metric))
+        # the chi-squared metrics of scikit-learn take neither sparse nor read-only rows
+        rows = (
+            pairwise.writeable if self.metric in ("chi2", "additive_chi2") else pairwise.as_vectors
+        )
+        X_ref = None if X_ref is None else rows(X_ref)
+        return np.asarray(pairwise_kernels(rows(X), X_ref, metric=self.metric))
 
 
 class GaussianProcessKernel(Kernel):
@@ -47,9 +52,9 @@ class GaussianProcessKernel(Kernel):
         self.kernel = kernel
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
-        X = pairwise.dense(X)
-        K = self.kernel(X, None if X_ref is None else pairwise.dense(X_ref))
-        return np.asarray(K, dtype=X.dtype)
+        dtype = pairwise.result_dtype(X, X if X_ref is None else X_ref)
+        X_ref = None if X_ref is None else pairwise.dense(X_ref)
+        return np.asarray(self.kernel(pairwise.dense(X), X_ref), dtype)
 
     def diag(self, X: Rows) -> Array:
-        return np.asarray(self.kernel.diag(pairwise.dense(X)), dtype=X.dtype)
+        return np.asarray(self.kernel.diag(pairwise.dense(X)), pairwise.result_dtype(X))

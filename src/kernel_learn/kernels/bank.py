@@ -13,15 +13,15 @@ from kernel_learn.kernels.base import (
     ProfileKernel,
     Rows,
     evaluate_profiles,
-    profile_panels,
-    take_rows,
+    mirror_panel,
+    shared_statistic,
 )
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.stationary import Gaussian
 
 
 def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[str, Gaussian]:
-    """n Gaussians exp(-|x - y|^2 / sigma) with sigma log-spaced from low to high (Ye et al. 2007)."""
+    """n kernels exp(-|x - y|^2 / sigma), sigma log-spaced from low to high (Ye et al. 2007)."""
     if n < 1 or not 0 < low <= high:
         raise ValueError(
             f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
@@ -50,36 +50,29 @@ class Combination(Kernel):
         return type(self)(kernels, self.weights)
 
     def reference(self, X: Rows, indices: Array) -> Rows:
-        return (
-            self.kernels[0].reference(X, indices)
-            if self.input == "matrix"
-            else take_rows(X, indices)
-        )
+        return self.kernels[0].reference(X, indices)
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
-        active = [i for i, weight in enumerate(self.weights) if weight != 0]
-        n, n_ref = pairwise.n_rows(X), pairwise.n_rows(X if X_ref is None else X_ref)
-        n_ref = X.shape[1] if X_ref is None and self.input == "matrix" else n_ref
-        total = np.zeros((n, n_ref))
-        for members in shared_groups([self.kernels[i] for i in active]):
-            indices = [active[m] for m in members]
-            _add_group(
-                [self.kernels[i] for i in indices],
-                [self.weights[i] for i in indices],
-                X,
-                X_ref,
-                total,
-            )
-        return total.astype(_rows_dtype(X), copy=False)
+        active = [
+            (kernel, weight)
+            for kernel, weight in zip(self.kernels, self.weights, strict=True)
+            if weight != 0
+        ]
+        sides = (X, X if X_ref is None else X_ref)
+        total = np.zeros((pairwise.n_rows(sides[0]), pairwise.n_rows(sides[1])))
+        for members in shared_groups([kernel for kernel, _ in active]):
+            _add_group([active[m] for m in members], X, X_ref, total)
+        if X_ref is None:
+            for rows in pairwise.row_blocks(len(total), pairwise.PANEL_ROWS):
+                mirror_panel(total, rows)
+        return total.astype(pairwise.result_dtype(*sides), copy=False)
 
     def diag(self, X: Rows) -> Array:
-        return np.asarray(
-            sum(
-                weight * kernel.diag(rows_for(kernel, X))
-                for kernel, weight in zip(self.kernels, self.weights, strict=True)
-                if weight != 0
-            )
-        )
+        total = np.zeros(pairwise.n_rows(X))
+        for kernel, weight in zip(self.kernels, self.weights, strict=True):
+            if weight != 0:
+                total += weight * kernel.diag(rows_for(kernel, X))
+        return total.astype(pairwise.result_dtype(X), copy=False)
 
 
 def evaluate_bank(
@@ -88,23 +81,19 @@ def evaluate_bank(
     """(index, K_index) for each kernel; kernels of one distance share its blocks."""
     for members in shared_groups(kernels):
         group = [kernels[m] for m in members]
-        if len(group) == 1:
-            kernel = group[0]
-            yield members[0], kernel(rows_for(kernel, X), _maybe_rows_for(kernel, X_ref))
-            continue
-        Ks = evaluate_profiles(
-            [_profile(kernel) for kernel in group],
-            _statistic_rows(group[0], X),
-            None if X_ref is None else _statistic_rows(group[0], X_ref),
-        )
+        profiles = [profile for kernel in group if (profile := _profile(kernel)) is not None]
+        A, B = _group_rows(group[0], X), None if X_ref is None else _group_rows(group[0], X_ref)
+        Ks = evaluate_profiles(profiles, A, B) if profiles else [group[0](A, B)]
         yield from zip(members, Ks, strict=True)
 
 
 def shared_groups(kernels: Sequence[Kernel]) -> list[list[int]]:
     """Indices of kernels, grouped by the statistic and columns that they share."""
-    groups: dict[Any, list[int]] = {}
+    groups: dict[tuple[str, ...], list[int]] = {}
     for i, kernel in enumerate(kernels):
-        groups.setdefault(_shared_key(kernel) or ("alone", i), []).append(i)
+        profile = _profile(kernel)
+        key = (str(i),) if profile is None else (profile.statistic, _columns_key(kernel))
+        groups.setdefault(key, []).append(i)
     return list(groups.values())
 
 
@@ -127,44 +116,40 @@ def rows_for(kernel: Kernel, X: Rows) -> Rows:
 
 
 def _add_group(
-    kernels: list[Kernel], weights: list[float], X: Rows, X_ref: Rows | None, total: Array
+    group: list[tuple[Kernel, float]], X: Rows, X_ref: Rows | None, total: Array
 ) -> None:
-    if _shared_key(kernels[0]) is None:
-        K = kernels[0](rows_for(kernels[0], X), _maybe_rows_for(kernels[0], X_ref))
-        total += weights[0] * K
+    """Add weight * K of kernels that share a statistic; of a symmetric sum the upper triangle."""
+    first, weight = group[0]
+    A, B = _group_rows(first, X), None if X_ref is None else _group_rows(first, X_ref)
+    profiles = [(profile, w) for kernel, w in group if (profile := _profile(kernel)) is not None]
+    if not profiles:
+        total += weight * first(A, B)
         return
-    A = _statistic_rows(kernels[0], X)
-    B = None if X_ref is None else _statistic_rows(kernels[0], X_ref)
-    for rows, columns, blocks in profile_panels([_profile(k) for k in kernels], A, B):
-        panel = np.zeros((rows.stop - rows.start, columns.stop - columns.start))
-        for weight, block in zip(weights, blocks, strict=True):
-            panel += weight * block
-        total[rows, columns] += panel
-        if X_ref is None:
-            total[rows.stop :, rows] += panel[:, rows.stop - rows.start :].T
+    statistic = shared_statistic([profile for profile, _ in profiles], A, B)
+    for rows, columns in statistic.panels():
+        S = np.empty(total[rows, columns].shape, dtype=statistic.dtype)
+        statistic.block(rows, columns, S)
+        for profile, w in profiles:
+            K = np.multiply(S, profile.scale / statistic.scale)
+            profile.profile(K)
+            total[rows, columns] += np.multiply(w, K, dtype=np.float64)
 
 
-def _shared_key(kernel: Kernel) -> tuple[str, str] | None:
-    if isinstance(kernel, ProfileKernel):
-        return kernel.statistic, "all columns"
-    if isinstance(kernel, ColumnKernel) and isinstance(kernel.kernel, ProfileKernel):
-        return kernel.kernel.statistic, repr(kernel.columns)
-    return None
+def _profile(kernel: Kernel) -> ProfileKernel | None:
+    """The kernel that shares a statistic with others, if this is one, or one on some columns."""
+    inner = kernel.base if isinstance(kernel, ColumnKernel) else kernel
+    return inner if isinstance(inner, ProfileKernel) else None
 
 
-def _profile(kernel: Kernel) -> ProfileKernel:
-    profile = kernel.kernel if isinstance(kernel, ColumnKernel) else kernel
-    assert isinstance(profile, ProfileKernel)
-    return profile
+def _columns_key(kernel: Kernel) -> str:
+    if not isinstance(kernel, ColumnKernel):
+        return "all columns"
+    columns = kernel.columns
+    return repr(columns if isinstance(columns, str | slice) else np.ravel(columns).tolist())
 
 
-def _statistic_rows(kernel: Kernel, X: Rows) -> Rows:
-    return kernel.select(X) if isinstance(kernel, ColumnKernel) else rows_for(kernel, X)
-
-
-def _maybe_rows_for(kernel: Kernel, X_ref: Rows | None) -> Rows | None:
-    return None if X_ref is None else rows_for(kernel, X_ref)
-
-
-def _rows_dtype(X: Rows) -> Any:
-    return np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64
+def _group_rows(kernel: Kernel, X: Rows) -> Rows:
+    """The rows on which the kernels that share a statistic with this one are evaluated."""
+    if isinstance(kernel, ColumnKernel) and _profile(kernel) is not None:
+        return kernel.select(X)
+    return rows_for(kernel, X)

@@ -1,7 +1,7 @@
 """The contract of a kernel: k(X, X_ref) on blocks of rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,9 +36,9 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
 
     def diag(self, X: Rows) -> Array:
         """k(x, x) for each row of X, (n_rows,)."""
-        return np.concatenate(
-            [np.diagonal(self(X[rows])) for rows in pairwise.row_blocks(pairwise.n_rows(X), 256)]
-        )
+        blocks = pairwise.row_blocks(pairwise.n_rows(X), 256)
+        diagonals = [np.diagonal(self(take_rows(X, rows))) for rows in blocks]
+        return np.concatenate(diagonals) if diagonals else np.empty(0)
 
     @property
     def is_resolved(self) -> bool:
@@ -54,7 +54,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         return take_rows(X, indices)
 
     def explicit_dimension(self, X: Rows) -> int | None:
-        """The dimension of the feature space if it is finite and ``explicit_landmarks`` spans it."""
+        """The dimension of the feature space if ``explicit_landmarks`` spans it, else None."""
         return None
 
     def explicit_landmarks(self, X: Rows) -> Rows:
@@ -67,7 +67,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class ProfileKernel(Kernel):
-    """k(x, y) = profile(s(x, y)) with s a distance or a dot product.
+    """k(x, y) = profile(scale * s(x, y)) with s a distance or a dot product.
 
     All kernels on one statistic s share one panel of it: the statistic costs
     a matrix product, a profile only a pass over the panel.
@@ -75,71 +75,55 @@ class ProfileKernel(Kernel):
 
     statistic: ClassVar[pairwise.StatisticName]
 
-    @abstractmethod
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        """Write the kernel values into ``out`` (may be S), given the block S = scale * s(x, y)."""
-
     @property
     def scale(self) -> float:
-        """The factor on s that spares the profile a pass if the statistic carries it."""
+        """The factor on s; the statistic carries it, which spares a pass."""
         return 1.0
 
-    def build_statistic(self, X: Rows, X_ref: Rows | None, scale: float) -> pairwise.Statistic:
-        return pairwise.STATISTICS[self.statistic](X, X_ref, scale)
+    @abstractmethod
+    def profile(self, S: Array) -> None:
+        """Turn the block S = scale * s(x, y) into kernel values, in place."""
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         (K,) = evaluate_profiles([self], X, X_ref)
         return K
 
 
-def profile_panels(
-    kernels: Sequence[ProfileKernel], X: Rows, X_ref: Rows | None
-) -> Iterator[tuple[slice, slice, Iterator[Array]]]:
-    """Panels (rows, columns, one block per kernel) of kernels that share one statistic.
-
-    The blocks are produced one after the other in a buffer that is used again.
-    With ``X_ref=None`` only the upper triangle is produced.
-    """
-    for kernel in kernels:
-        check_resolved(kernel)
-    # the sharpest kernel asks most of the statistic's precision
-    leader = max(kernels, key=lambda kernel: abs(kernel.scale))
-    scale = leader.scale if len(kernels) == 1 else 1.0
-    statistic = leader.build_statistic(X, X_ref, scale)
-    buffers = [np.empty(0, dtype=statistic.dtype) for _ in range(2)]
-    for rows, columns in statistic.panels():
-        shape = (rows.stop - rows.start, columns.stop - columns.start)
-        size = shape[0] * shape[1]
-        if buffers[0].size < size:
-            buffers[0] = np.empty(size, dtype=statistic.dtype)
-            buffers[1] = np.empty(size if len(kernels) > 1 else 0, dtype=statistic.dtype)
-        S = buffers[0][:size].reshape(shape)
-        statistic.block(rows, columns, S)
-
-        def blocks(S: Array = S, size: int = size) -> Iterator[Array]:
-            for kernel in kernels[:-1]:
-                block = buffers[1][:size].reshape(S.shape)
-                kernel.profile(S, scale, block)
-                yield block
-            kernels[-1].profile(S, scale, S)
-            yield S
-
-        yield rows, columns, blocks()
-
-
 def evaluate_profiles(
     kernels: Sequence[ProfileKernel], X: Rows, X_ref: Rows | None = None
 ) -> list[Array]:
     """One kernel matrix per kernel; each panel of the shared statistic is computed once."""
-    dtype = pairwise.result_dtype(X, X if X_ref is None else X_ref)
-    shape = (pairwise.n_rows(X), pairwise.n_rows(X if X_ref is None else X_ref))
-    Ks = [np.empty(shape, dtype=dtype) for _ in kernels]
-    for rows, columns, blocks in profile_panels(kernels, X, X_ref):
-        for K, block in zip(Ks, blocks, strict=True):
-            K[rows, columns] = block
-            if X_ref is None:
-                K[rows.stop :, rows] = block[:, rows.stop - rows.start :].T
+    statistic = shared_statistic(kernels, X, X_ref)
+    Ks = [np.empty(statistic.shape, statistic.dtype) for _ in kernels]
+    for rows, columns in statistic.panels():
+        panels = [K[rows, columns] for K in Ks]
+        S = panels[-1]  # the last kernel's values take the place of the statistic
+        statistic.block(rows, columns, S)
+        for kernel, panel in zip(kernels, panels, strict=True):
+            if panel is not S or kernel.scale != statistic.scale:
+                np.multiply(S, kernel.scale / statistic.scale, out=panel)
+            kernel.profile(panel)
+        if statistic.symmetric:
+            for K in Ks:
+                mirror_panel(K, rows)
     return Ks
+
+
+def shared_statistic(
+    kernels: Sequence[ProfileKernel], X: Rows, X_ref: Rows | None
+) -> pairwise.Statistic:
+    """The statistic that the kernels share, with the scale of the sharpest of them."""
+    for kernel in kernels:
+        check_resolved(kernel)
+    scale = max((kernel.scale for kernel in kernels), key=abs)
+    return pairwise.STATISTICS[kernels[0].statistic](X, X_ref, scale)
+
+
+def mirror_panel(K: Array, rows: slice) -> None:
+    """Copy what the panel K[rows] holds above the diagonal to its place below."""
+    K[rows.stop :, rows] = K[rows, rows.stop :].T
+    square = K[rows, rows]
+    np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool))
 
 
 def check_resolved(kernel: Kernel) -> None:

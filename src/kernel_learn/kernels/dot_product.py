@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, ProfileKernel, Rows
+from kernel_learn.kernels.base import Array, ProfileKernel, Rows, check_resolved
 from kernel_learn.kernels.rules import check_gamma, resolve_gamma
 
 
@@ -15,10 +15,11 @@ class Linear(ProfileKernel):
 
     statistic: ClassVar[pairwise.StatisticName] = "dot"
 
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        np.divide(S, scale, out=out) if scale != 1.0 else np.copyto(out, S)
+    def profile(self, S: Array) -> None:
+        pass
 
     def diag(self, X: Rows) -> Array:
+        X = pairwise.as_vectors(X)
         return pairwise.squared_norms(X).astype(X.dtype)
 
     def explicit_dimension(self, X: Rows) -> int | None:
@@ -38,9 +39,7 @@ class Polynomial(ProfileKernel):
 
     statistic: ClassVar[pairwise.StatisticName] = "dot"
 
-    def __init__(
-        self, degree: int = 3, gamma: float | str = "median", coef0: float = 1.0
-    ) -> None:
+    def __init__(self, degree: int = 3, gamma: float | str = "median", coef0: float = 1.0) -> None:
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
@@ -63,16 +62,21 @@ class Polynomial(ProfileKernel):
         gamma = resolve_gamma(str(self.gamma), X, sample_weight, "sqeuclidean")
         return type(self)(degree=self.degree, gamma=gamma, coef0=self.coef0)
 
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        np.multiply(S, float(self.gamma) / scale, out=out)
-        out += self.coef0
-        base = out.copy() if self.degree > 1 else out
+    @property
+    def scale(self) -> float:
+        return float(self.gamma)
+
+    def profile(self, S: Array) -> None:
+        S += self.coef0
+        base = S.copy() if self.degree > 1 else S
         for _ in range(self.degree - 1):  # np.power is an order of magnitude slower
-            out *= base
+            S *= base
 
     def diag(self, X: Rows) -> Array:
-        S = pairwise.squared_norms(X).astype(X.dtype)
-        self.profile(S, 1.0, S)
+        check_resolved(self)
+        X = pairwise.as_vectors(X)
+        S = (self.scale * pairwise.squared_norms(X)).astype(X.dtype)
+        self.profile(S)
         return S
 
 
@@ -81,8 +85,9 @@ class Cosine(ProfileKernel):
 
     statistic: ClassVar[pairwise.StatisticName] = "cosine"
 
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        np.divide(S, scale, out=out) if scale != 1.0 else np.copyto(out, S)
+    def profile(self, S: Array) -> None:
+        pass
 
     def diag(self, X: Rows) -> Array:
+        X = pairwise.as_vectors(X)
         return (pairwise.squared_norms(X) > 0).astype(X.dtype)

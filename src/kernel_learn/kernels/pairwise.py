@@ -15,27 +15,37 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
-from sklearn.preprocessing import normalize
 
 Array = NDArray[Any]
 Rows = Any
 StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan", "chi2"]
 
-# One panel of a statistic, in numbers: 8 MB of float64. Smaller panels pay for
-# repeated packing in GEMM, larger ones leave the cache before the profile has
-# been applied (n = 4000: 32 rows 1.77x, 256 rows 1.94x the speed of rbf_kernel).
+# One panel of a statistic, in numbers (8 MB of float64) and in rows. Smaller
+# panels pay for repeated packing in GEMM; larger ones leave the cache before
+# the profile has been applied, and waste more products below the diagonal.
 PANEL_SIZE = 2**20
+PANEL_ROWS = 128
 
 
 class Statistic(ABC):
-    """scale * s(x_i, y_j) for all pairs of rows."""
+    """scale * s(x_i, y_j) for all pairs of rows.
+
+    ``scale`` is the sharpest factor that a kernel puts on s; it says how many
+    digits of s will be seen.
+    """
 
     def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
-        self.X, self.X_ref = X, X if X_ref is None else X_ref
+        self.X = as_vectors(X)
+        self.X_ref = self.X if X_ref is None else as_vectors(X_ref)
         self.symmetric = X_ref is None
         self.scale = scale
         self.shape = (n_rows(self.X), n_rows(self.X_ref))
         self.dtype = result_dtype(self.X, self.X_ref)
+        if self.X.shape[1] != self.X_ref.shape[1]:
+            raise ValueError(
+                f"X has {self.X.shape[1]} columns and X_ref has {self.X_ref.shape[1]}; "
+                "a kernel compares rows of the same columns."
+            )
 
     @abstractmethod
     def block(self, rows: slice, columns: slice, out: Array) -> None:
@@ -44,26 +54,27 @@ class Statistic(ABC):
     def panels(self) -> Iterator[tuple[slice, slice]]:
         """Panels of rows that cover all pairs (the upper triangle if symmetric)."""
         n, n_ref = self.shape
-        for rows in row_blocks(n, max(1, PANEL_SIZE // max(n_ref, 1))):
+        size = min(PANEL_ROWS, max(1, PANEL_SIZE // max(n_ref, 1)))
+        for rows in row_blocks(n if n_ref else 0, size):
             yield rows, slice(rows.start if self.symmetric else 0, n_ref)
 
 
 class DotProduct(Statistic):
     """s(x, y) = x'y; sparse rows stay sparse."""
 
+    def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
+        super().__init__(X, X_ref, scale)
+        self.A = self.X if scale == 1.0 else self.X * scale
+
     def block(self, rows: slice, columns: slice, out: Array) -> None:
-        dot_product(self.X[rows], self.X_ref[columns], out)
-        if self.scale != 1.0:
-            out *= self.scale
+        dot_product(self.A[rows], self.X_ref[columns], out)
 
 
 class CosineSimilarity(DotProduct):
     """s(x, y) = x'y / (|x| |y|), zero where a row is zero."""
 
     def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
-        super().__init__(X, X_ref, scale)
-        self.X = normalize(self.X)
-        self.X_ref = self.X if self.symmetric else normalize(self.X_ref)
+        super().__init__(unit_rows(X), None if X_ref is None else unit_rows(X_ref), scale)
 
 
 class SquaredEuclidean(Statistic):
@@ -72,78 +83,85 @@ class SquaredEuclidean(Statistic):
         scale |x - y|^2 = [-2 scale x, scale |x|^2, 1] . [y, 1, scale |y|^2].
 
     Dense columns are centred first, so that an offset in the data costs no
-    digits. Rounding may leave -1e-16 |x|^2 where the distance is zero.
-    ``sharpness`` is the largest gamma the block will be multiplied with: in
-    float32 the products are taken in float64 if gamma |x|^2 is so large that
-    the kernel value would lose more than 5e-7.
+    digits. Rounding may leave -1e-16 scale |x|^2 where the distance is zero.
+    float32 rows are multiplied in float64 if scale |x|^2 is so large that
+    exp(scale s) would lose more than 5e-7.
     """
 
-    def __init__(
-        self, X: Rows, X_ref: Rows | None, scale: float = 1.0, sharpness: float = 1.0
-    ) -> None:
+    def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
         super().__init__(X, X_ref, scale)
-        X, X_ref = self.X, self.X_ref
-        self.is_sparse = sparse.issparse(X) or sparse.issparse(X_ref)
-        if not self.is_sparse:
-            shift = np.mean(X_ref, axis=0, dtype=np.float64).astype(self.dtype)
-            X = np.subtract(X, shift, dtype=self.dtype)
-            X_ref = X if self.symmetric else np.subtract(X_ref, shift, dtype=self.dtype)
-        x2 = squared_norms(X)
-        y2 = x2 if self.symmetric else squared_norms(X_ref)
-        largest = sharpness * (x2.max(initial=0.0) + y2.max(initial=0.0))
+        A, B = self.X, self.X_ref
+        self.has_sparse = is_sparse(A) or is_sparse(B)
+        if not self.has_sparse and len(B):
+            shift = np.mean(B, axis=0, dtype=np.float64).astype(self.dtype)
+            A = A - shift
+            B = A if self.symmetric else B - shift
+        x2 = squared_norms(A)
+        y2 = x2 if self.symmetric else squared_norms(B)
+        largest = abs(scale) * (x2.max(initial=0.0) + y2.max(initial=0.0))
         exact = np.float32 if self.dtype == np.float32 and largest < 4.0 else np.float64
-        self.x2, self.y2 = (scale * x2).astype(exact), (scale * y2).astype(exact)
-        if self.is_sparse:
-            self.A, self.B = X, X_ref
-            return
-        n, d = X.shape
-        self.A = np.empty((n, d + 2), dtype=exact)
-        np.multiply(X, -2.0 * scale, out=self.A[:, :d])
-        self.A[:, d], self.A[:, d + 1] = self.x2, 1.0
-        self.B = np.empty((d + 2, len(X_ref)), dtype=exact)
-        self.B[:d], self.B[d], self.B[d + 1] = X_ref.T, 1.0, self.y2
+        self.x2: Array = (scale * x2).astype(exact)
+        self.y2: Array = (scale * y2).astype(exact)
+        if self.has_sparse:
+            self.A, self.B = A.astype(exact, copy=False), B.astype(exact, copy=False)
+        else:
+            self.A, self.B = self._augmented(A, B)
+
+    def _augmented(self, X: Array, X_ref: Array) -> tuple[Array, Array]:
+        (n, d), exact = X.shape, self.x2.dtype
+        A = np.empty((n, d + 2), dtype=exact)
+        np.multiply(X, -2.0 * self.scale, out=A[:, :d], dtype=exact)
+        A[:, d], A[:, d + 1] = self.x2, 1.0
+        B = np.empty((d + 2, len(X_ref)), dtype=exact)
+        B[:d], B[d], B[d + 1] = X_ref.T, 1.0, self.y2
+        return A, B
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
-        if self.is_sparse:
-            dot_product(self.A[rows], self.B[columns], out)
-            out *= -2.0 * self.scale
-            out += self.x2[rows, None]
-            out += self.y2[columns]
-        elif out.dtype == self.A.dtype:
-            np.matmul(self.A[rows], self.B[:, columns], out=out)
+        S = out if out.dtype == self.x2.dtype else np.empty(out.shape, self.x2.dtype)
+        if self.has_sparse:
+            dot_product(self.A[rows], self.B[columns], S)
+            S *= -2.0 * self.scale
+            S += self.x2[rows, None]
+            S += self.y2[columns]
         else:
-            out[...] = self.A[rows] @ self.B[:, columns]
-        if self.symmetric:
-            np.fill_diagonal(out, 0.0)
+            np.matmul(self.A[rows], self.B[:, columns], out=S)
+        if self.symmetric and rows.start == columns.start:
+            np.fill_diagonal(S, 0.0)
+        if S is not out:
+            out[...] = S
 
 
 class Euclidean(Statistic):
     """s(x, y) = |x - y|.
 
-    The square root of a rounded zero is 1e-8 |x|, not zero; entries that small
-    are taken again from the difference of the rows.
+    Where |x - y|^2 is a small rest of |x|^2 + |y|^2 its root has lost digits
+    (of a rounded zero, half of them); such entries are taken again from the
+    difference of the rows.
     """
 
     def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
         super().__init__(X, X_ref, scale)
         # in float64 throughout: a root doubles the relative error of small distances
-        self.squared = SquaredEuclidean(X, X_ref, 1.0, sharpness=np.inf)
+        X = self.X.astype(np.float64, copy=False)
+        self.squared = SquaredEuclidean(
+            X, None if X_ref is None else self.X_ref.astype(np.float64, copy=False)
+        )
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
-        D2 = np.empty(out.shape)
+        D2 = out if out.dtype == np.float64 else np.empty(out.shape)
         self.squared.block(rows, columns, D2)
-        x2, y2 = self.squared.x2[rows], self.squared.y2[columns]
-        i, j = np.nonzero(D2 < 1e-9 * (x2[:, None] + y2))
-        D2[i, j] = self._exact(rows.start + i, columns.start + j)
+        # elsewhere the root is off by at most eps |x|^2 / (1e-3 |x|) = 2e-13 |x|
+        small = 1e-6 * (self.squared.x2[rows, None] + self.squared.y2[columns])
+        i, j = np.nonzero(small > D2)
+        D2[i, j] = self._from_differences(rows.start + i, columns.start + j)
         np.sqrt(D2, out=D2)
         np.multiply(D2, self.scale, out=out, casting="same_kind")
 
-    def _exact(self, i: Array, j: Array) -> Array:
-        result = np.empty(len(i))
+    def _from_differences(self, i: Array, j: Array) -> Array:
+        D2 = np.empty(len(i))
         for part in row_blocks(len(i), 4096):
-            difference = self.X[i[part]] - self.X_ref[j[part]]
-            result[part] = squared_norms(difference)
-        return result
+            D2[part] = squared_norms(self.squared.X[i[part]] - self.squared.X_ref[j[part]])
+        return D2
 
 
 class Manhattan(Statistic):
@@ -151,27 +169,26 @@ class Manhattan(Statistic):
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         A, B = self.X[rows], self.X_ref[columns]
-        if sparse.issparse(A) or sparse.issparse(B):
-            out[...] = manhattan_distances(_small_csr(A), _small_csr(B))
+        if is_sparse(A) or is_sparse(B):
+            D = manhattan_distances(_own_csr(A), _own_csr(B))
         else:
-            out[...] = cdist(A, B, metric="cityblock")
-        if self.scale != 1.0:
-            out *= self.scale
+            D = cdist(A, B, metric="cityblock")
+        np.multiply(D, self.scale, out=out, casting="same_kind")
 
 
 class ChiSquaredDistance(Statistic):
     """s(x, y) = sum_c (x_c - y_c)^2 / (x_c + y_c), for non-negative rows."""
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
-        A, B = dense(self.X[rows]), dense(self.X_ref[columns])
+        A, B = writeable(self.X[rows]), writeable(self.X_ref[columns])
         np.multiply(additive_chi2_kernel(A, B), -self.scale, out=out, casting="same_kind")
 
 
-def _small_csr(X: Rows) -> Rows:
-    """CSR with 32-bit indices, the only ones that manhattan_distances takes."""
+def _own_csr(X: Rows) -> Rows:
+    """CSR for manhattan_distances, which takes 32-bit indices only and sorts them in place."""
     X = sparse.csr_matrix(X)
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sparse.csr_matrix((X.data, indices, indptr), shape=X.shape)
+    return sparse.csr_matrix((X.data.copy(), indices, indptr), shape=X.shape)
 
 
 STATISTICS: dict[StatisticName, type[Statistic]] = {
@@ -184,6 +201,18 @@ STATISTICS: dict[StatisticName, type[Statistic]] = {
 }
 
 
+def as_vectors(X: Rows) -> Rows:
+    """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
+    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"Rows of numbers are a 2-D array, and X has shape {X.shape}.")
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def is_sparse(X: Rows) -> bool:
+    return bool(sparse.issparse(X))
+
+
 def n_rows(X: Rows) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
@@ -194,28 +223,40 @@ def row_blocks(n: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-def result_dtype(X: Rows, X_ref: Rows) -> np.dtype[Any]:
-    """float32 if both sides are, else float64."""
-    both_single = X.dtype == np.float32 and X_ref.dtype == np.float32
-    return np.dtype(np.float32 if both_single else np.float64)
+def result_dtype(*sides: Rows) -> np.dtype[Any]:
+    """float32 if all sides are, else float64."""
+    single = all(getattr(X, "dtype", None) == np.float32 for X in sides)
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def dot_product(A: Rows, B: Rows, out: Array) -> None:
     """out = A B', dense or sparse on either side."""
-    if sparse.issparse(A) or sparse.issparse(B):
-        product = A @ B.T
-        out[...] = product.toarray() if sparse.issparse(product) else product
+    if is_sparse(A) or is_sparse(B):
+        out[...] = dense(A @ B.T)
     else:
         np.matmul(A, B.T, out=out, casting="same_kind")
 
 
 def squared_norms(X: Rows) -> Array:
     """|x_i|^2 in float64, (n_rows,)."""
-    if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    if is_sparse(X):
+        X = X.astype(np.float64, copy=False)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+
+
+def unit_rows(X: Rows) -> Rows:
+    """x / |x|; a row of zeros stays as it is."""
+    X = as_vectors(X)
+    norms = np.sqrt(squared_norms(X))
+    inverse = (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype)
+    return X.multiply(inverse[:, None]).tocsr() if is_sparse(X) else X * inverse[:, None]
+
+
+def writeable(X: Rows) -> Array:
+    """Dense rows, copied if they are read-only: compiled code may refuse to read such."""
+    return np.require(dense(X), requirements="W")
 
 
 def dense(X: Rows) -> Array:
-    return X.toarray() if sparse.issparse(X) else np.asarray(X)
-
+    return X.toarray() if is_sparse(X) else np.asarray(X)

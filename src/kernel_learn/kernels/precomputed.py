@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
 
 
@@ -42,14 +43,13 @@ class Precomputed(Kernel):
                 f"{self!r} and X of shape {np.shape(X)} do not fit: a layer is taken from a stack "
                 "(n, n, p), and a matrix has none."
             )
-        return np.asarray(X if self.layer is None else X[:, :, self.layer])
+        return kernel_matrix(X if self.layer is None else X[:, :, self.layer])
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Columns ``X_ref`` (indices of training rows, None for all) of the repaired rows X."""
-        X, columns = self.matrix(X), slice(None) if X_ref is None else X_ref
-        if self.repair is not None:
-            return np.asarray(X @ self.repair[:, columns])
-        return np.array(X[:, columns])
+        X = self.matrix(X)
+        columns = slice(None) if X_ref is None else X_ref
+        return np.array(X[:, columns] if self.repair is None else X @ self.repair[:, columns])
 
     def diag(self, X: Rows) -> Array:
         return np.diagonal(self(X)).copy()
@@ -82,6 +82,10 @@ class Precomputed(Kernel):
         V_plus = V[:, w > 0]
         repair = (V_plus @ V_plus.T).astype(X.dtype)
         return type(self)(psd=self.psd, repair=repair, layer=self.layer)
+
+
+def kernel_matrix(X: Rows) -> Array:
+    return pairwise.dense(pairwise.as_vectors(X))
 
 
 def check_symmetric_matrix(K: Array) -> None:

@@ -16,11 +16,9 @@ from kernel_learn.kernels.strings import Spectrum, Subsequence
 
 NAMES: dict[str, Callable[[], Kernel]] = {
     "gaussian": Gaussian,
-    "laplacian": Laplacian,
     "exponential": Exponential,
     "matern": Matern,
     "linear": Linear,
-    "polynomial": Polynomial,
     "cosine": Cosine,
     "chi_squared": ChiSquared,
     "spectrum": Spectrum,
@@ -28,7 +26,9 @@ NAMES: dict[str, Callable[[], Kernel]] = {
     "precomputed": Precomputed,
     # scikit-learn's own names keep scikit-learn's own defaults
     "rbf": lambda: Gaussian(gamma="auto"),
+    "laplacian": lambda: Laplacian(gamma="auto"),
     "poly": lambda: Polynomial(degree=3, gamma="auto", coef0=1.0),
+    "polynomial": lambda: Polynomial(degree=3, gamma="auto", coef0=1.0),
     "chi2": lambda: ChiSquared(gamma=1.0),
 }
 

@@ -1,65 +1,80 @@
 """Rows by content: keys that do not depend on where a row stands."""
 
-from typing import Any
+from hashlib import blake2b
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-Array = NDArray[Any]
-Rows = Any
+from kernel_learn.kernels.pairwise import Array, Rows, is_sparse, row_blocks
 
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2^64 / golden ratio, odd: multiplying permutes 64-bit words
+Keys = NDArray[np.uint64]
 
 
-def row_keys(X: Rows) -> NDArray[np.uint64]:
-    """A 64-bit key of each row's content; equal rows have equal keys.
+def row_keys(X: Rows) -> Keys:
+    """A 64-bit key of each row's content; equal rows have equal keys, dense or sparse.
 
     Choices that must not depend on the order of the rows (landmarks, pairs for
     a width rule) are made in the order of the keys, which is as good as random.
+    The key of x is the mixed sum over its non-zero entries of hash(c, x_c).
     """
+    if is_sparse(X):
+        return _sparse_keys(X.tocsr())
     if hasattr(X, "iloc"):
-        return _frame_keys(X)
-    if sparse.issparse(X):
-        return _sparse_keys(X)
+        return _column_keys(len(X), [X.iloc[:, c].to_numpy() for c in range(X.shape[1])])
     X = np.asarray(X)
     if X.dtype.kind in "OUS":
-        return _object_keys(X)
-    keys = np.zeros(len(X), dtype=np.uint64)
-    for column in range(X.shape[1]):
-        keys = _mix(keys ^ _words(X[:, column]) ^ np.uint64(column))
+        return _column_keys(len(X), list(X.reshape(len(X), -1).T))
+    total = np.empty(len(X), dtype=np.uint64)
+    for rows in row_blocks(len(X), 1024):
+        total[rows] = _entry_keys(X[rows], np.arange(X.shape[1])).sum(axis=1, dtype=np.uint64)
+    return _mix(total)
+
+
+def _sparse_keys(X: Rows) -> Keys:
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    terms = _entry_keys(X.data, X.indices)
+    total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
+    return _mix(total[X.indptr[1:]] - total[X.indptr[:-1]])  # exact, being modulo 2^64
+
+
+def _column_keys(n: int, columns: list[Array]) -> Keys:
+    total = np.zeros(n, dtype=np.uint64)
+    for c, values in enumerate(columns):
+        total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
+    return _mix(total)
+
+
+def _entry_keys(values: Array, columns: Array) -> Keys:
+    """hash(c, x_c) for entries x_c; of a zero it is zero."""
+    bits = values if values.dtype == np.uint64 else values.astype(np.float64).view(np.uint64)
+    keys = _mix(bits ^ _mix(columns.astype(np.uint64)))
+    keys[values == 0] = 0  # 0.0 and -0.0 alike, and what a sparse matrix does not store
     return keys
 
 
-def _mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    words = words * _MIX
-    return words ^ (words >> np.uint64(29))
+def _is_text(values: Array) -> bool:
+    """Whether a column holds anything that is not a number (or a missing one)."""
+    if values.dtype.kind in "US":
+        return True
+    return values.dtype == object and not all(
+        value is None or isinstance(value, Real) for value in values
+    )
 
 
-def _words(values: Array) -> NDArray[np.uint64]:
-    # + 0.0 turns -0.0 into 0.0, which are equal numbers with different bits
-    return _mix((values.astype(np.float64) + 0.0).view(np.uint64))
+def _text_hashes(values: Array) -> Keys:
+    texts = [repr(value).encode() for value in values.tolist()]
+    digests = [blake2b(text, digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 
-def _sparse_keys(X: Rows) -> NDArray[np.uint64]:
-    """Sum over the stored non-zeros, so that their order within a row is free."""
-    X = sparse.csr_matrix(X)
-    terms = _mix(_words(X.data) ^ _mix(X.indices.astype(np.uint64)))
-    terms[X.data == 0] = 0
-    total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(terms, dtype=np.uint64)])
-    return _mix(total[X.indptr[1:]] - total[X.indptr[:-1]])
-
-
-def _object_keys(X: Array) -> NDArray[np.uint64]:
-    """Keys of strings: the order of their distinct values, mixed."""
-    values, inverse = np.unique(X.reshape(len(X), -1)[:, 0].astype(str), return_inverse=True)
-    return _mix(np.arange(1, len(values) + 1, dtype=np.uint64))[inverse]
-
-
-def _frame_keys(X: Rows) -> NDArray[np.uint64]:
-    from pandas.util import hash_pandas_object
-
-    return np.asarray(hash_pandas_object(X, index=False), dtype=np.uint64)
+def _mix(words: Keys) -> Keys:
+    """The finaliser of splitmix64: each bit of the result depends on each bit of the word."""
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return words ^ (words >> np.uint64(31))
 
 
 def distinct_rows(X: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

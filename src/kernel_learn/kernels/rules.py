@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.pairwise import Array, Rows
@@ -19,7 +18,7 @@ MEDIAN_ROWS = 1000
 def check_gamma(kernel: Any, gamma: Any) -> None:
     if isinstance(gamma, str) and gamma in GAMMA_RULES:
         return
-    if isinstance(gamma, Real) and np.isfinite(gamma) and gamma > 0:  # type: ignore[call-overload]
+    if isinstance(gamma, Real) and 0 < float(gamma) < np.inf:
         return
     raise ValueError(
         f"{type(kernel).__name__}(gamma={gamma!r}): gamma must be a positive number "
@@ -31,7 +30,8 @@ def resolve_gamma(
     rule: str, X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName
 ) -> float:
     """The width that a rule stands for on X; a row of weight 2 counts as two rows."""
-    n_features = X.shape[1]
+    X = pairwise.as_vectors(X)
+    n_features = int(X.shape[1])
     if rule == "auto":
         return 1.0 / n_features
     if rule == "scale":
@@ -44,16 +44,13 @@ def weighted_variance(X: Rows, sample_weight: Array | None) -> float:
     """Variance over all entries of X, rows weighted."""
     w = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     w = w / (w.sum() * X.shape[1])
-    if sparse.issparse(X):
-        mean = float(np.sum(w @ X))
-        return float(np.sum(w @ X.multiply(X))) - mean**2
     mean = float(np.sum(w @ X))
+    if pairwise.is_sparse(X):
+        return float(np.sum(w @ X.multiply(X))) - mean**2
     return float(np.sum(w @ (X - mean) ** 2))
 
 
-def median_gamma(
-    X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName
-) -> float:
+def median_gamma(X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName) -> float:
     """1 / median distance over all pairs (i, j), i = j included, pair weights w_i w_j.
 
     More than ``MEDIAN_ROWS`` distinct rows are thinned by content. Where more

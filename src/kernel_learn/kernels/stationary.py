@@ -33,30 +33,24 @@ class Stationary(ProfileKernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        gamma = resolve_gamma(self.gamma, X, sample_weight, self.statistic)
+        gamma = resolve_gamma(str(self.gamma), X, sample_weight, self.statistic)
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
 
     def diag(self, X: Rows) -> Array:
-        return np.ones(pairwise.n_rows(X), dtype=X.dtype)
+        return np.ones(pairwise.n_rows(X), dtype=pairwise.as_vectors(X).dtype)
 
     @property
     def scale(self) -> float:
         return -float(self.gamma)
 
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        """exp(-gamma s)."""
-        if scale != self.scale:
-            S = np.multiply(S, self.scale / scale, out=out)
-        np.exp(S, out=out)
+    def profile(self, S: Array) -> None:
+        np.exp(S, out=S)
 
 
 class Gaussian(Stationary):
     """k(x, y) = exp(-gamma |x - y|^2)."""
 
     statistic: ClassVar[pairwise.StatisticName] = "sqeuclidean"
-
-    def build_statistic(self, X: Rows, X_ref: Rows | None, scale: float) -> pairwise.Statistic:
-        return pairwise.SquaredEuclidean(X, X_ref, scale, sharpness=float(self.gamma))
 
 
 class Laplacian(Stationary):
@@ -89,17 +83,19 @@ class Matern(Stationary):
             raise ValueError(f"Matern(nu={self.nu!r}): nu must be 0.5, 1.5 or 2.5.")
         return super().is_resolved
 
-    def profile(self, S: Array, scale: float, out: Array) -> None:
-        T = np.multiply(S, np.sqrt(2 * self.nu) * float(self.gamma) / scale, out=out)
-        decay = np.exp(-T)
+    @property
+    def scale(self) -> float:
+        return float(np.sqrt(2 * self.nu) * float(self.gamma))
+
+    def profile(self, S: Array) -> None:
+        decay = np.exp(-S)
         if self.nu == 0.5:
-            T[...] = 1.0
-        elif self.nu == 1.5:
-            T += 1.0
-        else:
-            T += T * T / 3
-            T += 1.0
-        T *= decay
+            S[...] = decay
+            return
+        if self.nu == 2.5:
+            S += S * S / 3
+        S += 1.0
+        S *= decay
 
 
 class ChiSquared(Stationary):
@@ -108,6 +104,7 @@ class ChiSquared(Stationary):
     statistic: ClassVar[pairwise.StatisticName] = "chi2"
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
+        X = pairwise.as_vectors(X)
         if X.shape[0] and X.min() < 0:
             raise ValueError(
                 "ChiSquared compares histograms, and X has negative values. "

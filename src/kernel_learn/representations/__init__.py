@@ -6,7 +6,8 @@ from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import Landmarks, select_landmarks
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import Plan, plan
-from kernel_learn.representations.represent import Sample, plan_sample, represent
+from kernel_learn.representations.represent import build_features, plan_sample, represent
+from kernel_learn.representations.sources import Sample
 
 __all__ = [
     "FeatureSample",
@@ -18,6 +19,7 @@ __all__ = [
     "Representation",
     "Sample",
     "Spectrum",
+    "build_features",
     "plan",
     "plan_sample",
     "represent",

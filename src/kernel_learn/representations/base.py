@@ -1,6 +1,7 @@
 """What criteria see of a sample, whatever it is made of."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,9 @@ class Spectrum:
 
     w: Array  # (rank,)
     U: Array  # (m, rank)
+
+
+SpectralBlock = tuple[Array, Array, Array]  # rows, targets, shares of the weight
 
 
 class Representation(ABC):
@@ -62,6 +66,19 @@ class Representation(ABC):
     @abstractmethod
     def expand(self, B: Array) -> SubspaceKernel:
         """The features x -> B'(phi(x) - mean) of the directions B on any rows."""
+
+    @abstractmethod
+    def spectral_rows(self, spectrum: Spectrum) -> Iterator[SpectralBlock]:
+        """Blocks of (A, T, share): centred rows A in the coordinates of U, with A'A = diag(w).
+
+        A and the centred targets T carry the roots of the weights; ``share``
+        is each row's share of the total weight. Repeated rows are one row.
+        """
+
+    def spectral_targets(self, spectrum: Spectrum) -> Array:
+        """A'T over all rows, (rank, r)."""
+        length = np.sqrt(self.spectral_inner(spectrum.w))[:, None]
+        return np.asarray(length * (spectrum.U.T @ self.targets))
 
     @abstractmethod
     def spectral_inner(self, w: Array) -> Array:

@@ -1,17 +1,24 @@
 """Landmark feature maps z(x) = T'k(x, landmarks), and a sample seen through one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 
 import numpy as np
 
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations.base import Array, Representation, Rows, Spectrum
+from kernel_learn.representations.base import (
+    Array,
+    Representation,
+    Rows,
+    SpectralBlock,
+    Spectrum,
+)
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.linalg import eigh_positive, rounding, solve_shifted
 from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.sources import Sample, iterate_blocks
 
 
 class Features:
@@ -62,9 +69,10 @@ class Features:
 
     def moments(self, X: Rows, T: Array, weight: Array | None, block_rows: int) -> Moments:
         """Moments of [z(x), t] over the rows of X, one pass in blocks."""
+        weight = np.ones(n_rows(X)) if weight is None else weight
         return merge_all(
-            Moments.of(self(take_rows(X, rows)), T[rows], None if weight is None else weight[rows])
-            for rows in row_blocks(n_rows(X), block_rows)
+            Moments.of(self(X_block), T_block, weight_block)
+            for X_block, T_block, weight_block in iterate_blocks(X, T, weight, block_rows)
         )
 
     def expand(self, V: Array, mean: Array) -> SubspaceKernel:
@@ -79,7 +87,16 @@ class Features:
 class FeatureSample(Representation):
     """operator C = Z'PZ, targets S = Z'PT: the sample's moments under a feature map."""
 
-    def __init__(self, features: Features, moments: Moments, *, center: bool = True) -> None:
+    def __init__(
+        self,
+        features: Features,
+        moments: Moments,
+        *,
+        center: bool = True,
+        sample: Sample | None = None,  # the rows, for what needs a second pass
+        block_rows: int = 1000,
+    ) -> None:
+        self.sample, self.block_rows = sample, block_rows
         self.features = features
         self.kernel = features.kernel
         self.moments = moments
@@ -101,6 +118,14 @@ class FeatureSample(Representation):
 
     def spectral_inner(self, w: Array) -> Array:
         return np.ones_like(w)
+
+    def spectral_rows(self, spectrum: Spectrum) -> Iterator[SpectralBlock]:
+        assert self.sample is not None, "a second pass needs the rows"
+        t = self.moments.target_mean
+        for X, T, weight in iterate_blocks(*self.sample.merged(), self.block_rows):
+            root = np.sqrt(weight)[:, None]
+            A = root * ((self.features(X) - self.mean) @ spectrum.U)
+            yield A, root * (T - t), weight / self.n
 
     def expand(self, B: Array) -> SubspaceKernel:
         return self.features.expand(B, self.mean)

@@ -1,11 +1,19 @@
 """The exact, centred Gram matrix."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations.base import Array, Representation, Rows, Spectrum
+from kernel_learn.representations.base import (
+    Array,
+    Representation,
+    Rows,
+    SpectralBlock,
+    Spectrum,
+)
 from kernel_learn.representations.linalg import eigh_positive, solve_shifted
 
 
@@ -53,6 +61,9 @@ class Gram(Representation):
 
     def spectral_inner(self, w: Array) -> Array:
         return w
+
+    def spectral_rows(self, spectrum: Spectrum) -> Iterator[SpectralBlock]:
+        yield spectrum.U * np.sqrt(spectrum.w), self.targets, self.weight / self.n
 
     def expand(self, B: Array) -> SubspaceKernel:
         """f(x) = sum_i b_i <phi(x) - m, root_i (phi(x_i) - m)>, with the means moved into b."""

@@ -7,7 +7,6 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.kernels.base import Kernel, take_rows
 from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.kernels.rows import distinct_rows
 from kernel_learn.representations.base import Array, Representation, Rows
 from kernel_learn.representations.features import Features, FeatureSample
 from kernel_learn.representations.gram import Gram
@@ -18,36 +17,7 @@ from kernel_learn.representations.landmarks import (
     select_landmarks,
 )
 from kernel_learn.representations.plan import DEFAULT_LANDMARKS, Plan, plan
-
-
-class Sample:
-    """Training rows with their targets and weights, and which of the rows are distinct."""
-
-    def __init__(self, kernel: Kernel, X: Rows, T: Array, weight: Array | None = None) -> None:
-        n = n_rows(X)
-        self.X, self.T = X, T
-        self.weight = np.ones(n) if weight is None else weight
-        if kernel.input == "matrix":
-            self.first = self.inverse = np.arange(n)
-        else:
-            self.first, self.inverse = distinct_rows(X)
-        self.distinct_weight = np.bincount(self.inverse, self.weight, len(self.first))
-
-    @property
-    def n_distinct(self) -> int:
-        return len(self.first)
-
-    def merged(self) -> tuple[Rows, Array, Array]:
-        """Distinct rows in their first order, with averaged targets and summed weights."""
-        if self.n_distinct == n_rows(self.X):
-            return self.X, self.T, self.weight
-        order = np.argsort(self.first)
-        w = self.distinct_weight
-        T = np.stack(
-            [np.bincount(self.inverse, self.weight * column, len(w)) for column in self.T.T],
-            axis=1,
-        )
-        return take_rows(self.X, self.first[order]), (T / w[:, None])[order], w[order]
+from kernel_learn.representations.sources import Sample
 
 
 def plan_sample(
@@ -89,7 +59,9 @@ def represent(
         return Gram(kernel, *rows, center=center)
     features = build_features(kernel, sample, chosen_plan, landmarks, random_state)
     moments = features.moments(sample.X, sample.T, sample.weight, chosen_plan.block_rows)
-    return FeatureSample(features, moments, center=center)
+    return FeatureSample(
+        features, moments, center=center, sample=sample, block_rows=chosen_plan.block_rows
+    )
 
 
 def build_features(

@@ -41,3 +41,21 @@ def fix_signs(R: Array) -> Array:
     first = np.argmax(notable, axis=0)
     signs = np.sign(R[first, np.arange(R.shape[1])])
     return np.asarray(R * np.where(signs == 0, 1.0, signs))
+
+
+def solve_centroid_discriminant(
+    C: Array,  # (M, M) total scatter of the features
+    Z_centroids: Array,  # (k, M) features of the class centroids
+    counts: Array,  # (k,)
+    mu: float,
+    n_components: int,
+) -> tuple[Array, Array]:
+    """Directions V with V'(C + mu I)V = I that maximise tr V'S_b V (AKDA/QR; Xiong et al. 2004).
+
+    S_b = sum_j n_j (c_j - c)(c_j - c)' with c_j the features of centroid j
+    (not the mean of the features of class j), c their weighted mean.
+    Returns V and its eigenvalues, largest first.
+    """
+    D = np.sqrt(counts)[:, None] * (Z_centroids - counts @ Z_centroids / counts.sum())
+    e, V = linalg.eigh(D.T @ D, C + mu * np.eye(len(C)))
+    return fix_signs(V[:, ::-1][:, :n_components]), e[::-1][:n_components]

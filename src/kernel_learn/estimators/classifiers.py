@@ -1,0 +1,40 @@
+"""How scores become predictions."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin
+
+from kernel_learn.estimators.validation import Array
+
+
+class ScoreClassifier(ClassifierMixin):
+    """A classifier by ``_scores(F)``: one score per class from the features, the largest wins."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the classes, (n_samples, n_classes); the difference (n_samples,) for two."""
+        scores = self._class_scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The most likely class of each row, (n_samples,)."""
+        winners = np.argmax(self._class_scores(X), axis=1)
+        return self.classes_[winners]
+
+    def _class_scores(self, X: Any) -> Array:
+        return self._scores(self._features(X))
+
+
+class ProbabilityClassifier(ScoreClassifier):
+    """A ``ScoreClassifier`` whose scores are log probabilities up to a constant."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, (n_samples, n_classes)."""
+        return softmax(self._class_scores(X), axis=1)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities, (n_samples, n_classes)."""
+        scores = self._class_scores(X)
+        top = scores.max(axis=1, keepdims=True)
+        return scores - top - np.log(np.sum(np.exp(scores - top), axis=1, keepdims=True))

@@ -1,0 +1,186 @@
+"""Regularised kernel discriminant analysis (RKDA, KFDA)."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.neighbors import KNeighborsClassifier
+
+from kernel_learn.criteria.discriminant import class_scores
+from kernel_learn.criteria.hsic import Dependence
+from kernel_learn.criteria.labels import label_factor
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.classifiers import ProbabilityClassifier
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_n_components,
+    check_positive,
+    validate_labelled,
+)
+from kernel_learn.model_selection import leave_one_out
+from kernel_learn.representations import Representation
+from kernel_learn.solvers.eigen import solve_top_eigen
+
+LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
+
+
+class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
+    """Regularised kernel discriminant analysis: features, classifier and probabilities.
+
+    Maximises tr((S_t + lambda I)^{-1} S_b) in feature space. The subspace is
+    that of uncorrelated HSIC with the normalised label kernel (the two
+    problems are one); classes are told apart by the distance to their centroid
+    in the within-class metric, with log priors. With a linear kernel and
+    ``reg`` near zero it is linear discriminant analysis.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Number of features; None means n_classes - 1.
+    reg : float, list of float or "loo", default="loo"
+        lambda = reg * tr(G) / n. A list, or "loo" for a list from 1e-6 to 100:
+        the value with the smallest exact leave-one-out squared error of ridge
+        regression on the one-hot labels, for all values from one decomposition.
+    decision : {"centroid", "nearest_neighbor"}, default="centroid"
+        How rows are classified in the subspace.
+    priors : array-like of shape (n_classes,), default=None
+        Class probabilities; None means their frequencies.
+    landmarks, memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
+    reg_ : float
+        lambda.
+    loo_regs_, loo_errors_ : ndarrays
+        The values of ``reg`` tried and their leave-one-out errors, if any were.
+    objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
+        tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
+    means_ : ndarray of shape (n_classes, n_components_)
+        Class centroids in the subspace.
+    priors_ : ndarray of shape (n_classes,)
+    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+        As in :class:`HSICSubspace`.
+
+    Notes
+    -----
+    A class with a single member is ordinary: it has a centroid, and the
+    within-class metric is common to all classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import KernelDiscriminant
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = KernelDiscriminant().fit(scale(X)[::2], y[::2])
+    >>> print(f"{model.score(scale(X)[1::2], y[1::2]):.2f}")
+    1.00
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float | Sequence[float] | str = "loo",
+        decision: str = "centroid",
+        priors: Any = None,
+        landmarks: Any = "auto",
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.decision = decision
+        self.priors = priors
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
+        regs = self._check_regs()
+        if self.decision not in ("centroid", "nearest_neighbor"):
+            raise ValueError(
+                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'centroid' or "
+                "'nearest_neighbor'."
+            )
+        data = validate_labelled(self, X, y, sample_weight)
+        self.classes_ = data.classes
+        self.priors_ = self._check_priors(data)
+        T, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
+        sample = self._represent(data, T, matrices=2.5 if len(regs) == 1 else 4.5)
+        criterion = Dependence(sample, mixing, uncorrelated=True)
+        self.reg_ = self._choose_reg(sample, regs)
+        B, M = criterion.candidates(self.reg_)
+        wanted = check_n_components(self.n_components, len(data.classes) - 1, self)
+        result = solve_top_eigen(M, wanted)
+        W = B @ result.point
+        self.objective_, self.eigenvalues_ = result.value, result.values
+        self._store_kernel(sample.expand(W))
+        self._warn_if_fewer(wanted)
+        self._store_classifier(data, sample, W)
+        return self
+
+    def _check_regs(self) -> list[float]:
+        if isinstance(self.reg, str):
+            if self.reg == "loo":
+                return list(LOO_REGS)
+            raise ValueError(
+                f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
+                "them, or 'loo'."
+            )
+        regs = [self.reg] if np.ndim(self.reg) == 0 else list(self.reg)
+        if not regs:
+            raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
+        return [check_positive("reg", reg, self) for reg in regs]
+
+    def _check_priors(self, data: Labelled) -> Array:
+        if self.priors is None:
+            return data.counts / data.counts.sum()
+        priors = np.asarray(self.priors, dtype=np.float64)
+        if priors.shape != data.classes.shape or not (priors > 0).all():
+            raise ValueError(
+                f"priors must be {len(data.classes)} positive numbers, one per class in sorted "
+                f"order; got {self.priors!r}."
+            )
+        return priors / priors.sum()
+
+    def _choose_reg(self, sample: Representation, regs: list[float]) -> float:
+        scale = sample.trace / sample.n
+        if len(regs) == 1:
+            return regs[0] * scale
+        path = leave_one_out(sample, [reg * scale for reg in regs])
+        self.loo_regs_, self.loo_errors_ = np.array(regs), path.errors
+        return float(path.lams[path.best])
+
+    def _warn_if_fewer(self, wanted: int) -> None:
+        if self.n_components is not None and self.n_components_ < wanted:
+            warnings.warn(
+                f"n_components={wanted} directions were asked for, and {self.n_components_} exist; "
+                "transform gives so many columns.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _store_classifier(self, data: Labelled, sample: Representation, W: Array) -> None:
+        self._centroid_scores = class_scores(
+            sample, W, self.eigenvalues_, data.counts, self.priors_
+        )
+        self.means_ = self._centroid_scores.means
+        if self.decision == "nearest_neighbor":
+            F = self.kernel_.transform(data.X)
+            self._neighbor = KNeighborsClassifier(1).fit(F, data.labels)
+
+    def _scores(self, F: Array) -> Array:
+        if self.decision == "centroid":
+            return self._centroid_scores(F)
+        with np.errstate(divide="ignore"):
+            return np.log(self._neighbor.predict_proba(F))

@@ -1,0 +1,117 @@
+"""Discriminant analysis in the span of the class centroids (AKDA/QR)."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.criteria.labels import one_hot
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_n_components,
+    check_positive,
+    check_variance,
+    validate_labelled,
+)
+from kernel_learn.representations import Features, FeatureSample
+from kernel_learn.representations.plan import plan
+from kernel_learn.solvers.eigen import solve_centroid_discriminant
+
+
+class KernelDiscriminantQR(SubspaceTransformer):
+    """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
+
+    The centroids c of the classes are taken in input space; k(x, c) are k
+    numbers per row, whitened by K(c, c) = R'R, and discriminant analysis is
+    done in those k dimensions (Xiong, Ye, Li, Janardan & Cherkassky 2004).
+    Time and memory grow linearly with the number of rows.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        On vectors: rows are averaged.
+    n_components : int, default=None
+        None means n_classes.
+    reg : float, default=1e-3
+        mu = reg * tr(S_t) / n is added to the total scatter.
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel; ``kernel_.landmarks`` are the class centroids,
+        ``kernel_.coef`` is R^{-1} V.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Between-class share of each feature.
+    reg_ : float
+        mu.
+    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+        As in :class:`HSICSubspace`.
+
+    Notes
+    -----
+    A class with a single member has that row as its centroid. Classes whose
+    centroids coincide share their features, and there are fewer of them.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import KernelDiscriminantQR
+    >>> X, y = load_iris(return_X_y=True)
+    >>> KernelDiscriminantQR().fit_transform(X, y).shape
+    (150, 3)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 1e-3,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.memory_budget = memory_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
+        reg = check_positive("reg", self.reg, self)
+        data = validate_labelled(self, X, y, sample_weight)
+        if data.kernel.input != "vectors":
+            raise ValueError(
+                f"KernelDiscriminantQR averages rows, and {data.kernel!r} takes rows that cannot "
+                "be averaged. Use KernelOrthogonalCentroid or KernelDiscriminant."
+            )
+        self.classes_, self.base_kernel_ = data.classes, data.kernel
+        centroids = class_means(data)
+        n = len(data.labels)
+        self.plan_ = plan(n, centroids.shape[0], memory_budget=self.memory_budget)
+        features = Features.whitened(data.kernel, centroids.astype(data.X.dtype))
+        T = one_hot(data.labels, len(data.classes))
+        moments = features.moments(data.X, T, data.weight, self.plan_.block_rows)
+        sample = FeatureSample(features, moments)
+        check_variance(sample, self.n_features_in_)
+        self.reg_ = reg * sample.trace / sample.n
+        V, self.eigenvalues_ = solve_centroid_discriminant(
+            sample.operator,
+            features(features.landmarks),
+            data.counts,
+            self.reg_,
+            check_n_components(self.n_components, len(data.classes), self),
+        )
+        self._store_kernel(sample.expand(V))
+        return self
+
+
+def class_means(data: Labelled) -> Any:
+    """Weighted means of the rows of each class, (k, d); sparse for sparse rows."""
+    n, k = len(data.labels), len(data.classes)
+    weight = np.ones(n) if data.weight is None else data.weight
+    average: Array = weight / data.counts[data.labels]
+    E = sparse.csr_matrix((average, (data.labels, np.arange(n))), shape=(k, n))
+    return E @ data.X

@@ -1,0 +1,158 @@
+"""Kernel partial least squares, for classes and for real targets."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils import Tags
+
+from kernel_learn.criteria.labels import one_hot
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.classifiers import ScoreClassifier
+from kernel_learn.estimators.validation import (
+    Array,
+    Training,
+    check_n_components,
+    validate_labelled,
+    validate_valued,
+)
+from kernel_learn.solvers.pls import solve_pls
+
+
+class _KernelPLS(SubspaceTransformer):
+    """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
+
+    n_components: int | None
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        landmarks: Any = "auto",
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def _fit(self, data: Training, T: Array, default: int) -> None:
+        wanted = check_n_components(self.n_components, default, self)
+        sample = self._represent(data, T)
+        found = solve_pls(sample, wanted)
+        self._store_kernel(sample.expand(found.R))
+        if self.n_components is not None and self.n_components_ < wanted:
+            warnings.warn(
+                f"n_components={wanted} scores were asked for, and {self.n_components_} exhaust "
+                "the targets or the kernel; transform gives so many columns.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.loadings_ = found.P
+        self.intercept_ = np.average(T, axis=0, weights=data.weight)
+
+    def _regress(self, F: Array) -> Array:
+        """Fitted targets, (n_rows, q): mean + F P."""
+        return F @ self.loadings_.astype(F.dtype) + self.intercept_.astype(F.dtype)
+
+
+class KernelPLS(ScoreClassifier, _KernelPLS):
+    """Kernel partial least squares on class labels (Rosipal & Trejo 2001).
+
+    Features are found one after the other, each of largest covariance with
+    what is left of the one-hot labels; rows are classified by least squares on
+    them. A transformer and a classifier.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Number of features; None means n_classes.
+    landmarks, memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel; ``kernel_.coef`` is U (T'GU)^{-1} in the letters of
+        the paper: training scores are orthonormal.
+    loadings_ : ndarray of shape (n_components_, n_classes)
+        T'Y.
+    intercept_ : ndarray of shape (n_classes,)
+        Class frequencies.
+    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+        As in :class:`HSICSubspace`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import KernelPLS
+    >>> X, y = load_iris(return_X_y=True)
+    >>> print(f"{KernelPLS(n_components=5).fit(X, y).score(X, y):.2f}")
+    0.97
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
+        data = validate_labelled(self, X, y, sample_weight)
+        self.classes_ = data.classes
+        k = len(data.classes)
+        self._fit(data, one_hot(data.labels, k), default=k)
+        return self
+
+    def _scores(self, F: Array) -> Array:
+        return self._regress(F)
+
+
+class KernelPLSRegressor(RegressorMixin, _KernelPLS):
+    """Kernel partial least squares for real targets, several at once (Rosipal & Trejo 2001).
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Number of scores; None means 10, or fewer if they exhaust the targets.
+    landmarks, memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_, loadings_, intercept_, base_kernel_, n_components_, plan_
+        As in :class:`KernelPLS`, with targets in place of classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from kernel_learn import KernelPLSRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> print(f"{KernelPLSRegressor(n_components=3).fit(X, y).score(X, y):.1f}")
+    0.6
+    """
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Find the scores.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), default=None
+        """
+        data = validate_valued(self, X, y, sample_weight)
+        self._single = len(getattr(y, "shape", (0,))) == 1
+        self._fit(data, data.values, default=10)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Targets, (n_samples,) or (n_samples, n_targets) as at fit."""
+        values = self._regress(self._features(X))
+        return values[:, 0] if self._single else values
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

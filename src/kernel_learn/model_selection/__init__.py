@@ -1,0 +1,5 @@
+"""Exact leave-one-out over regularisation paths."""
+
+from kernel_learn.model_selection.leave_one_out import LeaveOneOutPath, leave_one_out
+
+__all__ = ["LeaveOneOutPath", "leave_one_out"]
