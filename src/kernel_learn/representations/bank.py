@@ -102,7 +102,9 @@ class GramBank(KernelBank):
 
     ``memory_budget`` less ``WORKING_MATRICES`` matrices is the cache; what does
     not fit is evaluated again at every use (a weighted sum of such kernels in
-    one sweep over their shared distances).
+    one sweep over their shared distances). ``weigh_rows=False``: weights enter
+    means and traces, and the rows of G stay as they are (machines weigh losses).
+    ``scale=False`` leaves the kernels as they are: sum d = 1 on kernels as given.
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class GramBank(KernelBank):
         *,
         center: bool = True,
         scale: bool = True,
+        weigh_rows: bool = True,
         memory_budget: float | str | None = None,
     ) -> None:
         self.kernels = list(kernels)
@@ -121,7 +124,7 @@ class GramBank(KernelBank):
         n = n_rows(X)
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.n, self.center = float(self.weight.sum()), center
-        self.root_weight = np.sqrt(self.weight)
+        self.root_weight = np.sqrt(self.weight) if weigh_rows else np.ones(n)
         L = L - (self.weight / self.n) @ L if center else L
         self.L = self.root_weight[:, None] * L
         self.LT_L = self.L.T @ self.L
@@ -144,11 +147,11 @@ class GramBank(KernelBank):
         mean = K @ (self.weight / self.n)
         if kernel is not None:
             self._diagonal = float(self.weight @ np.diagonal(K)) / self.n
-        center_and_weigh(K, mean, self.weight, center=self.center)
+        center_and_weigh(K, mean, self.weight, self.root_weight, center=self.center)
         return K
 
     def _trace(self, G: Array, kernel: Kernel) -> float:
-        trace = float(np.trace(G))
+        trace = float(np.diagonal(G) @ (self.weight / self.root_weight**2))
         if not np.isfinite(trace):
             raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
         # below that what centring leaves is rounding: the kernel is constant

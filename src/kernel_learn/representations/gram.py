@@ -45,7 +45,7 @@ class Gram(Representation):
         K = kernel(to_double(X)).astype(np.float64, copy=False)
         self.mean_diagonal = float(self.weight @ np.diagonal(K)) / self.n
         self.kernel_mean = K @ (self.weight / self.n) if center else np.zeros(len(K))
-        center_and_weigh(K, self.kernel_mean, self.weight, center=center)
+        center_and_weigh(K, self.kernel_mean, self.weight, self.root_weight, center=center)
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
@@ -79,11 +79,11 @@ def center_and_weigh(
     K: Array,  # (n, n), replaced
     mean: Array,  # (n,) K weight / n
     weight: Array,  # (n,)
+    root: Array,  # (n,) S^{1/2}, or ones to centre alone
     *,
     center: bool = True,
 ) -> None:
     """K <- S^{1/2} P K P' S^{1/2} in place, a block of rows at a time."""
-    root = np.sqrt(weight)
     column = mean - float(weight @ mean) / float(weight.sum())
     unit = bool(np.all(root == 1.0))
     for rows in row_blocks(len(K), 64):
