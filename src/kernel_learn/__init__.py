@@ -3,6 +3,7 @@
 from kernel_learn import kernels
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
+    AlignmentSubspace,
     HSICSubspace,
     KernelDiscriminant,
     KernelDiscriminantQR,
@@ -13,6 +14,7 @@ from kernel_learn.estimators import (
 from kernel_learn.representations import Landmarks
 
 __all__ = [
+    "AlignmentSubspace",
     "HSICSubspace",
     "KernelDiscriminant",
     "KernelDiscriminantQR",

@@ -1,5 +1,6 @@
 """scikit-learn estimators: validate, wire, store."""
 
+from kernel_learn.estimators.alignment import AlignmentSubspace
 from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
 from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
@@ -7,6 +8,7 @@ from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 
 __all__ = [
+    "AlignmentSubspace",
     "HSICSubspace",
     "KernelDiscriminant",
     "KernelDiscriminantQR",

@@ -15,6 +15,7 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.kernels.resolve import as_kernel, is_bank
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations import Representation, Sample, plan_sample, represent
+from kernel_learn.solvers.result import Result
 
 
 class KernelEstimator(BaseEstimator):
@@ -75,6 +76,12 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         )
         check_variance(representation, getattr(self, "n_features_in_", None))
         return representation
+
+    def _store_result(self, result: Result) -> None:
+        self.objective_ = result.value
+        self.grad_norm_ = result.grad_norm
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
 
     def _store_kernel(self, kernel: SubspaceKernel) -> None:
         self.kernel_ = kernel

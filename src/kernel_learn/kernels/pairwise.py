@@ -93,7 +93,7 @@ class SquaredEuclidean(Statistic):
         A, B = self.X, self.X_ref
         self.has_sparse = is_sparse(A) or is_sparse(B)
         if not self.has_sparse and len(B):
-            shift = np.mean(B, axis=0, dtype=np.float64).astype(self.dtype)
+            shift = np.mean(B, axis=0, dtype=np.float64)
             A = A - shift
             B = A if self.symmetric else B - shift
         x2 = squared_norms(A)
@@ -110,7 +110,7 @@ class SquaredEuclidean(Statistic):
     def _augmented(self, X: Array, X_ref: Array) -> tuple[Array, Array]:
         (n, d), exact = X.shape, self.x2.dtype
         A = np.empty((n, d + 2), dtype=exact)
-        np.multiply(X, -2.0 * self.scale, out=A[:, :d], dtype=exact)
+        np.multiply(X, -2.0 * self.scale, out=A[:, :d], casting="same_kind")
         A[:, d], A[:, d + 1] = self.x2, 1.0
         B = np.empty((d + 2, len(X_ref)), dtype=exact)
         B[:d], B[d], B[d + 1] = X_ref.T, 1.0, self.y2

@@ -22,7 +22,7 @@ def row_keys(X: Rows) -> Keys:
         return _sparse_keys(X.tocsr())
     if hasattr(X, "iloc"):
         return _column_keys(len(X), [X.iloc[:, c].to_numpy() for c in range(X.shape[1])])
-    X = np.asarray(X)
+    X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
     if X.dtype.kind in "OUS":
         return _column_keys(len(X), list(X.reshape(len(X), -1).T))
     total = np.empty(len(X), dtype=np.uint64)

@@ -41,13 +41,15 @@ def resolve_gamma(
 
 
 def weighted_variance(X: Rows, sample_weight: Array | None) -> float:
-    """Variance over all entries of X, rows weighted."""
+    """Variance over all entries of X, rows weighted; zero if it is but rounding."""
     w = np.ones(X.shape[0]) if sample_weight is None else sample_weight
     w = w / (w.sum() * X.shape[1])
-    mean = float(np.sum(w @ X))
+    mean, eps = float(np.sum(w @ X)), float(np.finfo(np.float64).eps)
     if pairwise.is_sparse(X):
-        return float(np.sum(w @ X.multiply(X))) - mean**2
-    return float(np.sum(w @ (X - mean) ** 2))
+        variance, rounding = float(np.sum(w @ X.multiply(X))) - mean**2, eps * mean**2
+    else:
+        variance, rounding = float(np.sum(w @ (X - mean) ** 2)), (eps * mean) ** 2
+    return variance if variance > 100 * rounding else 0.0
 
 
 def median_gamma(X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName) -> float:

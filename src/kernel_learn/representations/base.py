@@ -45,6 +45,7 @@ class Representation(ABC):
     mean_diagonal: float  # weighted mean of k(x, x), before centring
     operator: Array  # (m, m)
     targets: Array  # (m, r)
+    target_gram: Array  # (r, r): L'L of the centred targets
 
     @property
     def trace(self) -> float:

@@ -49,6 +49,7 @@ class Gram(Representation):
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
+        self.target_gram = self.targets.T @ self.targets
 
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray((self.operator @ A).T @ B)

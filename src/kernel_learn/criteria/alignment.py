@@ -1,0 +1,40 @@
+"""Kernel-target alignment of a subspace kernel (SKFE; Wu & Farquhar 2007, section 4)."""
+
+import numpy as np
+
+from kernel_learn.representations.base import Array
+
+
+class Alignment:
+    """A(V) = tr(V'EV) / (|V'CV + lam I|_F |YY'|_F),  E = SS',  V'V = I.
+
+    With rows z in an orthonormal basis of feature space, C = Z'Z and S = Z'Y,
+    the subspace kernel is ZVV'Z' and A its alignment with YY'; lam = 0 is the
+    paper's criterion. That one overfits by construction: on a full-rank Gram
+    matrix directions of vanishing variance align with any labels. lam makes
+    such directions pay. Gradient, N = tr V'EV, D = |V'CV + lam I|_F:
+
+        [2 EV / D - 2 N / D^3 CV(V'CV + lam I)] / |YY'|_F,
+
+    to be projected by I - VV'. C is diagonal here: the basis is its own.
+    """
+
+    def __init__(
+        self,
+        w: Array,  # (m,) diagonal of C
+        S: Array,  # (m, k)
+        label_norm: float,  # |YY'|_F
+        lam: float,
+    ) -> None:
+        self.w, self.S, self.label_norm, self.lam = w, S, label_norm, lam
+
+    def value_and_gradient(self, V: Array) -> tuple[float, Array]:
+        ST_V = self.S.T @ V
+        C_V = self.w[:, None] * V
+        M = V.T @ C_V + self.lam * np.eye(V.shape[1])
+        N, D = np.vdot(ST_V, ST_V), np.linalg.norm(M)
+        gradient = 2 * (self.S @ ST_V) / D - (2 * N / D**3) * (C_V @ M)
+        return float(N / D) / self.label_norm, gradient / self.label_norm
+
+    def value(self, V: Array) -> float:
+        return self.value_and_gradient(V)[0]

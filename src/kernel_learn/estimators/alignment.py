@@ -1,0 +1,220 @@
+"""Subspace kernels by kernel-target alignment (SKFE)."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from kernel_learn.criteria.alignment import Alignment
+from kernel_learn.criteria.labels import one_hot
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_count,
+    check_n_components,
+    check_not_negative,
+    check_positive,
+    validate_labelled,
+)
+from kernel_learn.representations import Representation, Spectrum
+from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
+
+INITS = ("koc", "hsic", "pca", "random")
+
+
+class AlignmentSubspace(SubspaceTransformer):
+    """Subspace kernel with the largest alignment to the labels (SKFE).
+
+    Maximises the kernel-target alignment of the subspace kernel over all
+    subspaces of the kernel's feature space, by limited-memory BFGS on the
+    Grassmann manifold with the exact gradient, from moments alone
+    (Wu & Farquhar 2007). The problem is not convex; the start is the span of
+    the class centroids, and the result is never worse than it.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Dimension of the subspace; None means n_classes.
+    reg : float, default=1.0
+        lambda = reg * tr(G) / n is added to the variance of every direction.
+        Zero is the criterion of the paper, which fits random labels as well.
+    center : bool, default=True
+        Whether the kernel is centred in feature space; the paper's is not.
+    criterion : {"alignment", "radius_margin"}, default="alignment"
+        "radius_margin": minimise the squared radius of the data times the
+        squared inverse margin of one-vs-rest support vector machines in the
+        subspace (Chapelle et al. 2002), with lambda on the kernel's diagonal.
+    init : {"koc", "hsic", "pca", "random"} or array of shape (n_samples, l), default="koc"
+        Where to start; an array holds coefficients W on the training rows.
+    tol : float, default=1e-5
+        Stop when the gradient's norm is at most this.
+    max_iter : int, default=500
+    landmarks, memory_budget, random_state
+        As in :class:`HSICSubspace`; ``random_state`` also makes random starts.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel; ``kernel_.coef`` holds W, orthonormal in feature space.
+    objective_ : float
+        The criterion that was maximised.
+    alignment_ : float
+        Plain alignment (lambda = 0) of the learned kernel with the labels.
+    reg_ : float
+        lambda.
+    grad_norm_, n_iter_, history_
+        Norm of the gradient at the end, iterations, and values on the way
+        (a tuple of {"value", "grad_norm"}).
+    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+        As in :class:`HSICSubspace`.
+
+    Notes
+    -----
+    A class with a single member has that row as its centroid.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import AlignmentSubspace
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AlignmentSubspace().fit_transform(scale(X), y).shape
+    (178, 3)
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 1.0,
+        center: bool = True,
+        criterion: str = "alignment",
+        init: Any = "koc",
+        tol: float = 1e-5,
+        max_iter: int = 500,
+        landmarks: Any = "auto",
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.center = center
+        self.criterion = criterion
+        self.init = init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
+        reg = check_not_negative("reg", self.reg, self)
+        check_positive("tol", self.tol, self)
+        check_count("max_iter", self.max_iter, self)
+        data = validate_labelled(self, X, y, sample_weight)
+        self.classes_ = data.classes
+        k = len(data.classes)
+        wanted = check_n_components(self.n_components, k, self)
+        Y, W0 = one_hot(data.labels, k), self._given_start(data)
+        sample = self._represent(data, np.hstack([Y, W0]), matrices=4.5, center=self.center)
+        spectrum = sample.spectrum()
+        S = sample.spectral_targets(spectrum)
+        S, S0 = S[:, :k], S[:, k:]
+        self.reg_ = reg * sample.trace / sample.n
+        label_norm = float(np.linalg.norm(sample.target_gram[:k, :k]))
+        plain = Alignment(spectrum.w, S, label_norm, 0.0)
+        start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
+        criterion = self._criterion(sample, spectrum, data, S, label_norm)
+        result = solve_grassmann(criterion, start, tol=self.tol, max_iter=self.max_iter)
+        self._warn(result, wanted)
+        V = _canonical(result.point, S)
+        self.alignment_ = plain.value(V)
+        self._store_result(result)
+        length = np.sqrt(sample.spectral_inner(spectrum.w))[:, None]
+        self._store_kernel(sample.expand(spectrum.U @ (V / length)))
+        return self
+
+    def _criterion(
+        self,
+        sample: Representation,
+        spectrum: Spectrum,
+        data: Labelled,
+        S: Array,
+        label_norm: float,
+    ) -> Any:
+        if self.criterion == "alignment":
+            return Alignment(spectrum.w, S, label_norm, self.reg_)
+        raise ValueError(
+            f"AlignmentSubspace(criterion={self.criterion!r}): criterion must be 'alignment' or "
+            "'radius_margin'."
+        )
+
+    def _given_start(self, data: Labelled) -> Array:
+        """The user's coefficients W (n, l), or none."""
+        n = len(data.labels)
+        if isinstance(self.init, str):
+            if self.init in INITS:
+                return np.empty((n, 0))
+            raise ValueError(
+                f"AlignmentSubspace(init={self.init!r}): init must be one of {', '.join(INITS)}, "
+                "or an array of coefficients."
+            )
+        W = np.asarray(self.init, dtype=np.float64)
+        if W.ndim != 2 or len(W) != n:
+            raise ValueError(
+                f"init has shape {W.shape}; coefficients on the training rows are ({n}, l)."
+            )
+        return W
+
+    def _start(self, w: Array, S: Array, S0: Array, counts: Array, wanted: int) -> Array:
+        """An orthonormal start of the wanted dimension, filled up by principal components."""
+        columns = {
+            "koc": lambda: S / counts,
+            "hsic": lambda: (w / (w + max(self.reg_, 1e-3 * w.mean())))[:, None] * S / counts,
+            "pca": lambda: np.zeros((len(w), 0)),
+            "random": lambda: check_random_state(self.random_state).normal(size=(len(w), wanted)),
+        }
+        V = S0 if not isinstance(self.init, str) else columns[self.init]()
+        V, values, _ = np.linalg.svd(V, full_matrices=False)
+        V = V[:, values > 1e-8 * values.max(initial=0.0)][:, :wanted]
+        missing = wanted - V.shape[1]
+        if missing > 0:  # the eigenbasis is ascending: its last vectors are the principal ones
+            extra = np.eye(len(w))[:, ::-1][:, : missing + V.shape[1]]
+            Q, R = np.linalg.qr(np.hstack([V, extra]))
+            fresh = np.abs(np.diagonal(R)) > 1e-8
+            V = Q[:, : fresh.size][:, fresh][:, :wanted]
+        return orthonormal(V)
+
+    def _warn(self, result: Result, wanted: int) -> None:
+        found = result.point.shape[1]
+        if found < wanted:
+            warnings.warn(
+                f"The kernel matrix has rank {found}: transform gives {found} columns, not "
+                f"n_components={wanted}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        if result.status == "stopped":
+            warnings.warn(
+                f"AlignmentSubspace stopped after {result.n_iter} iterations with a gradient of "
+                f"norm {result.grad_norm:.2g} (tol={self.tol:g}); raise max_iter to go on.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+def _canonical(V: Array, S: Array) -> Array:
+    """The basis of span(V) in which the features' covariances with the labels are orthogonal."""
+    R = np.linalg.svd(S.T @ V)[2].T
+    rotated = V @ R
+    signs = np.sign(np.sum(fix_signs(S.T @ rotated) * (S.T @ rotated), axis=0))
+    return rotated * np.where(signs == 0, 1.0, signs)
