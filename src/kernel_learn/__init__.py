@@ -10,6 +10,7 @@ from kernel_learn.estimators import (
     KernelOrthogonalCentroid,
     KernelPLS,
     KernelPLSRegressor,
+    MultiKernelSVC,
 )
 from kernel_learn.representations import Landmarks
 
@@ -22,6 +23,7 @@ __all__ = [
     "KernelPLS",
     "KernelPLSRegressor",
     "Landmarks",
+    "MultiKernelSVC",
     "__version__",
     "kernels",
 ]

@@ -6,7 +6,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernel_learn as kl
-from kernel_learn.kernels import Gaussian, Laplacian, Matern, Polynomial
+from kernel_learn.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial
 
 ESTIMATORS = [
     kl.HSICSubspace(),
@@ -19,6 +19,17 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True),
+    kl.HSICSubspace(kernel={"narrow": Gaussian(1.0), "wide": Gaussian(0.1)}),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True, weights="alignment"),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Gaussian(0.01)], uncorrelated=True, landmarks=5),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()], reg="learn"),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()]),
+    kl.KernelDiscriminant(reg="learn"),
+    kl.MultiKernelSVC(),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()]),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()], loss="squared_hinge", C="learn"),
+    kl.MultiKernelSVC(kernel="precomputed", loss="squared_hinge"),
 ]
 
 

@@ -8,7 +8,7 @@ from kernel_learn.representations.base import Array
 
 
 def align_weights(bank: KernelBank) -> Array:
-    """max over d >= 0 of <G(d), L L'> / |G(d)|_F, on the simplex (Cortes, Mohri, Rostamizadeh 2012).
+    """max over d >= 0 of <G(d), L L'> / |G(d)|_F, scaled to the simplex (Cortes et al. 2012).
 
     The direction is that of min v'N v - 2 v'a, v >= 0, with N_ij = <G_i, G_j>
     and a_i = tr L'G_i L: least squares |R v - R^{-T} a| with N = R'R.

@@ -33,8 +33,6 @@ class MarginWeights:
     bordered by the constraint on alpha.
     """
 
-    default_solver = "newton"
-
     def __init__(
         self,
         bank: GramBank,
@@ -47,6 +45,8 @@ class MarginWeights:
             raise ValueError('C="learn" needs loss="squared_hinge": 1/C is the weight of I there.')
         self.bank, self.signs, self.loss, self.C = bank, signs, loss, C
         self.alpha: Array | None = None
+        # a row of weight zero (in a kernel matrix they stay) has a box that is all but closed
+        self.row_weight = np.maximum(bank.weight, 1e-12 * bank.weight.max())
 
     @property
     def learns_C(self) -> bool:
@@ -68,7 +68,7 @@ class MarginWeights:
 
     def boxes(self, C: float) -> Array:
         """C per row, times the row's weight."""
-        return C * self.bank.weight
+        return C * self.row_weight
 
     def evaluate(self, d: Array) -> Evaluation:
         weights, C = (d[1:], 1.0 / (d[0] + LEAST_RIDGE)) if self.learns_C else (d, float(self.C))
@@ -76,7 +76,7 @@ class MarginWeights:
         solution = self._solve(K, C)
         D = self.bank.products(solution.A)
         if self.learns_C:
-            D = np.concatenate([(solution.A / self.bank.weight[:, None])[None], D])
+            D = np.concatenate([(solution.A / self.row_weight[:, None])[None], D])
         return self._evaluation(K, solution, C, D)
 
     def _solve(self, K: Array, C: float) -> MarginSolution:
@@ -106,7 +106,7 @@ class MarginWeights:
         """Each machine in the primal: f'K(d)^{-1}f <= t as a linear matrix inequality."""
         K = _combination(self.bank, d[1:] if self.learns_C else d)
         if self.learns_C:
-            K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / self.bank.weight)
+            K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / self.row_weight)
         objective, constraints = 0.0, []
         for y in self.signs.T:
             f, b, t = cp.Variable((len(y), 1)), cp.Variable(), cp.Variable((1, 1))

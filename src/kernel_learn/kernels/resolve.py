@@ -64,9 +64,9 @@ def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
         if not specs:
             raise ValueError("kernel is an empty bank; give at least one kernel.")
         return names, [as_kernel(kernel) for kernel in specs]
-    if np.ndim(X) == 3:
+    if spec == "precomputed" or isinstance(spec, Precomputed):
         kernel = as_kernel(spec)
-        if isinstance(kernel, Precomputed) and kernel.layer is None:
+        if isinstance(kernel, Precomputed) and kernel.layer is None and np.ndim(X) == 3:
             layers = range(np.shape(X)[2])
             return [f"kernel_{i}" for i in layers], [
                 Precomputed(psd=kernel.psd, layer=i) for i in layers

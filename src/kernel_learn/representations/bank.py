@@ -19,10 +19,16 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.base import Kernel, take_rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.representations.base import Array, Rows
-from kernel_learn.representations.features import Features, merge_all
+from kernel_learn.representations.features import (
+    Features,
+    StackedFeatures,
+    evaluate_features,
+    merge_all,
+    n_features,
+)
 from kernel_learn.representations.gram import center_and_weigh, to_double
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import format_bytes, parse_memory
@@ -235,6 +241,8 @@ class GramResolvent(Resolvent):
 class MomentBank(KernelBank):
     """C = Z'PZ and S = Z'PL for Z = [Z_1 ... Z_p], the features scaled to trace n each."""
 
+    features: list[Features]
+
     def __init__(
         self,
         kernels: Sequence[Kernel],
@@ -275,16 +283,22 @@ class MomentBank(KernelBank):
         """One pass over the rows of X in blocks."""
         moments = merge_all(
             Moments.of(
-                np.hstack(_evaluate_features(features, _take(X, rows))),
+                np.hstack(evaluate_features(features, take_rows(X, rows))),
                 T[rows],
                 None if weight is None else weight[rows],
             )
             for rows in row_blocks(n_rows(X), block_rows)
         )
-        sizes = [feature_count(feature) for feature in features]
+        sizes = [n_features(feature) for feature in features]
         ends = np.cumsum(sizes)
         blocks = [slice(int(end - size), int(end)) for end, size in zip(ends, sizes, strict=True)]
-        return cls([feature.kernel for feature in features], moments, blocks, mixing, **options)
+        bank = cls([feature.kernel for feature in features], moments, blocks, mixing, **options)
+        bank.features = list(features)
+        return bank
+
+    def stacked(self, weights: Array) -> StackedFeatures:
+        """The feature map of the combination with these weights of the kernels as given."""
+        return StackedFeatures(self.features, weights)
 
     def spread(self, values: Array) -> Array:
         """One value per kernel -> one per column of Z."""
@@ -354,20 +368,3 @@ def cache_size(p: int, n: int, memory_budget: float | str | None) -> int:
             f"{format_bytes(budget)}. Raise memory_budget, or pass fewer landmarks."
         )
     return int(min(p, budget // matrix - WORKING_MATRICES))
-
-
-def feature_count(features: Features) -> int:
-    return n_rows(features.landmarks) if features.T is None else features.T.shape[1]
-
-
-def _evaluate_features(features: Sequence[Features], X: Rows) -> list[Array]:
-    """z_i(x) for each kernel; kernels with common landmarks share their distances."""
-    common = features[0].landmarks
-    if any(feature.landmarks is not common for feature in features):
-        return [feature(rows_for(feature.kernel, X)) for feature in features]
-    Ks = dict(evaluate_bank([feature.kernel for feature in features], X, common))
-    return [Ks[i] if feature.T is None else Ks[i] @ feature.T for i, feature in enumerate(features)]
-
-
-def _take(X: Rows, rows: slice) -> Rows:
-    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]

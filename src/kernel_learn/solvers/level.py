@@ -30,8 +30,9 @@ def solve_level(
     level lower + LEVEL (best - lower) (Lemarechal, Nemirovskii, Nesterov 1995).
     """
     trace = problem if isinstance(problem, Trace) else Trace(problem)
-    d = trace.problem.start()
-    trace.evaluate(d)
+    d = trace.point
+    if not trace.history:
+        trace.evaluate(d)
     n_iter = 0
     while not trace.converged(tol) and n_iter < max_iter:
         n_iter += 1

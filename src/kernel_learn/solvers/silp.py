@@ -36,7 +36,9 @@ def project_in_one_norm(center: Array, slopes: Array, heights: Array) -> Array:
         method="highs",
         options={"dual_feasibility_tolerance": 1e-10, "primal_feasibility_tolerance": 1e-10},
     )
-    if program.status != 0 or program.x is None:  # rounding at the level: the tangents' own minimiser
+    if (
+        program.status != 0 or program.x is None
+    ):  # rounding at the level: the tangents' own minimiser
         return _minimiser(slopes, heights)
     return np.asarray(center + program.x[:p] - program.x[p:])
 

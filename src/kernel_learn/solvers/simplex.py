@@ -100,6 +100,14 @@ class Trace:
             self.point, self.value = pruned, value
 
 
+def solve_vertices(trace: Trace, vertices: list[Array]) -> Result:
+    """min J(d) for *concave* J: at a vertex, so all of them are tried and the gap is zero."""
+    for vertex in vertices:
+        trace.evaluate(vertex)
+    trace.lower = trace.value
+    return Result(trace.point, trace.value, n_iter=len(vertices), history=tuple(trace.history))
+
+
 def best_vertex(trace: Trace, vertices: list[Array]) -> tuple[int, float]:
     """The best of some points, exactly: tangents rule out those that need no evaluation."""
     bounds = np.array([trace.bound(vertex) for vertex in vertices])
