@@ -6,15 +6,16 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.criteria.elliptope import solve_elliptope, value_hessian
-from kernel_learn.criteria.evaluation import Evaluation
-from kernel_learn.representations.bank import GramBank, KernelBank
+from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
+from kernel_learn.representations.bank import GramBank, KernelBank, Resolvent
 from kernel_learn.representations.base import Array
 
 Coupling = Literal["exact", "approximate"]
 
 # The least regularisation when it is learned, relative to the kernel: a bank may hold
 # a kernel that is the identity on the sample, and then nothing else keeps it off zero.
-LEAST_REG = 1e-10
+# Below it rounding shows in predictions (at 1e-10 in the fifth digit).
+LEAST_REG = 1e-6
 
 
 class LabelResolvent:
@@ -25,8 +26,8 @@ class LabelResolvent:
     - ``reg=number``: shift = c = reg, so that J = tr X L'(I + G/reg)^{-1}L: HSIC_mkl (Chen,
       Eq. 27) and, with the normalised label kernel, SDP_theta (Ye, Eq. 23, 34; n times it).
     - ``reg="learn"``: the identity is one more kernel, d = (d_0, d_1, ..., d_p), c = 1 and
-      shift = d_0 + 1e-10: SDP_theta,lambda (Ye, Eq. 40, 41). The reg found is
-      d_0 / (d_1 + ... + d_p).
+      shift = d_0: SDP_theta,lambda (Ye, Eq. 40, 41). The reg found is d_0 / (d_1 + ... + d_p),
+      kept between 1e-6 and 1e8 (see ``IdentityVertex``).
     - ``coupling="exact"``: X = I. ``"approximate"``: X is any correlation matrix, the dual of
       sum t s.t. diag(t) >= L'M^{-1}L (Ye, Eq. 37); cheaper as a semidefinite program, not here.
 
@@ -39,6 +40,7 @@ class LabelResolvent:
         self, bank: KernelBank, *, reg: float | Literal["learn"], coupling: Coupling = "exact"
     ) -> None:
         self.bank, self.reg, self.coupling = bank, reg, coupling
+        self.identity = IdentityVertex(bank.uniform(), LEAST_REG)
 
     @property
     def learns_reg(self) -> bool:
@@ -55,12 +57,11 @@ class LabelResolvent:
 
     def weights(self, d: Array) -> Array:
         """d -> point of the bank's simplex."""
-        return d[1:] / d[1:].sum() if self.learns_reg else d
+        weights, _, _ = self._split(d)
+        return np.asarray(weights / weights.sum())
 
     def learned_reg(self, d: Array) -> float:
-        if not self.learns_reg:
-            return float(self.reg)
-        return float(max(d[0] / max(d[1:].sum(), LEAST_REG), LEAST_REG))
+        return self.identity.ratio(d) if self.learns_reg else float(self.reg)
 
     def evaluate(self, d: Array) -> Evaluation:
         weights, shift, c = self._split(d)
@@ -68,7 +69,7 @@ class LabelResolvent:
             resolvent = self.bank.resolvent(weights, shift)
         except linalg.LinAlgError:
             return Evaluation(np.inf, np.zeros(len(d)), -np.inf)
-        V, first = resolvent.V, 0 if self.learns_reg else 1
+        V, forms = resolvent.V, self._forms(resolvent)
         if self.coupling == "exact":
             X = np.eye(len(V))
             value = minorant = c * float(np.trace(V))
@@ -76,20 +77,26 @@ class LabelResolvent:
             correlation = solve_elliptope(V)
             X = correlation.X
             value, minorant = c * float(correlation.t.sum()), c * float(np.sum(X * V))
-        forms = resolvent.forms[first:]
 
         def hessian() -> Array:
-            H = resolvent.hessian(X)[first:, first:]
+            H = resolvent.hessian(X)
+            H = self.identity.T.T @ H @ self.identity.T if self.learns_reg else H[1:, 1:]
             return c * (H + value_hessian(correlation, -forms) if self.coupling != "exact" else H)
 
         gradient = -c * np.einsum("jk,ijk->i", X, forms)
         return Evaluation(value, gradient, minorant, hessian)
 
-    def _split(self, d: Any) -> tuple[Any, Any, float]:
+    def _split(self, d: Array) -> tuple[Array, float, float]:
         """(weights, shift, c)."""
         if self.learns_reg:
-            return d[1:], d[0] + LEAST_REG, 1.0
+            return *self.identity.split(d), 1.0
         return d, float(self.reg), float(self.reg)
+
+    def _forms(self, resolvent: Resolvent) -> Array:
+        """B'G_i B for the coordinates of d, (size, r, r)."""
+        if self.learns_reg:
+            return np.asarray(np.tensordot(self.identity.T.T, resolvent.forms, 1))
+        return resolvent.forms[1:]
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
         """The papers' linear matrix inequalities in CVXPY: Chen 30; Ye 16, 34, 37, 40, 41.
@@ -99,7 +106,7 @@ class LabelResolvent:
         bank = _gram_bank(self.bank)
         Gs = [scale * bank.gram(i) for i, scale in enumerate(bank.scales)]
         eye = np.eye(len(bank.L))
-        weights, shift, c = self._split(d)
+        weights, shift, c = (d[1:], d[0] + LEAST_REG, 1.0) if self.learns_reg else self._split(d)
         M = shift * eye + sum(weights[i] * G for i, G in enumerate(Gs))
         t = cp.Variable(bank.L.shape[1])
         if self.coupling == "approximate":

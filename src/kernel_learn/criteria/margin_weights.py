@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.evaluation import Evaluation
+from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
 from kernel_learn.criteria.margin import Loss, MarginSolution, check_boxes, solve_margin
 from kernel_learn.representations.bank import GramBank
 from kernel_learn.representations.base import Array
@@ -44,6 +44,7 @@ class MarginWeights:
         if C == "learn" and loss != "squared_hinge":
             raise ValueError('C="learn" needs loss="squared_hinge": 1/C is the weight of I there.')
         self.bank, self.signs, self.loss, self.C = bank, signs, loss, C
+        self.identity = IdentityVertex(bank.uniform(), LEAST_RIDGE)
         self.alpha: Array | None = None
         # a row of weight zero (in a kernel matrix they stay) has a box that is all but closed
         self.row_weight = np.maximum(bank.weight, 1e-12 * bank.weight.max())
@@ -61,22 +62,25 @@ class MarginWeights:
         return np.concatenate([[0.5], d / 2]) if self.learns_C else d
 
     def weights(self, d: Array) -> Array:
-        return d[1:] / d[1:].sum() if self.learns_C else d
+        """d -> point of the bank's simplex."""
+        weights = self.identity.split(d)[0] if self.learns_C else d
+        return np.asarray(weights / weights.sum())
 
     def learned_C(self, d: Array) -> float:
-        return float(d[1:].sum() / (d[0] + LEAST_RIDGE)) if self.learns_C else float(self.C)
+        return 1.0 / self.identity.ratio(d) if self.learns_C else float(self.C)
 
     def boxes(self, C: float) -> Array:
         """C per row, times the row's weight."""
         return C * self.row_weight
 
     def evaluate(self, d: Array) -> Evaluation:
-        weights, C = (d[1:], 1.0 / (d[0] + LEAST_RIDGE)) if self.learns_C else (d, float(self.C))
-        K = self.bank.combine(weights)
+        weights, ridge = self.identity.split(d) if self.learns_C else (d, 1.0 / float(self.C))
+        K, C = self.bank.combine(weights), 1.0 / ridge
         solution = self._solve(K, C)
         D = self.bank.products(solution.A)
         if self.learns_C:
             D = np.concatenate([(solution.A / self.row_weight[:, None])[None], D])
+            D = np.tensordot(self.identity.T.T, D, 1)
         return self._evaluation(K, solution, C, D)
 
     def _solve(self, K: Array, C: float) -> MarginSolution:

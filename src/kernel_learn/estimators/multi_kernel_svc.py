@@ -21,6 +21,7 @@ from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Rows, take_rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.rows import distinct_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import GramBank
 
@@ -66,7 +67,8 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
     kernel_ : Combination
         The learned kernel, also ``base_kernel_``.
     support_ : ndarray of shape (n_support,)
-        Training rows that carry a machine.
+        Training rows (among those of positive weight) that carry a machine;
+        of equal rows with one label the first.
     dual_coef_ : ndarray of shape (n_machines, n_support)
         alpha times the sign of each row; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
@@ -124,7 +126,8 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         """
         self._check_loss()
         self._check_weight_options()
-        data = as_bank_of_one(validate_labelled(self, X, y, sample_weight))
+        data, first = merge_repeated(validate_labelled(self, X, y, sample_weight))
+        data = as_bank_of_one(data)
         self.classes_ = data.classes
         signs = one_vs_rest_signs(data.labels, len(data.classes))
         bank = self._bank(data, signs, center=False)
@@ -134,6 +137,7 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         )
         self.C_ = criterion.learned_C(result.point)
         self._store_machines(data, bank, criterion)
+        self.support_ = first[self._support]
         return self
 
     def _check_loss(self) -> None:
@@ -170,11 +174,11 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         )
         self.objective_ = float(solution.primal.sum())
         carries = np.abs(solution.alpha).max(axis=1)
-        self.support_ = np.flatnonzero(carries > 1e-12 * carries.max())
-        self.dual_coef_ = solution.A[self.support_].T
+        self._support = np.flatnonzero(carries > 1e-12 * carries.max())
+        self.dual_coef_ = solution.A[self._support].T
         self.intercept_ = solution.intercept
         self.kernel_ = self.base_kernel_ = data.kernel
-        self._support_rows = data.kernel.reference(data.X, self.support_)
+        self._support_rows = data.kernel.reference(data.X, self._support)
 
     def decision_function(self, X: Any) -> Array:
         """Values of the machines, (n_samples, n_classes); (n_samples,) for two classes."""
@@ -202,6 +206,22 @@ def machine_values(
     for rows in row_blocks(len(values), max(1, BLOCK_SIZE // max(1, dual_coef.shape[1]))):
         values[rows] = kernel(take_rows(X, rows), support) @ dual_coef.T + intercept
     return values
+
+
+def merge_repeated(data: Labelled) -> tuple[Labelled, Array]:
+    """Equal rows with one label as one row of their total weight, and the first of each.
+
+    The order is that of the rows' content: repeated and weighted rows give the
+    same problem to the last bit. Rows of a kernel matrix stay as they are.
+    """
+    if data.kernel.input == "matrix":
+        return data, np.arange(len(data.labels))
+    _, inverse = distinct_rows(data.X)
+    pairs = inverse * len(data.classes) + data.labels
+    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
+    weight = np.bincount(group, data.weight, len(first)).astype(np.float64)
+    X, labels = take_rows(data.X, first), data.labels[first]
+    return replace(data, X=X, labels=labels, weight=weight), first
 
 
 def as_bank_of_one(data: Labelled) -> Labelled:

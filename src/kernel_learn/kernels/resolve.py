@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.gaussian_process.kernels import Kernel as SklearnGPKernel
 from sklearn.metrics.pairwise import kernel_metrics
 
@@ -66,8 +65,8 @@ def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
         return names, [as_kernel(kernel) for kernel in specs]
     if spec == "precomputed" or isinstance(spec, Precomputed):
         kernel = as_kernel(spec)
-        if isinstance(kernel, Precomputed) and kernel.layer is None and np.ndim(X) == 3:
-            layers = range(np.shape(X)[2])
+        if isinstance(kernel, Precomputed) and kernel.layer is None and getattr(X, "ndim", 2) == 3:
+            layers = range(X.shape[2])
             return [f"kernel_{i}" for i in layers], [
                 Precomputed(psd=kernel.psd, layer=i) for i in layers
             ]

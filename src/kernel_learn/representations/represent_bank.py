@@ -34,13 +34,13 @@ def represent_bank(
     ``landmarks`` are per kernel. If the kernels' features together are not
     fewer than the rows the exact bank costs less and is taken.
     """
-    n, M = n_rows(sample.X), bank_features(kernels, sample, landmarks, memory_budget)
+    n, M = sample.n_distinct, bank_features(kernels, sample, landmarks, memory_budget)
     if M is None or n <= M:
         return GramBank(
             kernels, sample.X, sample.T @ mixing, sample.weight, memory_budget=memory_budget
         )
     features = bank_feature_maps(kernels, sample, landmarks, M, memory_budget, random_state)
-    block_rows = plan(n, M, memory_budget=memory_budget).block_rows
+    block_rows = plan(n_rows(sample.X), M, memory_budget=memory_budget).block_rows
     return MomentBank.of(features, sample.X, sample.T, sample.weight, block_rows, mixing)
 
 
@@ -48,7 +48,7 @@ def bank_features(
     kernels: Sequence[Kernel], sample: Sample, landmarks: Any, memory_budget: float | str | None
 ) -> int | None:
     """How many features the kernels would have together; None if Gram matrices are wanted."""
-    wanted, n, p = check_landmarks(landmarks), n_rows(sample.X), len(kernels)
+    wanted, n, p = check_landmarks(landmarks), sample.n_distinct, len(kernels)
     if isinstance(wanted, Landmarks):
         return p * (wanted.count or max(1, DEFAULT_FEATURES // p))
     if not isinstance(wanted, str):
@@ -76,7 +76,7 @@ def bank_feature_maps(
     few = take_rows(sample.X, sample.first[:1000])
     diagonals = [float(np.mean(kernel.diag(rows_for(kernel, few)))) for kernel in kernels]
     total = Combination(kernels, np.array([1 / d if d > 0 else 0.0 for d in diagonals]))
-    chosen = plan(n_rows(sample.X), M // len(kernels), memory_budget=memory_budget)
+    chosen = plan(sample.n_distinct, M // len(kernels), memory_budget=memory_budget)
     found = choose_landmarks(total, sample, chosen, landmarks, random_state)
     reference = found.rows
     if found.indices is not None:
