@@ -14,6 +14,9 @@ from kernel_learn.representations.base import Array
 LEAST_RIDGE = 1e-6
 # Machines are solved to this share of the gap that is asked for.
 INNER_TOL = 1e-7
+# Steps of LIBSVM for one machine: on singular kernel matrices the last digits can take
+# ten million (30 s for 20 rows), and the certificate says what was reached.
+MACHINE_STEPS = 50_000
 
 
 class MarginWeights:
@@ -84,11 +87,16 @@ class MarginWeights:
         return self._evaluation(K, solution, C, D)
 
     def _solve(self, K: Array, C: float) -> MarginSolution:
-        solution = solve_margin(
-            K, self.signs, self.boxes(C), loss=self.loss, tol=INNER_TOL, start=self.alpha
-        )
+        solution = self.machines(K, C, self.alpha)
         self.alpha = solution.alpha
         return solution
+
+    def machines(self, K: Array, C: float, start: Array | None = None) -> MarginSolution:
+        """The machines on the kernel matrix K."""
+        steps = MACHINE_STEPS + 100 * len(K)
+        return solve_margin(
+            K, self.signs, self.boxes(C), loss=self.loss, tol=INNER_TOL, max_iter=steps, start=start
+        )
 
     def _evaluation(
         self, K: Array, solution: MarginSolution, C: float, D: Array, curvature: Any = None

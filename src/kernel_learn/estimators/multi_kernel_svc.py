@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.margin import one_vs_rest_signs, solve_margin
+from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.estimators.base import KernelEstimator
 from kernel_learn.estimators.validation import (
@@ -169,9 +169,7 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         """The machines on the combined kernel with the C found: prediction and objective agree."""
         K = bank.combine(bank.point(self.kernel_weights_))
         start = None if self.C == "learn" else criterion.alpha
-        solution = solve_margin(
-            K, criterion.signs, criterion.boxes(self.C_), loss=self.loss, tol=1e-8, start=start
-        )
+        solution = criterion.machines(K, self.C_, start)
         self.objective_ = float(solution.primal.sum())
         carries = np.abs(solution.alpha).max(axis=1)
         self._support = np.flatnonzero(carries > 1e-12 * carries.max())
