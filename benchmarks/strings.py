@@ -13,7 +13,7 @@ import numpy as np
 from kernel_learn.kernels import Spectrum, Subsequence, strings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-from oracles import naive_strings as oracle  # noqa: E402
+from oracles import naive_strings as oracle
 
 
 def random_strings(n, length, n_letters):
@@ -37,13 +37,14 @@ def peak_megabytes(call):
 
 def naive_seconds(kernel, rows):
     """Seconds per pair of the oracle, over three pairs."""
-    if isinstance(kernel, Spectrum):
-        return seconds(lambda: [oracle.spectrum(rows[0], t, kernel.k) for t in rows[1:4]]) / 3
-    arguments = kernel.k, kernel.decay
-    return (
-        seconds(lambda: [oracle.subsequence_recursion(rows[0], t, *arguments) for t in rows[1:4]])
-        / 3
-    )
+
+    def product(t):
+        if isinstance(kernel, Spectrum):
+            words = (oracle.spectrum_features(text, kernel.k) for text in (rows[0], t))
+            return oracle.inner_product(*words)
+        return oracle.subsequence_recursion(rows[0], t, kernel.k, kernel.decay)
+
+    return seconds(lambda: [product(t) for t in rows[1:4]]) / 3
 
 
 def main(n=1000, length=100):

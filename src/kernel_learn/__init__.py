@@ -4,6 +4,7 @@ from kernel_learn import kernels
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
+    ExpansionSVC,
     HSICSubspace,
     KernelDiscriminant,
     KernelDiscriminantQR,
@@ -11,11 +12,13 @@ from kernel_learn.estimators import (
     KernelPLS,
     KernelPLSRegressor,
     MultiKernelSVC,
+    SubspaceSVC,
 )
 from kernel_learn.representations import Landmarks
 
 __all__ = [
     "AlignmentSubspace",
+    "ExpansionSVC",
     "HSICSubspace",
     "KernelDiscriminant",
     "KernelDiscriminantQR",
@@ -24,6 +27,7 @@ __all__ = [
     "KernelPLSRegressor",
     "Landmarks",
     "MultiKernelSVC",
+    "SubspaceSVC",
     "__version__",
     "kernels",
 ]

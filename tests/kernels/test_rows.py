@@ -94,11 +94,13 @@ def test_strings():
 
 def test_tables_of_several_kinds():
     """Rows that differ in the last column only are different rows."""
-    frame = pd.DataFrame({
-        "number": [0.0, -0.0, 1.0, 1.0, 1.0],
-        "text": ["a", "a", "b", "b", "b"],
-        "kind": pd.Categorical(["x", "x", "y", "y", "z"]),
-    })
+    frame = pd.DataFrame(
+        {
+            "number": [0.0, -0.0, 1.0, 1.0, 1.0],
+            "text": ["a", "a", "b", "b", "b"],
+            "kind": pd.Categorical(["x", "x", "y", "y", "z"]),
+        }
+    )
     groups = {frozenset({0, 1}), frozenset({2, 3}), frozenset({4})}
     assert partition(*distinct_rows(frame)) == groups
     assert partition(*distinct_rows(frame.to_numpy(dtype=object))) == groups

@@ -85,9 +85,7 @@ def test_panels(kernel, definition, parameters, panel_rows, monkeypatch):
     """Many panels, with X given once (mirrored) and twice, are one matrix."""
     monkeypatch.setattr(pairwise, "PANEL_ROWS", panel_rows)
     K = kernel(X)
-    np.testing.assert_allclose(
-        K, naive.gram(definition, X, **parameters), rtol=KERNEL, atol=KERNEL
-    )
+    np.testing.assert_allclose(K, naive.gram(definition, X, **parameters), rtol=KERNEL, atol=KERNEL)
     np.testing.assert_allclose(kernel(X, X), K, rtol=KERNEL, atol=KERNEL)
     assert np.array_equal(K, K.T)
 
@@ -165,9 +163,9 @@ def test_csr(kernel, dtype):
 @every_kernel
 def test_csr_with_unsorted_indices_is_unchanged(kernel, rng):
     S = sparse.csr_matrix(X)
-    order = np.concatenate([
-        rng.permutation(np.arange(a, b)) for a, b in zip(S.indptr, S.indptr[1:], strict=False)
-    ])
+    order = np.concatenate(
+        [rng.permutation(np.arange(a, b)) for a, b in zip(S.indptr, S.indptr[1:], strict=False)]
+    )
     S = sparse.csr_matrix((S.data[order], S.indices[order], S.indptr), shape=S.shape)
     data, indices = S.data.copy(), S.indices.copy()
     np.testing.assert_allclose(kernel(S), kernel(X), rtol=KERNEL, atol=KERNEL)
@@ -249,7 +247,7 @@ def test_single_rows_need_two_dimensions(kernel):
 @pytest.mark.parametrize("kernel", WITH_RULE, ids=lambda kernel: type(kernel).__name__)
 def test_open_rule_is_an_error(kernel):
     assert not kernel.is_resolved
-    with pytest.raises(ValueError, match="has a rule in place of a number.*base_kernel_"):
+    with pytest.raises(ValueError, match=r"has a rule in place of a number.*base_kernel_"):
         kernel(X)
 
 

@@ -25,10 +25,6 @@ def inner_product(a, b):
     return sum(value * b[word] for word, value in a.items() if word in b)
 
 
-def spectrum(s, t, k):
-    return inner_product(spectrum_features(s, k), spectrum_features(t, k))
-
-
 def subsequence(s, t, k, decay):
     return inner_product(subsequence_features(s, k, decay), subsequence_features(t, k, decay))
 
@@ -53,13 +49,14 @@ def subsequence_recursion(s, t, k, decay):
     return total
 
 
-def gram(kernel, rows, rows_ref, normalize):
-    """kernel(s, t) for all pairs; 0 where a normalised value would be 0 / 0."""
-    K = [[kernel(s, t) for t in rows_ref] for s in rows]
+def gram(features, rows, rows_ref, normalize):
+    """Inner products of ``features(s)``, ``features(t)``; 0 where a normalised one is 0 / 0."""
+    left, right = [features(s) for s in rows], [features(t) for t in rows_ref]
+    K = [[inner_product(a, b) for b in right] for a in left]
     if not normalize:
         return K
-    for i, s in enumerate(rows):
-        for j, t in enumerate(rows_ref):
-            norm = sqrt(kernel(s, s)) * sqrt(kernel(t, t))
-            K[i][j] = K[i][j] / norm if norm > 0 else 0.0
+    norms = [[sqrt(inner_product(a, a)) for a in side] for side in (left, right)]
+    for i, norm in enumerate(norms[0]):
+        for j, norm_ref in enumerate(norms[1]):
+            K[i][j] = K[i][j] / (norm * norm_ref) if norm * norm_ref > 0 else 0.0
     return K

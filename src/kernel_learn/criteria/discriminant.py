@@ -9,7 +9,7 @@ from kernel_learn.representations.base import Array, Representation
 
 @dataclass(frozen=True)
 class ClassScores:
-    """log p(j | x) up to a constant: log prior_j - |f(x) - m_j|^2 / 2 in the within-class metric."""
+    """log p(j | x) + const = log prior_j - |f(x) - m_j|^2 / 2 in the within-class metric."""
 
     means: Array  # (k, l)
     scale: Array  # (l,): one over the within-class variance of each feature
@@ -19,7 +19,7 @@ class ClassScores:
         """(n, k)."""
         A, m = F * np.sqrt(self.scale), self.means * np.sqrt(self.scale)
         squared = np.sum(m * m, axis=1) - 2 * A @ m.T  # |A|^2 is the same for all classes
-        return self.log_priors - squared / 2
+        return np.asarray(self.log_priors - squared / 2)
 
 
 def class_scores(

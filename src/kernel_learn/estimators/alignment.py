@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.criteria.alignment import Alignment
+from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.labels import one_hot
+from kernel_learn.criteria.margin import one_vs_rest_signs
+from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.validation import (
     Array,
@@ -41,18 +43,18 @@ class AlignmentSubspace(SubspaceTransformer):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Dimension of the subspace; None means n_classes.
-    reg : float, default=1.0
+    reg : float, default=0.1
         lambda = reg * tr(G) / n is added to the variance of every direction.
         Zero is the criterion of the paper, which fits random labels as well.
-    center : bool, default=True
-        Whether the kernel is centred in feature space; the paper's is not.
+    center : bool, default=False
+        Whether the kernel is centred in feature space.
     criterion : {"alignment", "radius_margin"}, default="alignment"
         "radius_margin": minimise the squared radius of the data times the
         squared inverse margin of one-vs-rest support vector machines in the
         subspace (Chapelle et al. 2002), with lambda on the kernel's diagonal.
     init : {"koc", "hsic", "pca", "random"} or array of shape (n_samples, l), default="koc"
         Where to start; an array holds coefficients W on the training rows.
-    tol : float, default=1e-5
+    tol : float, default=1e-4
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
     landmarks, memory_budget, random_state
@@ -93,11 +95,11 @@ class AlignmentSubspace(SubspaceTransformer):
         kernel: Any = "gaussian",
         *,
         n_components: int | None = None,
-        reg: float = 1.0,
-        center: bool = True,
+        reg: float = 0.1,
+        center: bool = False,
         criterion: str = "alignment",
         init: Any = "koc",
-        tol: float = 1e-5,
+        tol: float = 1e-4,
         max_iter: int = 500,
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
@@ -133,10 +135,15 @@ class AlignmentSubspace(SubspaceTransformer):
         label_norm = float(np.linalg.norm(sample.target_gram[:k, :k]))
         plain = Alignment(spectrum.w, S, label_norm, 0.0)
         start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
-        criterion = self._criterion(sample, spectrum, data, S, label_norm)
-        result = solve_grassmann(criterion, start, tol=self.tol, max_iter=self.max_iter)
+        criterion = Rescaled(
+            self._criterion(sample, spectrum, data, S, label_norm),
+            (spectrum.w + max(self.reg_, 1e-2 * spectrum.w.mean())) ** -0.5 * spectrum.w[-1] ** 0.5,
+        )
+        result = solve_grassmann(
+            criterion, criterion.coordinates(start), tol=self.tol, max_iter=self.max_iter
+        )
         self._warn(result, wanted)
-        V = _canonical(result.point, S)
+        V = _canonical(criterion.subspace(result.point), S, sample, spectrum)
         self.alignment_ = plain.value(V)
         self._store_result(result)
         length = np.sqrt(sample.spectral_inner(spectrum.w))[:, None]
@@ -153,6 +160,15 @@ class AlignmentSubspace(SubspaceTransformer):
     ) -> Any:
         if self.criterion == "alignment":
             return Alignment(spectrum.w, S, label_norm, self.reg_)
+        if self.criterion == "radius_margin":
+            check_positive("reg", self.reg, self)
+            blocks = list(sample.spectral_rows(spectrum))
+            A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
+            weight = sample.n * np.concatenate([block[2] for block in blocks])
+            k = len(data.classes)
+            labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
+            signs = one_vs_rest_signs(labels, k)
+            return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
         raise ValueError(
             f"AlignmentSubspace(criterion={self.criterion!r}): criterion must be 'alignment' or "
             "'radius_margin'."
@@ -212,9 +228,18 @@ class AlignmentSubspace(SubspaceTransformer):
             )
 
 
-def _canonical(V: Array, S: Array) -> Array:
-    """The basis of span(V) in which the features' covariances with the labels are orthogonal."""
-    R = np.linalg.svd(S.T @ V)[2].T
-    rotated = V @ R
-    signs = np.sign(np.sum(fix_signs(S.T @ rotated) * (S.T @ rotated), axis=0))
-    return rotated * np.where(signs == 0, 1.0, signs)
+def _canonical(V: Array, S: Array, sample: Representation, spectrum: Spectrum) -> Array:
+    """The basis of span(V) whose features have orthogonal covariances with the labels.
+
+    Signs follow those covariances; where there are none, the features' skewness.
+    """
+    _, lengths, RT = np.linalg.svd(S.T @ V)
+    V = V @ RT.T
+    lengths = np.concatenate([lengths, np.zeros(V.shape[1] - len(lengths))])
+    loadings = S.T @ V
+    signs = np.sign(np.sum(fix_signs(loadings) * loadings, axis=0))
+    silent = lengths <= 1e-6 * lengths[0]
+    if silent.any():
+        cubes = [share @ (A @ V) ** 3 for A, _, share in sample.spectral_rows(spectrum)]
+        signs = np.where(silent, np.sign(np.sum(cubes, axis=0)), signs)
+    return V * np.where(signs == 0, 1.0, signs)

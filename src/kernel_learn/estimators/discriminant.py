@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -158,7 +159,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
                 f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
                 "them, 'loo' or 'learn'."
             )
-        regs = [self.reg] if np.ndim(self.reg) == 0 else list(self.reg)
+        regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
         if not regs:
             raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
         return [check_positive("reg", reg, self) for reg in regs]

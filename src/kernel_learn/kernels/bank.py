@@ -27,7 +27,12 @@ def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[st
             f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
         )
     sigmas = np.geomspace(low, high, n)
-    return {f"gaussian_{sigma:.4g}": Gaussian(gamma=float(1 / sigma)) for sigma in sigmas}
+    names = [f"gaussian_{sigma:.4g}" for sigma in sigmas]
+    if len(set(names)) < n:  # four digits do not tell them apart
+        names = [f"{name}_{i}" for i, name in enumerate(names)]
+    return {
+        name: Gaussian(gamma=float(1 / sigma)) for name, sigma in zip(names, sigmas, strict=True)
+    }
 
 
 class Combination(Kernel):

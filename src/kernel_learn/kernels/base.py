@@ -53,6 +53,13 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """The rows ``indices`` of the training rows X in the form in which a model keeps them."""
         return take_rows(X, indices)
 
+    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+        """sum_i A_ij d k(x_i, z_j) / d z_j for the points z = X_ref, (n_ref, d)."""
+        raise ValueError(
+            f"{self!r} has no derivative with respect to its points. Use Gaussian, Matern, "
+            "Exponential, Polynomial or Linear where points are moved."
+        )
+
     def explicit_dimension(self, X: Rows) -> int | None:
         """The dimension of the feature space if ``explicit_landmarks`` spans it, else None."""
         return None

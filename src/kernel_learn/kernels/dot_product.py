@@ -22,6 +22,9 @@ class Linear(ProfileKernel):
         X = pairwise.as_vectors(X)
         return pairwise.squared_norms(X).astype(X.dtype)
 
+    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+        return np.asarray(A.T @ X)
+
     def explicit_dimension(self, X: Rows) -> int | None:
         return int(X.shape[1])
 
@@ -78,6 +81,12 @@ class Polynomial(ProfileKernel):
         S = (self.scale * pairwise.squared_norms(X)).astype(X.dtype)
         self.profile(S)
         return S
+
+
+    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+        gamma, degree = float(self.gamma), self.degree
+        slope = gamma * degree * (gamma * (X @ X_ref.T) + self.coef0) ** (degree - 1)
+        return np.asarray((A * slope).T @ X)
 
 
 class Cosine(ProfileKernel):

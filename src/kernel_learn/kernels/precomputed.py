@@ -106,9 +106,9 @@ def check_symmetric_matrix(K: Array) -> None:
 
 
 def is_positive_semidefinite(K: Array) -> bool:
-    """Whether no eigenvalue lies below -n eps max|K|, by one Cholesky factorisation."""
-    n = len(K)
-    shift = 10 * n * np.finfo(K.dtype).eps * max(float(np.abs(K).max(initial=0.0)), 1e-300)
+    """Whether no eigenvalue lies below -10 n eps max|K|, by one Cholesky factorisation."""
+    n, eps = len(K), float(np.finfo(K.dtype).eps)
+    shift = 10 * n * eps * max(float(np.abs(K).max(initial=0.0)), 1e-300)
     shifted = np.array(K, dtype=np.float64)
     shifted[np.diag_indices(n)] += shift
     try:

@@ -7,6 +7,7 @@
 - ``"auto"``: 1 / n_features.
 """
 
+from abc import abstractmethod
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -47,10 +48,26 @@ class Stationary(ProfileKernel):
         np.exp(S, out=S)
 
 
-class Gaussian(Stationary):
+class Radial(Stationary):
+    """A kernel of |x - z|: d k(x, z) / d z = radial_weight(x, z) (x - z)."""
+
+    @abstractmethod
+    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
+        """(n_rows, n_ref)."""
+
+    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+        weighted = A * self.radial_weight(X, X_ref)
+        return np.asarray(weighted.T @ X - weighted.sum(axis=0)[:, None] * X_ref)
+
+
+class Gaussian(Radial):
     """k(x, y) = exp(-gamma |x - y|^2)."""
 
     statistic: ClassVar[pairwise.StatisticName] = "sqeuclidean"
+
+
+    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
+        return np.asarray(2 * float(self.gamma) * self(X, X_ref))
 
 
 class Laplacian(Stationary):
@@ -59,13 +76,20 @@ class Laplacian(Stationary):
     statistic: ClassVar[pairwise.StatisticName] = "manhattan"
 
 
-class Exponential(Stationary):
+class Exponential(Radial):
     """k(x, y) = exp(-gamma |x - y|)."""
 
     statistic: ClassVar[pairwise.StatisticName] = "euclidean"
 
+    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
+        K = self(X, X_ref)
+        gamma = float(self.gamma)
+        distance = -np.log(np.maximum(K, 1e-300)) / gamma
+        # not differentiable where rows coincide: zero is in the subdifferential
+        return np.where(distance > 1e-12, gamma * K / np.maximum(distance, 1e-12), 0.0)
 
-class Matern(Stationary):
+
+class Matern(Radial):
     """k(x, y) = p_nu(t) exp(-t) with t = sqrt(2 nu) gamma |x - y|.
 
     p_0.5 = 1, p_1.5 = 1 + t, p_2.5 = 1 + t + t^2/3.
@@ -96,6 +120,19 @@ class Matern(Stationary):
             S += S * S / 3
         S += 1.0
         S *= decay
+
+
+    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
+        """nu = 0.5: gamma^2 e^-t / t; 1.5: 3 gamma^2 e^-t; 2.5: (5/3) gamma^2 (1 + t) e^-t."""
+        statistic = pairwise.Euclidean(X, X_ref)
+        T = np.empty(statistic.shape)
+        statistic.block(slice(0, T.shape[0]), slice(0, T.shape[1]), T)
+        T *= np.sqrt(2 * self.nu) * float(self.gamma)
+        if self.nu == 0.5:
+            factor = np.divide(1.0, T, out=np.zeros_like(T), where=T > 0)
+        else:
+            factor = np.full_like(T, 3.0) if self.nu == 1.5 else 5 / 3 * (1 + T)
+        return np.asarray(float(self.gamma) ** 2 * factor * np.exp(-T))
 
 
 class ChiSquared(Stationary):

@@ -7,7 +7,7 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.kernels.base import Kernel, take_rows
 from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.representations.base import Array, Representation, Rows
+from kernel_learn.representations.base import Representation
 from kernel_learn.representations.features import Features, FeatureSample
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import (

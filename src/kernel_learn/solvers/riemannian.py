@@ -46,7 +46,7 @@ def solve_grassmann(
         if not slope > 1e-12 * np.linalg.norm(direction) * np.linalg.norm(grad):
             direction, slope = grad, float(np.vdot(grad, grad))
             pairs.clear()
-        first = 1.0 if pairs else min(1.0, 0.1 / np.linalg.norm(grad))
+        first = 1.0 if pairs else min(1.0, 0.1 / float(np.linalg.norm(grad)))
         step = _backtrack(criterion, V, f, direction, slope, first)
         if step is None:
             if not pairs:
@@ -100,7 +100,7 @@ def _two_loop(grad: Array, pairs: list[tuple[Array, Array]]) -> Array:
         coefficients.append(a)
     if pairs:
         s, y = pairs[-1]
-        q *= max(np.vdot(s, y), 0.0) / np.vdot(y, y)
+        q *= max(float(np.vdot(s, y)), 0.0) / float(np.vdot(y, y))
     for (s, y), a in zip(pairs, reversed(coefficients), strict=True):
         rho = np.vdot(s, y)
         if rho > 0:

@@ -1,0 +1,105 @@
+"""The radius-margin bound of a subspace kernel (Chapelle et al. 2002)."""
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.criteria.margin import solve_margin
+from kernel_learn.representations.base import Array
+
+
+class RadiusMargin:
+    """max over V'V = I of -log(R^2 |w|^2), for the kernel K = A VV' A' + lam I.
+
+    R is the radius of the smallest ball around the rows, |w|^2 the sum over
+    one-vs-rest machines of the squared inverse (hard) margins:
+
+        |w|^2 / 2 = max over alpha >= 0, y'alpha = 0 of sum alpha - 1/2 a'Ka,   a = y * alpha
+        R^2       = max over beta >= 0, sum beta = 1 of beta'diag(K) - beta'K beta
+
+    Both are maxima, so their derivatives are those of K at the maximisers:
+    d|w|^2 = -a'dK a and dR^2 = sum_i beta_i dK_ii - beta'dK beta. With
+    K = A VV' A' + const, a'dK a = 2 <dV, A'a (A'a)'V>. Needs the rows A, not
+    moments alone. A row of weight s stands for s equal rows: its slack costs
+    s/lam, and its share of the ball's centre is split among them, which leaves
+    lam/s of the ridge in beta'K beta.
+    """
+
+    def __init__(
+        self,
+        A: Array,  # (n, m)
+        signs: Array,  # (n, k)
+        lam: float,
+        weight: Array,  # (n,)
+    ) -> None:
+        self.A, self.signs, self.lam, self.weight = A, signs, lam, weight
+
+    def value_and_gradient(self, V: Array) -> tuple[float, Array]:
+        F = self.A @ V
+        K = F @ F.T
+        # the squared hinge loss with C = 1/lam is the hard margin of K + lam I
+        boxes = self.weight / self.lam
+        machines = solve_margin(K, self.signs, boxes, loss="squared_hinge", tol=1e-8)
+        squared_w = 2 * float(machines.dual.sum())
+        AT_a = self.A.T @ machines.A
+        beta, squared_R = smallest_ball(F, self.lam, self.weight)
+        AT_beta = self.A.T @ beta
+        d_w = -2 * AT_a @ (AT_a.T @ V)
+        d_R = 2 * (self.A.T @ (beta[:, None] * F)) - 2 * np.outer(AT_beta, AT_beta @ V)
+        value = -np.log(squared_R) - np.log(squared_w)
+        return float(value), -(d_R / squared_R + d_w / squared_w)
+
+
+def smallest_ball(
+    F: Array,  # (n, l)
+    lam: float,
+    weight: Array,  # (n,)
+    tol: float = 1e-10,
+    max_iter: int = 500,
+) -> tuple[Array, float]:
+    """(beta, R^2): max of beta'diag(K) - beta'K beta on the simplex, K = FF' + lam I.
+
+    Active sets: rows join where the gradient diag(K) - 2 K beta is largest,
+    leave where their share would turn negative; the gap of Frank and Wolfe,
+    max_i g_i - beta'g >= optimum - value, ends it.
+    """
+    d = np.einsum("ij,ij->i", F, F) + lam
+    ridge = lam / weight
+    active = [int(np.argmax(d))]
+    beta = np.zeros(len(F))
+    beta[active] = 1.0
+    for _ in range(max_iter):
+        g = d - 2 * (F @ (F.T @ beta) + ridge * beta)
+        if g.max() - beta @ g <= tol * d.max():
+            break
+        joined = int(np.argmax(g))
+        if joined not in active:
+            active.append(joined)
+        beta, active = _equalise(F, d, ridge, beta, active)
+    value = float(beta @ d - np.sum((F.T @ beta) ** 2) - (ridge * beta) @ beta)
+    return beta, value
+
+
+def _equalise(
+    F: Array, d: Array, ridge: Array, beta: Array, active: list[int]
+) -> tuple[Array, list[int]]:
+    """The maximiser with support in ``active``, reached by steps that stay in the simplex."""
+    while True:
+        K = F[active] @ F[active].T + np.diag(ridge[active])
+        factor = linalg.cho_factor(2 * K)
+        free, ones = linalg.cho_solve(factor, np.stack([d[active], np.ones(len(active))], 1)).T
+        target = free - ones * (free.sum() - 1) / ones.sum()
+        current = beta[active]
+        if target.min() >= 0:
+            beta = np.zeros_like(beta)
+            beta[active] = target
+            return beta, active
+        shrinking = target < 0
+        steps = current[shrinking] / (current[shrinking] - target[shrinking])
+        t = float(min(1.0, steps.min()))
+        moved = current + t * (target - current)
+        keep = moved > 1e-15
+        if keep.all():  # the row that blocks leaves, whatever rounding says
+            keep[np.flatnonzero(shrinking)[np.argmin(steps)]] = False
+        beta = np.zeros_like(beta)
+        active = [i for i, kept in zip(active, keep, strict=True) if kept]
+        beta[active] = moved[keep] / moved[keep].sum()

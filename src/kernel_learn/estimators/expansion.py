@@ -1,0 +1,209 @@
+"""Support vector machines on a few expansion points that are learned."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from kernel_learn.criteria.expansion import ExpansionMargin
+from kernel_learn.criteria.margin import one_vs_rest_signs
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.classifiers import ScoreClassifier
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_count,
+    check_positive,
+    validate_labelled,
+)
+from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.representations import Sample, select_landmarks
+from kernel_learn.solvers.smooth import solve_smooth
+from kernel_learn.solvers.squared_hinge import solve_squared_hinge
+
+INITS = ("kmeans", "uniform", "rpcholesky")
+
+
+class ExpansionSVC(ScoreClassifier, SubspaceTransformer):
+    """Support vector machine whose kernel expansion has a given number of points.
+
+    An ordinary SVM keeps a large part of the training rows. Here the subspace
+    spanned by ``n_points`` points is learned together with the machine: the
+    points start at cluster centres and move by gradient so that the margins
+    grow (sparse large margin classifier, Wu et al. 2005; the special case of
+    the subspace kernel in Wu & Farquhar 2007, section 3.2). One-vs-rest with
+    common points, squared hinge loss. A prediction costs ``n_points`` kernel
+    values.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or scikit-learn kernel, default="gaussian"
+        On vectors; to move points it must have a derivative (Gaussian,
+        Matern, Exponential, Polynomial, Linear).
+    n_points : int, default=20
+    C : float, default=1.0
+        Price of a margin error.
+    init : {"kmeans", "uniform", "rpcholesky"} or array of shape (n_points, n_features)
+        Where the points start.
+    move_points : bool, default=True
+        False keeps the points where they start: a Nystroem machine.
+    class_weight : dict or "balanced", default=None
+    tol : float, default=1e-3
+        Stop when the largest entry of the gradient, in units of the columns'
+        standard deviations, is at most this share of the first objective.
+    max_iter : int, default=100
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    expansion_points_ : ndarray of shape (n_points, n_features)
+    kernel_ : SubspaceKernel
+        The learned kernel on the points' span; ``kernel_.landmarks`` are the
+        points, ``kernel_.coef`` is T with TT' = K_ZZ^{-1}.
+    coef_ : ndarray of shape (n_machines, n_points)
+        Weights on the features; one machine for two classes.
+    intercept_ : ndarray of shape (n_machines,)
+    objective_, grad_norm_, n_iter_, history_
+        Sum of the machines' primal objectives, and how it was reached.
+    base_kernel_, classes_, n_components_, n_features_in_, feature_names_in_
+        As in :class:`HSICSubspace`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from kernel_learn import ExpansionSVC
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> model = ExpansionSVC(n_points=6, C=10, random_state=0).fit(X, y)
+    >>> print(f"{model.score(X, y):.2f}")
+    1.00
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_points: int = 20,
+        C: float = 1.0,
+        init: Any = "kmeans",
+        move_points: bool = True,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_points = n_points
+        self.C = C
+        self.init = init
+        self.move_points = move_points
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the points and the machines.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        """
+        C = check_positive("C", self.C, self)
+        tol = check_positive("tol", self.tol, self)
+        check_count("max_iter", self.max_iter, self)
+        data = validate_labelled(self, X, y)
+        if data.kernel.input != "vectors":
+            raise ValueError(
+                f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
+            )
+        self.classes_, self.base_kernel_ = data.classes, data.kernel
+        scale = _column_scale(data.X)
+        criterion = ExpansionMargin(
+            data.kernel, data.X, self._signs(data), self._boxes(data, C), scale, _machine
+        )
+        points = self._first_points(data)
+        if self.move_points:
+            unit, _ = criterion.value_and_gradient(points / scale)
+            result = solve_smooth(criterion, points / scale, tol=tol * unit, max_iter=self.max_iter)
+            self._store_result(result)
+            points = result.point * scale
+            if result.status == "stopped":
+                warnings.warn(
+                    f"ExpansionSVC stopped after {result.n_iter} iterations with a gradient of "
+                    f"{result.grad_norm / unit:.2g} of the first objective (tol={self.tol:g}); "
+                    "raise max_iter or tol.",
+                    ConvergenceWarning,
+                    stacklevel=2,
+                )
+        self._store_machines(criterion, points.astype(data.X.dtype))
+        return self
+
+    def _store_machines(self, criterion: ExpansionMargin, points: Array) -> None:
+        K_xz, T = criterion.features(points)
+        V, _, value = criterion.machines(K_xz @ T)
+        if not self.move_points:
+            self.objective_, self.n_iter_, self.history_ = value, 1, ({"value": value},)
+            self.grad_norm_ = np.nan
+        self.expansion_points_ = points
+        self.coef_, self.intercept_ = V[:-1].T, V[-1]
+        offset = np.zeros(T.shape[1], dtype=points.dtype)
+        self._store_kernel(SubspaceKernel(criterion.kernel, points, T.astype(points.dtype), offset))
+
+    def _first_points(self, data: Labelled) -> Array:
+        if not isinstance(self.init, str):
+            points = np.array(self.init, dtype=np.float64)
+            if points.ndim != 2 or points.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"init has shape {points.shape}; points are (n_points, {self.n_features_in_})."
+                )
+            return points
+        if self.init not in INITS:
+            raise ValueError(
+                f"ExpansionSVC(init={self.init!r}): init must be one of {', '.join(INITS)}, or "
+                "the points themselves."
+            )
+        sample = Sample(data.kernel, data.X, np.empty((len(data.labels), 0)))
+        chosen = select_landmarks(
+            self.init,  # type: ignore[arg-type]
+            check_count("n_points", self.n_points, self),
+            data.kernel,
+            data.X,
+            sample.first,
+            sample.distinct_weight,
+            20_000,
+            check_random_state(self.random_state),
+        )
+        return pairwise.dense(chosen.rows).astype(np.float64)
+
+    def _signs(self, data: Labelled) -> Array:
+        return one_vs_rest_signs(data.labels, len(data.classes))
+
+    def _boxes(self, data: Labelled, C: float) -> Array:
+        weight = compute_class_weight(
+            self.class_weight, classes=data.classes, y=data.classes[data.labels]
+        )
+        return C * weight[data.labels]
+
+    def _scores(self, F: Array) -> Array:
+        scores = F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
+        return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+
+
+def _machine(F: Array, y: Array, C: Array, start: Array | None) -> Array:
+    return solve_squared_hinge(F, y, C, start=start).point
+
+
+def _column_scale(X: Any) -> Array:
+    """Standard deviations of the columns, one where a column is constant."""
+    if sparse.issparse(X):
+        _, variance = mean_variance_axis(X, axis=0)
+    else:
+        variance = X.var(axis=0, dtype=np.float64)
+    return np.sqrt(np.where(variance > 0, variance, 1.0))
