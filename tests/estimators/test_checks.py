@@ -54,6 +54,7 @@ ESTIMATORS = [
     kl.SubspaceSVC(kernel="precomputed"),
     kl.SubspaceSVC(landmarks=15),
     kl.SubspaceSVC(n_components=2, class_weight="balanced"),
+    kl.SubspaceSVC(kernel=[Gaussian(0.1), Linear()]),
 ]
 
 

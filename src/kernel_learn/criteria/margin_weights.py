@@ -57,6 +57,7 @@ class MarginWeights:
         if C == "learn" and loss != "squared_hinge":
             raise ValueError('C="learn" needs loss="squared_hinge": 1/C is the weight of I there.')
         self.bank, self.signs, self.loss, self.C = bank, signs, loss, C
+        self.prices = np.ones(len(signs))  # factors on C per row
         self.identity = IdentityVertex(bank.uniform(), LEAST_RIDGE)
         self.alpha: Array | None = None
         # a row of weight zero (in a kernel matrix they stay) has a box that is all but closed
@@ -84,7 +85,7 @@ class MarginWeights:
 
     def boxes(self, C: float) -> Array:
         """C per row, times the row's weight."""
-        return C * self.row_weight
+        return C * self.prices * self.row_weight
 
     def evaluate(self, d: Array) -> Evaluation:
         weights, ridge = self.identity.split(d) if self.learns_C else (d, 1.0 / float(self.C))
@@ -166,14 +167,24 @@ class SubspaceMarginWeights(MarginWeights):
     That is the kernel of the uncorrelated subspace learned jointly with the machines, for at
     least as many features as machines; it is operator concave in G, so J is convex. With
     M = G + reg I: Khat = I - reg M^{-1}, D_i = reg M^{-1} G_i M^{-1} A, and the Hessian has one
-    more term, reg A'M^{-1} G_i M^{-1} G_j M^{-1} A.
+    more term, reg A'M^{-1} G_i M^{-1} G_j M^{-1} A. Rows that stand for several have G scaled by
+    the roots of their weights, S^{1/2} G S^{1/2}, and Khat scaled back.
     """
 
     def __init__(
-        self, bank: GramBank, signs: Array, C: float, *, reg: float, loss: Loss = "hinge"
+        self,
+        bank: GramBank,
+        signs: Array,
+        C: float,
+        *,
+        reg: float,
+        loss: Loss = "hinge",
+        prices: Array | None = None,  # (n,), factors on C
     ) -> None:
         super().__init__(bank, signs, C, loss=loss)
         self.reg = reg
+        if prices is not None:
+            self.prices = prices
 
     def evaluate(self, d: Array) -> Evaluation:
         M = self.bank.combine(d)
@@ -181,9 +192,10 @@ class SubspaceMarginWeights(MarginWeights):
         factor = linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
         Khat = -self.reg * linalg.cho_solve(factor, np.eye(len(M)), check_finite=False)
         Khat[np.diag_indices(len(M))] += 1.0
-        Khat = (Khat + Khat.T) / 2
+        back = 1.0 / self.bank.root_weight
+        Khat = back[:, None] * ((Khat + Khat.T) / 2) * back
         solution = self._solve(Khat, float(self.C))
-        Minv_A = linalg.cho_solve(factor, solution.A, check_finite=False)
+        Minv_A = linalg.cho_solve(factor, back[:, None] * solution.A, check_finite=False)
         E = self.bank.products(Minv_A)  # G_i M^{-1} A, (p, n, m)
         p, n, m = E.shape
         stacked = E.transpose(1, 0, 2).reshape(n, p * m)
@@ -193,10 +205,10 @@ class SubspaceMarginWeights(MarginWeights):
         def curvature() -> Array:
             return np.asarray(E.reshape(p, -1) @ D.reshape(p, -1).T)
 
-        return self._evaluation(Khat, solution, float(self.C), D, curvature)
+        return self._evaluation(Khat, solution, float(self.C), back[:, None] * D, curvature)
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
-        """f'Khat^{-1}f = |f|^2 + reg f'G^{-1}f on the range of G."""
+        """f'Khat^{-1}f = |f|^2 + reg f'G^{-1}f on the range of G (rows of weight one)."""
         G = _combination(self.bank, d)
         objective, constraints = 0.0, []
         for y in self.signs.T:

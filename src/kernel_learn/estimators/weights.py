@@ -16,6 +16,9 @@ from kernel_learn.solvers.choice import check_solver, solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, solve_vertices
 
+# Steps on the weights where an estimator leaves max_iter open.
+WEIGHT_STEPS = 100
+
 AnyTraining = TypeVar("AnyTraining", bound=Training)
 
 
@@ -54,13 +57,14 @@ class WeightLearner:
     weights: Any
     solver: str
     tol: float
-    max_iter: int
+    max_iter: int | None
 
     def _check_weight_options(self) -> None:
         self.gap_, self.n_iter_, self.history_ = 0.0, 1, ()
         check_solver(self.solver, self)
         check_positive("tol", self.tol, self)
-        check_count("max_iter", self.max_iter, self)
+        if self.max_iter is not None:
+            check_count("max_iter", self.max_iter, self)
         if isinstance(self.weights, str) and self.weights not in ("learn", "uniform", "alignment"):
             raise ValueError(
                 f"{type(self).__name__}(weights={self.weights!r}): weights must be 'learn', "
@@ -86,16 +90,29 @@ class WeightLearner:
         elif concave:
             result = solve_vertices(trace, [np.eye(bank.p)[i] for i in np.flatnonzero(bank.alive)])
         else:
-            result = solve_simplex(trace, solver=self.solver, tol=self.tol, max_iter=self.max_iter)
+            steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
+            result = solve_simplex(trace, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
         self._store_weights(bank.weights(inner_point(criterion, result.point)), names, result)
         self.weights_report_ = report(trace, bank, names, result)
         if concave:  # a vertex is optimal, and the report has tried them
             self.gap_ = max(result.value - self.weights_report_.best_single, 0.0)
+        return self._combined(data, bank), result
+
+    def _weigh_without_criterion(self, data: AnyTraining, bank: KernelBank) -> AnyTraining:
+        """Weights that are given or aligned, where no convex criterion could judge them."""
+        assert data.names is not None
+        check_alive(bank, data.names)
+        point = self._given_point(bank, data.names, None)
+        result = Result(point, np.nan, gap=np.nan)
+        self._store_weights(bank.weights(point), data.names, result)
+        return self._combined(data, bank)
+
+    def _combined(self, data: AnyTraining, bank: KernelBank) -> AnyTraining:
+        assert isinstance(data.kernel, Combination)
         kernel = Combination(data.kernel.kernels, self.kernel_weights_)
         features = bank.stacked(self.kernel_weights_) if isinstance(bank, MomentBank) else None
-        data = replace(data, kernel=kernel, names=None, exact=features is None, features=features)
-        return data, result
+        return replace(data, kernel=kernel, names=None, exact=features is None, features=features)
 
     def _store_weights(self, weights: Array, names: list[str], result: Result) -> None:
         self.kernel_weights_, self.kernel_names_ = weights, np.array(names, dtype=object)

@@ -1,7 +1,7 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
