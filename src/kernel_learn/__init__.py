@@ -11,6 +11,8 @@ from kernel_learn.estimators import (
     KernelOrthogonalCentroid,
     KernelPLS,
     KernelPLSRegressor,
+    MultiKernelSVC,
+    SubspaceSVC,
 )
 from kernel_learn.representations import Landmarks
 
@@ -24,6 +26,8 @@ __all__ = [
     "KernelPLS",
     "KernelPLSRegressor",
     "Landmarks",
+    "MultiKernelSVC",
+    "SubspaceSVC",
     "__version__",
     "kernels",
 ]

@@ -4,10 +4,12 @@ import warnings
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import train_test_split
+from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernel_learn as kl
-from kernel_learn.kernels import Gaussian, Laplacian, Matern, Polynomial
+from kernel_learn.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial
 
 ESTIMATORS = [
     kl.AlignmentSubspace(),
@@ -25,6 +27,17 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True),
+    kl.HSICSubspace(kernel={"narrow": Gaussian(1.0), "wide": Gaussian(0.1)}),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True, weights="alignment"),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Gaussian(0.01)], uncorrelated=True, landmarks=5),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()], reg="learn"),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()]),
+    kl.KernelDiscriminant(reg="learn"),
+    kl.MultiKernelSVC(),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()]),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()], loss="squared_hinge", C="learn"),
+    kl.MultiKernelSVC(kernel="precomputed", loss="squared_hinge"),
     kl.KernelDiscriminant(),
     kl.KernelDiscriminant(reg=1e-2, decision="nearest_neighbor"),
     kl.KernelDiscriminant(landmarks=20),
@@ -35,11 +48,28 @@ ESTIMATORS = [
     kl.KernelPLS(kernel="precomputed"),
     kl.KernelPLS(landmarks=20),
     kl.KernelPLSRegressor(),
+    kl.SubspaceSVC(),
+    kl.SubspaceSVC(uncorrelated=False, C=10.0),
+    kl.SubspaceSVC(kernel="linear"),
+    kl.SubspaceSVC(kernel="precomputed"),
+    kl.SubspaceSVC(landmarks=15),
+    kl.SubspaceSVC(n_components=2, class_weight="balanced"),
+    kl.SubspaceSVC(kernel=[Gaussian(0.1), Linear()]),
 ]
 
 
+def split_matrix(X, y, **options):
+    """train_test_split that gives kernel matrices K(train, train), K(test, train)."""
+    X_train, X_test, y_train, y_test = train_test_split(X, y, **options)
+    return X_train @ X_train.T, X_test @ X_train.T, y_train, y_test
+
+
 @parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_checks(estimator, check):
+def test_scikit_learn_checks(estimator, check, monkeypatch):
+    pairwise = get_tags(estimator).input_tags.pairwise
+    if pairwise and check.func is estimator_checks.check_decision_proba_consistency:
+        # the one check that hands rows to a classifier that asks for a matrix
+        monkeypatch.setattr(estimator_checks, "train_test_split", split_matrix)
     with warnings.catch_warnings():
         # the checks hand indefinite matrices to precomputed kernels: the warning is documented
         warnings.filterwarnings("ignore", message="The precomputed kernel matrix has negative")

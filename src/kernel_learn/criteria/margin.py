@@ -302,3 +302,35 @@ def _mend(K: Array, y: Array, uppers: Array, alpha: Array, rounds: int) -> Array
         free = (free & ~falls & ~rises) | enters
         bound = (bound & ~enters) | rises
     return given
+
+
+class LinearMargin:
+    """One hinge machine on rows F (n, r): K = F F', w = F'A.
+
+    The questions that an interior-point method asks; products in the dtype of
+    F, bounds in double precision.
+    """
+
+    def __init__(self, F: Array, y: Array, boxes: Array) -> None:
+        self.F, self.y, self.boxes = F, y, boxes
+
+    def weights(self, alpha: Array, rows: Array | slice = slice(None)) -> Array:
+        """F'A over the given rows."""
+        A = (self.y * alpha)[rows].astype(self.F.dtype, copy=False)
+        return np.asarray(self.F[rows].T @ A, dtype=np.float64)
+
+    def scores(self, w: Array) -> Array:
+        return np.asarray(self.F @ w.astype(self.F.dtype, copy=False), dtype=np.float64)
+
+    def feasible(self, alpha: Array) -> Array:
+        """alpha in its box and balanced."""
+        return balance(np.clip(alpha, 0.0, self.boxes), self.y)
+
+    def bounds(self, alpha: Array) -> tuple[float, float, Array]:
+        """(dual value, primal value, slacks 1 - y f) of a feasible alpha."""
+        w = self.weights(alpha)
+        f = self.scores(w)
+        b = best_intercept(f, self.y, self.boxes)
+        half = 0.5 * float(w @ w)
+        upper = half + total_loss(f + b, self.y, self.boxes)
+        return float(alpha.sum()) - half, upper, 1.0 - self.y * (f + b)

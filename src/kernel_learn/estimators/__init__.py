@@ -6,7 +6,9 @@ from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
+from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
 
 __all__ = [
     "AlignmentSubspace",
@@ -17,5 +19,8 @@ __all__ = [
     "KernelOrthogonalCentroid",
     "KernelPLS",
     "KernelPLSRegressor",
+    "MarginPath",
+    "MultiKernelSVC",
     "RegularizationPath",
+    "SubspaceSVC",
 ]

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
@@ -10,6 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kernel_learn.criteria.discriminant import class_scores
 from kernel_learn.criteria.hsic import Dependence
+from kernel_learn.criteria.kernel_weights import LabelResolvent
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
@@ -20,14 +22,16 @@ from kernel_learn.estimators.validation import (
     check_positive,
     validate_labelled,
 )
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
 from kernel_learn.model_selection import leave_one_out
-from kernel_learn.representations import Representation
+from kernel_learn.representations import Representation, Sample, represent_bank
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
 
 
-class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
+class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransformer):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
     Maximises tr((S_t + lambda I)^{-1} S_b) in feature space. The subspace is
@@ -38,18 +42,23 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        Several kernels (a list, a dict of names, a precomputed stack (n, n, p))
+        are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1.
-    reg : float, list of float or "loo", default="loo"
+    reg : float, list of float, "loo" or "learn", default="loo"
         lambda = reg * tr(G) / n. A list, or "loo" for a list from 1e-6 to 100:
         the value with the smallest exact leave-one-out squared error of ridge
         regression on the one-hot labels, for all values from one decomposition.
+        "learn": together with the weights of the kernels, as one more of them
+        (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
+        list or "loo" learns weights that way and then chooses reg for them.
     decision : {"centroid", "nearest_neighbor"}, default="centroid"
         How rows are classified in the subspace.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
-    landmarks, memory_budget, random_state
+    weights, solver, tol, max_iter, landmarks, memory_budget, random_state
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -65,6 +74,8 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
     means_ : ndarray of shape (n_classes, n_components_)
         Class centroids in the subspace.
     priors_ : ndarray of shape (n_classes,)
+    kernel_weights_, kernel_names_, gap_, n_iter_, history_, weights_report_
+        With several kernels, or ``reg="learn"``; as in :class:`HSICSubspace`.
     base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
         As in :class:`HSICSubspace`.
 
@@ -92,6 +103,10 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
         reg: float | Sequence[float] | str = "loo",
         decision: str = "centroid",
         priors: Any = None,
+        weights: Any = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
@@ -101,6 +116,10 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
         self.reg = reg
         self.decision = decision
         self.priors = priors
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -113,7 +132,9 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
                 f"KernelDiscriminant(decision={self.decision!r}): decision must be 'centroid' or "
                 "'nearest_neighbor'."
             )
+        self._check_weight_options()
         data = validate_labelled(self, X, y, sample_weight)
+        data, regs = self._combine_kernels(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
         T, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
@@ -132,16 +153,38 @@ class KernelDiscriminant(ProbabilityClassifier, SubspaceTransformer):
 
     def _check_regs(self) -> list[float]:
         if isinstance(self.reg, str):
-            if self.reg == "loo":
+            if self.reg in ("loo", "learn"):
                 return list(LOO_REGS)
             raise ValueError(
                 f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
-                "them, or 'loo'."
+                "them, 'loo' or 'learn'."
             )
         regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
         if not regs:
             raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
         return [check_positive("reg", reg, self) for reg in regs]
+
+    def _combine_kernels(self, data: Labelled, regs: list[float]) -> tuple[Labelled, list[float]]:
+        """A bank becomes one kernel of trace n; "learn" becomes the reg that was learned."""
+        learns = isinstance(self.reg, str) and self.reg == "learn"
+        if data.names is None and not learns:
+            return data, regs
+        if data.names is None:
+            kernel = Combination([data.kernel], np.ones(1))
+            data = replace(data, kernel=kernel, names=["kernel"])
+        assert isinstance(data.kernel, Combination)
+        T, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
+        bank = represent_bank(
+            data.kernel.kernels,
+            Sample(data.kernel, data.X, T, data.weight),
+            mixing,
+            self.landmarks,
+            self.memory_budget,
+            self.random_state,
+        )
+        criterion = LabelResolvent(bank, reg=regs[0] if len(regs) == 1 else "learn")
+        data, result = self._weigh_bank(data, bank, criterion)
+        return data, [criterion.learned_reg(result.point)] if learns else regs
 
     def _check_priors(self, data: Labelled) -> Array:
         if self.priors is None:

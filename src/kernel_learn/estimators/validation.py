@@ -1,6 +1,6 @@
 """What comes in, checked once: rows, labels, weights, numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,10 +10,12 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel, Rows, take_rows
 from kernel_learn.kernels.columns import as_rows
-from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.representations import Representation
+from kernel_learn.representations.features import StackedFeatures
 
 Array = NDArray[Any]
 
@@ -25,6 +27,11 @@ class Training:
     kernel: Kernel
     X: Rows
     weight: Array | None  # (n,), None for ones
+    # of the kernels of a bank, which ``kernel`` holds as a Combination still to be weighted
+    names: list[str] | None = field(default=None, kw_only=True)
+    # how a combination is to be represented: exactly, or by these features
+    exact: bool = field(default=False, kw_only=True)
+    features: StackedFeatures | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -49,28 +56,30 @@ class Valued(Training):
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
-    kernel, X = _fit_rows(estimator, X, y)
+    kernel, names, X = _fit_rows(estimator, X, y)
     y = check_labels(y)
     X, y, weight = _weigh(kernel, X, y, sample_weight)
     classes, labels = encode_labels(y, weight)
-    return Labelled(kernel.resolve(X, weight), X, weight, labels, classes)
+    return Labelled(kernel.resolve(X, weight), X, weight, labels, classes, names=names)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
-    kernel, X = _fit_rows(estimator, X, y)
+    kernel, _, X = _fit_rows(estimator, X, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     X, y, weight = _weigh(kernel, X, y, sample_weight)
     return Valued(kernel.resolve(X, weight), X, weight, y.reshape(len(y), -1))
 
 
-def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, Rows]:
-    kernel = as_kernel(estimator.kernel)
+def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, list[str] | None, Rows]:
+    bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
+    names, kernels = bank if bank else (None, [])
+    kernel = Combination(kernels, np.ones(len(kernels))) if bank else as_kernel(estimator.kernel)
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    return kernel, validate_rows(estimator, kernel, X, reset=True)
+    return kernel, names, validate_rows(estimator, kernel, X, reset=True)
 
 
 def _weigh(
@@ -101,6 +110,7 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
         X,
         accept_sparse=kernel.input == "vectors" and "csr",
         dtype=(np.float64, np.float32),
+        allow_nd=kernel.input == "matrix",  # a stack of kernel matrices
         ensure_min_samples=least,
         reset=reset,
     )

@@ -1,7 +1,7 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import numpy as np
 
@@ -118,13 +118,6 @@ def common_input(kernels: Sequence[Kernel]) -> InputKind:
 def rows_for(kernel: Kernel, X: Rows) -> Rows:
     """X as the kernel takes it: a frame becomes an array for a kernel on all columns."""
     return as_rows(X, "vectors", "X") if kernel.input == "vectors" else X
-
-
-def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
-    """Names and kernels of a bank in the user's order; a list is numbered."""
-    if isinstance(bank, Mapping):
-        return [str(name) for name in bank], list(bank.values())
-    return [f"kernel_{i}" for i in range(len(bank))], list(bank)
 
 
 def _add_group(

@@ -5,6 +5,10 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "run"]
 
 PROTOCOLS: dict[str, str] = {
+    "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
+    "multi-source": "kernel_learn.papers.sources:multi_source",
     "wu2007-tables": "kernel_learn.papers.wu2007:table",
+    "ye2007-table1": "kernel_learn.papers.ye2007:table1",
+    "ye2007-table2": "kernel_learn.papers.ye2007:table2",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""

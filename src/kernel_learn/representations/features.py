@@ -1,13 +1,14 @@
 """Landmark feature maps z(x) = T'k(x, landmarks), and a sample seen through one."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 
+from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
     Representation,
@@ -82,6 +83,50 @@ class Features:
         return SubspaceKernel(
             self.kernel, self.landmarks, coef.astype(dtype), (mean @ V).astype(dtype)
         )
+
+
+class StackedFeatures(Features):
+    """z(x) = [weights_i^{1/2} z_i(x)] over kernels with common landmarks: z'z ~ sum weights_i k_i.
+
+    More than the landmarks of the combined kernel can express: each kernel has
+    features of its own. Kernels of weight zero are left out.
+    """
+
+    def __init__(self, parts: Sequence[Features], weights: Array) -> None:
+        active = [int(i) for i in np.flatnonzero(weights)]
+        self.parts = [parts[i] for i in active]
+        self.roots = np.sqrt(weights[active])
+        kernel = Combination([part.kernel for part in self.parts], weights[active])
+        super().__init__(kernel, parts[0].landmarks, None)
+
+    @property
+    def size(self) -> int:
+        return sum(n_features(part) for part in self.parts)
+
+    def __call__(self, X: Rows) -> Array:
+        Zs = evaluate_features(self.parts, X)
+        return np.hstack([root * Z for root, Z in zip(self.roots, Zs, strict=True)])
+
+    def expand(self, V: Array, mean: Array) -> SubspaceKernel:
+        ends = np.cumsum([n_features(part) for part in self.parts])[:-1]
+        coefs = [
+            root * (V_i if part.T is None else part.T @ V_i)
+            for part, root, V_i in zip(self.parts, self.roots, np.split(V, ends), strict=True)
+        ]
+        T = self.parts[0].T
+        dtype = np.float64 if T is None else T.dtype
+        coef = np.concatenate(coefs).astype(dtype)
+        return StackedSubspaceKernel(self.kernel, self.landmarks, coef, (mean @ V).astype(dtype))
+
+
+def n_features(features: Features) -> int:
+    return n_rows(features.landmarks) if features.T is None else int(features.T.shape[1])
+
+
+def evaluate_features(features: Sequence[Features], X: Rows) -> list[Array]:
+    """z_i(x) of kernels with common landmarks, which share their distances."""
+    Ks = dict(evaluate_bank([part.kernel for part in features], X, features[0].landmarks))
+    return [Ks[i] if part.T is None else Ks[i] @ part.T for i, part in enumerate(features)]
 
 
 class FeatureSample(Representation):

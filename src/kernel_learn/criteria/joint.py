@@ -1,0 +1,160 @@
+"""The subspace and its support vector machines as one problem (Chen et al. 2008, 3.2 and 4.3).
+
+    min over W, max over alpha of  sum_j [ 1'alpha_j - 1/2 A_j' K_w A_j ],   A = y * alpha,
+    0 <= alpha_j <= C,  y_j'alpha_j = 0
+
+with K_w = G W (W'(G + lam I) W)^{-1} W'G (SVM_joint), or K_w = G W W'G under
+W'(G G + lam G) W = I (uSVM_joint). With Khat = G (G + lam)^{-1} G, or G (G + lam)^{-1},
+and rows F, Khat = F F', every such kernel is K_w = F P F' with P a projector of rank l.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.criteria.margin import best_intercept, total_loss
+from kernel_learn.representations.base import Array, Representation
+
+
+@dataclass(frozen=True)
+class RowMap:
+    """Coordinates in which every subspace kernel is F P F': F(x) = B'(phi(x) - mean).
+
+    ``directions`` are the coefficients B in the sample's terms, ``spectrum``
+    the eigenvalues h of Khat (= squared lengths of the columns of F).
+    """
+
+    directions: Array  # (m, r)
+    spectrum: Array  # (r,)
+
+
+def shrink_spectrum(w: Array, lam: float, uncorrelated: bool) -> Array:
+    """Eigenvalues of Khat from those of G: w/(w + lam), or w^2/(w + lam)."""
+    return np.asarray(w / (w + lam) if uncorrelated else w**2 / (w + lam))
+
+
+def map_rows(sample: Representation, w: Array, U: Array, lam: float, uncorrelated: bool) -> RowMap:
+    """The map of a sample whose operator is U diag(w) U'.
+
+    Column j is the j-th principal axis of the sample in feature space, where
+    its rows have the squared length w_j, scaled to h(w_j).
+    """
+    h = shrink_spectrum(w, lam, uncorrelated)
+    return RowMap(U * np.sqrt(h / w / sample.spectral_inner(w)), h)
+
+
+class JointMargin:
+    """The joint problem in the rows F (n, r), relaxed: P in {0 <= P <= I, tr P = l}.
+
+        D(alpha) = 1'alpha - 1/2 (sum of the l largest eigenvalues of N),  N = A'F F'A
+                 = 1'alpha - 1/2 max over X of tr(X N),   X (m, m) in the same set
+
+    bounds the optimum from below for every feasible alpha; max D is the
+    optimum of the relaxed problem, convex in P and concave in alpha. From
+    above it is bounded by the primal value of any weights V (r, m),
+
+        1/2 |V|^2_(l) + sum C max(0, 1 - y (F V + b)),
+        |V|^2_(l) = min { sum s_i^2 / t_i : 0 < t_i <= 1, sum t_i <= l },  s = singular values,
+
+    the spectral l-support norm. For l >= m X = I, |V|_(l) is the Frobenius
+    norm, and the saddle point is m machines with the kernel matrix F F'.
+    """
+
+    def __init__(self, F: Array, signs: Array, boxes: Array, n_components: int) -> None:
+        self.F, self.signs, self.boxes = F, signs, boxes
+        self.n_components = n_components
+
+    def weights(self, alpha: Array) -> Array:
+        """V = F'A, (r, m)."""
+        return np.asarray(self.F.T @ (self.signs * alpha))
+
+    def lower(self, alpha: Array) -> float:
+        V = self.weights(alpha)
+        top = linalg.eigvalsh(V.T @ V)[::-1][: self.n_components]
+        return float(alpha.sum()) - 0.5 * float(top.sum())
+
+    def upper(self, V: Array) -> float:
+        """The primal value of weights V with the best intercepts."""
+        s = np.sqrt(np.maximum(linalg.eigvalsh(V.T @ V)[::-1], 0.0))
+        return 0.5 * support_norm(s, self.n_components) + self.losses(self.F @ V)
+
+    def losses(self, scores: Array) -> float:
+        total = 0.0
+        for f, y in zip(scores.T, self.signs.T, strict=True):
+            total += total_loss(f + best_intercept(f, y, self.boxes), y, self.boxes)
+        return total
+
+    def smoothed(self, alpha: Array, mu: float) -> tuple[float, Array, Array]:
+        """(D_mu, its gradient, weights): X maximises tr(X N) - mu/2 |X|^2; gradient 1 - y F V X."""
+        V = self.weights(alpha)
+        N = V.T @ V
+        X = project_fantope(N / mu, self.n_components)
+        value = float(alpha.sum()) - 0.5 * (float(np.sum(X * N)) - 0.5 * mu * float(np.sum(X * X)))
+        V_X = V @ X
+        return value, 1.0 - self.signs * (self.F @ V_X), V_X
+
+    def project(self, alpha: Array) -> Array:
+        """The nearest point in the boxes with y'alpha = 0, machine by machine."""
+        return project_balanced_box(alpha, self.signs, self.boxes[:, None])
+
+    def directions(self, alpha: Array) -> Array:
+        """Orthonormal (r, l): the best response to alpha, the top left singular vectors of V."""
+        V = self.weights(alpha)
+        left, s, _ = linalg.svd(V, full_matrices=False)
+        rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
+        return np.asarray(left[:, : min(rank, self.n_components)])
+
+
+def support_norm(s: Array, l: int) -> float:  # noqa: E741
+    """min { sum s_i^2 / t_i : 0 < t_i <= 1, sum t_i <= l } for s descending.
+
+    t_i = min(1, s_i/theta): the q largest have t = 1, the others share l - q,
+    which leaves (sum of the others)^2 / (l - q); theta is that sum / (l - q).
+    """
+    if len(s) <= l:
+        return float(s @ s)
+    for q in range(l):
+        rest = float(s[q:].sum())
+        theta = rest / (l - q)
+        if s[q] <= theta:  # and s[q - 1] > theta of the round before, so t_{q-1} = 1
+            return float(s[:q] @ s[:q]) + rest**2 / (l - q)
+    return float(s @ s)  # pragma: no cover - at q = l - 1, theta is at least s[q]
+
+
+def project_fantope(N: Array, l: int) -> Array:  # noqa: E741
+    """The nearest X with 0 <= X <= I and tr X = l (l <= m): eigenvalues clip(w - t, 0, 1)."""
+    w, R = linalg.eigh(N, check_finite=False)
+    if len(w) <= l:
+        return np.eye(len(w))
+    # the trace falls piecewise linearly in t with kinks at w and w - 1
+    kinks = np.sort(np.concatenate([w, w - 1.0]))
+    traces = np.clip(w - kinks[:, None], 0.0, 1.0).sum(axis=1)
+    i = int(np.searchsorted(-traces, -l, side="right")) - 1
+    i = min(max(i, 0), len(kinks) - 2)
+    fall = traces[i] - traces[i + 1]
+    share = (traces[i] - l) / fall if fall > 0 else 0.0
+    t = kinks[i] + share * (kinks[i + 1] - kinks[i])
+    return np.asarray((R * np.clip(w - t, 0.0, 1.0)) @ R.T)
+
+
+def project_balanced_box(alpha: Array, signs: Array, boxes: Array) -> Array:
+    """Columns clip(alpha - b y, 0, C) with b such that y'alpha = 0.
+
+    y'clip(alpha - b y) falls in b, piecewise linearly: Newton's steps, and a
+    bisection where they leave the bracket.
+    """
+    low = np.min(np.where(signs > 0, alpha - boxes, -alpha), axis=0)
+    high = np.max(np.where(signs > 0, alpha, boxes - alpha), axis=0)
+    b = np.clip(np.zeros(alpha.shape[1]), low, high)
+    scale = 1e-15 * np.sum(np.broadcast_to(boxes, alpha.shape), axis=0)
+    for _ in range(100):
+        shifted = alpha - b * signs
+        inside = np.sum((shifted > 0) & (shifted < boxes), axis=0)
+        excess = np.sum(signs * np.clip(shifted, 0.0, boxes), axis=0)
+        if np.all((np.abs(excess) <= scale) | (high - low <= 1e-16 * (np.abs(low) + np.abs(high)))):
+            break
+        low, high = np.where(excess > 0, b, low), np.where(excess > 0, high, b)
+        newton = b + excess / np.maximum(inside, 1)
+        b = np.where((inside > 0) & (newton > low) & (newton < high), newton, 0.5 * (low + high))
+    return np.asarray(np.clip(alpha - b * signs, 0.0, boxes))

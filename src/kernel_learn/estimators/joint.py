@@ -1,0 +1,225 @@
+"""The joint problem solved: criteria and solvers put together, arrays in, solution out."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from kernel_learn.criteria.joint import JointMargin
+from kernel_learn.criteria.margin import (
+    LinearMargin,
+    MarginSolution,
+    solution_from_scores,
+    solve_margin,
+)
+from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.interior import solve_linear_machine
+from kernel_learn.solvers.saddle import improve_subspace, solve_saddle
+
+Array = NDArray[Any]
+
+# The relaxed problem of n_components < n_classes is solved to this relative gap.
+RELAXED_TOL = 1e-3
+SADDLE_STEPS = 5000
+ALTERNATING_ROUNDS = 10
+IMPROVEMENT_ROUNDS = 10
+
+
+class Gap(float):
+    """upper - lower, and how much of it no solver can close.
+
+    With n_components < n_classes the optimum over projectors of rank l can lie
+    above that of the relaxed problem, whose lower bound is the only one known.
+    ``structural`` is the distance from the best upper bound of the relaxed
+    problem to the value of the subspace found.
+    """
+
+    structural: float
+
+    def __new__(cls, value: float, structural: float = 0.0) -> "Gap":
+        gap = super().__new__(cls, value)
+        gap.structural = structural
+        return gap
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
+        return float(self), self.structural
+
+    def __repr__(self) -> str:
+        if self.structural <= 0:
+            return float.__repr__(self)
+        return (
+            f"{float(self):.6g} (structural: {self.structural:.6g} lie between the relaxed problem "
+            "and this subspace)"
+        )
+
+    __str__ = __repr__
+
+
+@dataclass(frozen=True)
+class JointProblem:
+    """Rows F with Khat = F F', signs and boxes; ``Khat`` is there if it is to be used."""
+
+    F: Array  # (n, r)
+    signs: Array  # (n, m)
+    boxes: Array  # (n,)
+    n_components: int
+    Khat: Array | None  # (n, n)
+
+    @property
+    def criterion(self) -> JointMargin:
+        return JointMargin(self.F, self.signs, self.boxes, self.n_components)
+
+
+@dataclass(frozen=True)
+class JointSolution:
+    """A subspace, its machines, and the bounds around the optimal value."""
+
+    directions: Array  # (r, l), orthonormal
+    coef: Array  # (m, l), the machines' weights on the features F @ directions
+    machines: MarginSolution
+    lower: float
+    upper: float  # the value of the machines on this subspace
+    relaxed: float  # the best upper bound of the relaxed problem; upper where that is exact
+    met: bool  # the bounds met as asked for
+    subspace_fixed: bool  # the machines were solved on F @ directions, not on F
+    n_iter: int = 1
+    history: tuple[dict[str, float], ...] = ()
+
+    @property
+    def gap(self) -> Gap:
+        return Gap(self.upper - self.lower, max(self.upper - self.relaxed, 0.0))
+
+
+def solve_machines(problem: JointProblem, tol: float, start: Array | None = None) -> MarginSolution:
+    """The machines with the kernel matrix Khat: LIBSVM on it, or interior points on F."""
+    if problem.Khat is not None:
+        return solve_margin(problem.Khat, problem.signs, problem.boxes, tol=tol, start=start)
+    return solve_linear(problem.F, problem.signs, problem.boxes, tol, start)
+
+
+def solve_linear(
+    F: Array, signs: Array, boxes: Array, tol: float, start: Array | None = None
+) -> MarginSolution:
+    """Linear machines on the rows F, one after the other."""
+    alpha = np.stack(
+        [
+            solve_linear_machine(
+                LinearMargin(F, y, boxes), None if start is None else start[:, j], tol=tol
+            ).point
+            for j, y in enumerate(signs.T)
+        ],
+        axis=1,
+    )
+    V = F.T @ (signs * alpha)
+    lengths = np.einsum("ij,ij->j", V, V)
+    dual = alpha.sum(axis=0) - 0.5 * lengths
+    return solution_from_scores(alpha, signs, F @ V, lengths, dual, boxes)
+
+
+def solve_exact(
+    problem: JointProblem,
+    *,
+    tol: float,
+    max_iter: int | None = None,
+    start: Array | None = None,
+) -> JointSolution:
+    """The saddle point: closed form for l >= m, the relaxed problem and a rounding below."""
+    machines = solve_machines(problem, tol, start)
+    criterion = problem.criterion
+    if problem.n_components >= problem.signs.shape[1]:
+        # F'A spans the subspace, so the machines on it are these: nothing is solved again
+        lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
+        V = criterion.weights(machines.alpha)
+        E = fix_signs(criterion.directions(machines.alpha))
+        met = machines.relative_gap <= tol
+        bound = {"lower": lower, "upper": upper}
+        return JointSolution(E, (E.T @ V).T, machines, lower, upper, upper, met, False, 1, (bound,))
+    steps = SADDLE_STEPS if max_iter is None else max_iter
+    relaxed_tol = max(RELAXED_TOL, tol)
+    relaxed = solve_saddle(criterion, machines.alpha, tol=relaxed_tol, max_iter=steps)
+    solution = _round(problem, [machines.alpha, relaxed.point], tol)
+    lower, upper = relaxed.value - relaxed.gap, float(solution[2].primal.sum())
+    return JointSolution(
+        *solution,
+        lower=lower,
+        upper=upper,
+        relaxed=min(relaxed.value, upper),
+        met=relaxed.status == "optimal",
+        subspace_fixed=True,
+        n_iter=relaxed.n_iter,
+        history=relaxed.history,
+    )
+
+
+def _round(
+    problem: JointProblem, alphas: list[Array], tol: float
+) -> tuple[Array, Array, MarginSolution]:
+    """The best of the rank-l best responses to the alphas, improved locally."""
+    criterion = problem.criterion
+    solved: dict[float, MarginSolution] = {}
+
+    def evaluate(E: Array) -> tuple[float, Array]:
+        machines = solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
+        value = float(machines.primal.sum())
+        solved[value] = machines
+        return value, criterion.weights(machines.alpha)
+
+    candidates = [criterion.directions(alpha) for alpha in alphas]
+    best = min(candidates, key=lambda E: evaluate(E)[0])
+    result = improve_subspace(evaluate, best, max_iter=IMPROVEMENT_ROUNDS)
+    E, machines = result.point, solved[result.value]
+    return E, (E.T @ criterion.weights(machines.alpha)).T, machines
+
+
+def alternate(
+    problem: JointProblem, start: Array, tol: float
+) -> Iterator[tuple[Array, MarginSolution, float]]:
+    """Chen et al.'s iteration: (E, machines on F E, D(alpha)), then E from alpha, for ever.
+
+    Each half step is optimal for the other half as it was. That is no descent
+    on anything, and it leaves the saddle point even when started there.
+    """
+    E = start
+    while True:
+        rows = problem.F @ E
+        if problem.Khat is None:
+            machines = solve_linear(rows, problem.signs, problem.boxes, tol)
+        else:
+            machines = solve_margin(rows @ rows.T, problem.signs, problem.boxes, tol=max(tol, 1e-4))
+        yield E, machines, problem.criterion.lower(machines.alpha)
+        E = problem.criterion.directions(machines.alpha)
+
+
+def solve_alternating(
+    problem: JointProblem,
+    L: Array,  # (n, q), a centred label factor
+    *,
+    tol: float,
+    max_iter: int | None = None,
+) -> JointSolution:
+    """Rounds of ``alternate`` from the HSIC subspace of L; the best bounds of all rounds."""
+    start = linalg.svd(problem.F.T @ L, full_matrices=False)[0][:, : problem.n_components]
+    rounds = ALTERNATING_ROUNDS if max_iter is None else max_iter
+    history: list[dict[str, float]] = []
+    best: tuple[Array, MarginSolution] | None = None
+    lower, upper = -np.inf, np.inf
+    for E, machines, bound in islice(alternate(problem, start, tol), rounds):
+        value = float(machines.primal.sum())
+        history.append({"lower": bound, "upper": value})
+        lower = max(lower, bound)
+        if value < upper:
+            best, upper = (E, machines), value
+        if upper - lower <= tol * abs(upper):
+            break
+    if best is None:
+        raise ValueError("The alternation needs at least one round, so max_iter >= 1.")
+    E, machines = best
+    coef = (E.T @ problem.criterion.weights(machines.alpha)).T
+    met = upper - lower <= tol * abs(upper)
+    return JointSolution(
+        E, coef, machines, lower, upper, upper, met, True, len(history), tuple(history)
+    )

@@ -1,0 +1,549 @@
+"""A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.criteria.joint import map_rows
+from kernel_learn.criteria.labels import label_factor, one_hot
+from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
+from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
+from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.calibration import fit_sharpness, probabilities
+from kernel_learn.estimators.joint import (
+    JointProblem,
+    JointSolution,
+    solve_alternating,
+    solve_exact,
+)
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_n_components,
+    check_positive,
+    validate_labelled,
+)
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
+from kernel_learn.kernels.base import take_rows
+from kernel_learn.kernels.resolve import is_bank
+from kernel_learn.representations import Gram, GramBank, Representation, Sample
+from kernel_learn.representations.base import Spectrum
+from kernel_learn.representations.plan import format_bytes
+
+# Rows whose leave-one-out scores decide the temperature of predict_proba.
+CALIBRATION_ROWS = 400
+
+
+class MarginPath(NamedTuple):
+    """Machines for a grid of ``regs`` and ``Cs``, and their bounds.
+
+    Decision values of ``(regs[i], Cs[j])`` on new rows are
+    ``k(X_new, landmarks) @ coefs[i, j] + intercepts[i, j]``.
+    """
+
+    coefs: Array  # (n_regs, n_Cs, n_landmarks, n_machines)
+    intercepts: Array  # (n_regs, n_Cs, n_machines)
+    upper_bounds: Array  # (n_regs, n_Cs)
+    lower_bounds: Array  # (n_regs, n_Cs)
+
+
+class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
+    """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
+
+    One machine per class (one for two classes), all on one kernel of rank
+    ``n_components`` that is chosen with them (Chen et al. 2008, sections 3.2
+    and 4.3). For n_components >= n_classes that is solved exactly: the
+    machines are those of the kernel G (G + lam)^{-1} G, or G (G + lam)^{-1},
+    and their weights span the subspace.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
+    C : float, default=1.0
+        The price of a margin error.
+    reg : float, default=1e-2
+        Regularisation relative to the kernel: lambda = reg * tr(G) / n.
+    uncorrelated : bool, default=True
+        True: features that are uncorrelated on the training rows, up to
+        ``reg`` (uSVM_joint). False: an orthogonal projection (SVM_joint).
+    n_components : int, default=None
+        Number of features; None means n_classes. Fewer than the machines make
+        the problem harder: bounds and a rounded subspace then, see ``gap_``.
+    method : {"exact", "alternating"}, default="exact"
+        "alternating" is the iteration of the paper. It oscillates; it is here
+        to reproduce that, keeps the best of its rounds, and warns.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        "auto": exact where that is affordable, else 1000 landmarks. "all":
+        exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
+        ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
+        With several kernels the fit is exact: "auto" or "all".
+    class_weight : dict or "balanced", default=None
+        Factors on C for the rows of each class.
+    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned with the subspace and the machines
+        (SVM_mkl, section 5.5), which needs ``uncorrelated=True``: otherwise the
+        problem in the weights is neither convex nor concave. Or the same trace
+        for each; centred alignment; relative weights of the kernels as given.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; see :class:`HSICSubspace`.
+    tol : float, default=1e-6
+        Relative distance of the two bounds that counts as solved (with
+        n_components < n_classes 1e-3, if ``tol`` is smaller).
+    max_iter : int, default=None
+        Steps of the accelerated method for n_components < n_classes (None:
+        5000), rounds of the alternation (None: 10), steps on the weights of
+        several kernels (None: 100). A closed form has none.
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
+        those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
+    coef_ : ndarray of shape (n_machines, n_components_)
+        Weights of the machines on those features.
+    intercept_ : ndarray of shape (n_machines,)
+    support_ : ndarray of shape (n_support,)
+        Indices of the training rows with a weight in any machine.
+    dual_coef_ : ndarray of shape (n_machines, n_support)
+        y * alpha of these rows.
+    upper_bound_, lower_bound_ : float
+        The value of the machines on the learned subspace, and a proven lower
+        bound of what any subspace can reach.
+    relaxed_bound_ : float
+        The best upper bound of the convex problem; ``upper_bound_`` unless
+        n_components < n_classes.
+    gap_ : float
+        upper_bound_ - lower_bound_; ``gap_.structural`` is the part between
+        the relaxed problem and this subspace, which no solver can close.
+    objective_ : float
+        ``upper_bound_``.
+    history_ : list of dict
+        Bounds per iteration.
+    n_iter_ : int
+    kernel_weights_, kernel_names_, weights_report_
+        With several kernels; as in :class:`HSICSubspace`. The bounds then hold
+        for all weights if they were learned and n_components >= n_classes; the
+        weights of fewer features are those of n_classes.
+    reg_ : float
+        lambda.
+    sharpness_ : float
+        The factor on decision values in ``predict_proba``.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import SubspaceSVC
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SubspaceSVC(C=10).fit(scale(X), y)
+    >>> model.transform(scale(X)).shape
+    (178, 3)
+    >>> bool(model.gap_ < 1e-6 * model.upper_bound_)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        C: float = 1.0,
+        reg: float = 1e-2,
+        uncorrelated: bool = True,
+        n_components: int | None = None,
+        method: Literal["exact", "alternating"] = "exact",
+        landmarks: Any = "auto",
+        class_weight: Any = None,
+        weights: Any = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.reg = reg
+        self.uncorrelated = uncorrelated
+        self.n_components = n_components
+        self.method = method
+        self.landmarks = landmarks
+        self.class_weight = class_weight
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the subspace and the machines.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        y : array-like of shape (n_samples,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        reg, C = check_positive("reg", self.reg, self), self._check_parameters()
+        rows = self._prepare(X, y)
+        self.reg_ = rows.lam(reg)
+        problem, directions = rows.problem(self.reg_, C)
+        solution = self._solve(problem, rows)
+        self._store(solution, rows, problem, directions)
+        if rows.weights_lower is not None and not solution.subspace_fixed:
+            self.lower_bound_ = min(self.lower_bound_, rows.weights_lower)
+            self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
+        return self
+
+    def path(
+        self, X: Any, y: Any, Cs: Sequence[float], regs: Sequence[float] | None = None
+    ) -> MarginPath:
+        """Machines for all ``regs`` (default: ``reg``) and ``Cs``; the estimator stays as it is.
+
+        One eigendecomposition serves the whole grid, and each C starts from
+        the solution of the one before. The landmarks are the rows of X if the
+        plan is exact (each row once if rows are repeated).
+        """
+        self._check_parameters()
+        regs = [check_positive("reg", reg, self) for reg in ([self.reg] if regs is None else regs)]
+        Cs = [check_positive("C", C, self) for C in Cs]
+        worker = type(self)(**self.get_params(deep=False))
+        if is_bank(self.kernel):
+            raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
+        rows = worker._prepare(X, y)
+        coefs, intercepts, bounds = [], [], []
+        for reg in regs:
+            start, last = None, 1.0
+            for C in Cs:
+                problem, directions = rows.problem(rows.lam(reg), C)
+                start = None if start is None else start * (C / last)
+                solution = worker._solve(problem, rows, start)
+                start, last = solution.machines.alpha, C
+                weights = directions @ (solution.directions @ solution.coef.T)
+                learned = rows.sample.expand(weights)
+                coefs.append(learned.coef)
+                intercepts.append(solution.machines.intercept - learned.offset)
+                bounds.append((solution.upper, solution.lower))
+        grid = (len(regs), len(Cs))
+        upper, lower = np.array(bounds).T.reshape(2, *grid)
+        return MarginPath(
+            np.stack(coefs).reshape(*grid, *coefs[0].shape),
+            np.stack(intercepts).reshape(*grid, -1),
+            upper,
+            lower,
+        )
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the classes, (n_samples, n_classes); of the second class for two, (n_samples,).
+
+        They are those of linear machines on ``transform(X)``.
+        """
+        scores = self.transform(X) @ self.coef_.T + self.intercept_
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest score."""
+        check_is_fitted(self)
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[best]
+
+    def predict_proba(self, X: Any) -> Array:
+        """softmax(sharpness_ * scores), (n_samples, n_classes).
+
+        ``sharpness_`` minimises the log loss of leave-one-out scores of up to
+        400 training rows, which the fitted machines give without a second fit:
+        the span rule takes a row out of the machines, its leverage takes it
+        out of Khat. Where the subspace was chosen first (n_components <
+        n_classes, "alternating"), it is held fixed. The likeliest class is
+        always the predicted one.
+        """
+        check_is_fitted(self)
+        return probabilities(self.decision_function(X), self.sharpness_)
+
+    def _check_parameters(self) -> float:
+        self._check_weight_options()
+        if self.method not in ("exact", "alternating"):
+            raise ValueError(
+                f"SubspaceSVC(method={self.method!r}): method must be 'exact' or 'alternating'."
+            )
+        check_positive("tol", self.tol, self)
+        whole = isinstance(self.max_iter, Integral) and not isinstance(self.max_iter, bool)
+        if self.max_iter is not None and not (whole and self.max_iter >= 1):
+            raise ValueError(
+                f"SubspaceSVC(max_iter={self.max_iter!r}): max_iter must be a positive integer, "
+                "or None."
+            )
+        return check_positive("C", self.C, self)
+
+    def _prepare(self, X: Any, y: Any) -> "_Rows":
+        data = validate_labelled(self, X, y)
+        self.classes_ = data.classes
+        price = self._class_prices(data)
+        n_machines = 1 if len(data.classes) == 2 else len(data.classes)
+        n_wanted = check_n_components(self.n_components, len(data.classes), self)
+        if n_wanted > len(data.classes):
+            warnings.warn(
+                f"n_components={n_wanted} directions were asked for, and {n_machines} "
+                f"machine{'s' * (n_machines > 1)} of {len(data.classes)} classes determine "
+                f"{n_machines}; transform gives {n_machines} "
+                f"column{'s' * (n_machines > 1)}.",
+                UserWarning,
+                stacklevel=4,
+            )
+        merged, inverse = merge_alike(data)
+        weights_lower = None
+        if merged.names is not None:
+            merged, weights_lower = self._combine_kernels(merged, price)
+        sample = self._represent(
+            merged, one_hot(merged.labels, len(data.classes)), matrices=6.0, merge=False
+        )
+        weight = np.ones(len(merged.labels)) if merged.weight is None else merged.weight
+        return _Rows(
+            sample=sample,
+            X=merged.X,
+            labels=merged.labels,
+            n_classes=len(data.classes),
+            weight=weight,
+            price=price,
+            inverse=inverse,
+            n_components=min(n_wanted, n_machines),
+            uncorrelated=self.uncorrelated,
+            budget=self.plan_.budget,
+            weights_lower=weights_lower,
+        )
+
+    def _combine_kernels(self, data: Labelled, price: Array) -> tuple[Labelled, float | None]:
+        """A bank becomes one kernel; a lower bound over all weights if they were learned."""
+        assert isinstance(data.kernel, Combination)
+        if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
+            raise ValueError(
+                "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
+            )
+        signs = one_vs_rest_signs(data.labels, len(data.classes))
+        bank = GramBank(
+            data.kernel.kernels, data.X, signs, data.weight, memory_budget=self.memory_budget
+        )
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if not self.uncorrelated:
+            if learns:
+                raise ValueError(
+                    "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
+                    "problem is neither convex nor concave in them. Use uncorrelated=True, or "
+                    "weights='uniform', 'alignment' or an array."
+                )
+            return self._weigh_without_criterion(data, bank), None
+        criterion = SubspaceMarginWeights(
+            bank, signs, float(self.C), reg=float(self.reg), prices=price[data.labels]
+        )
+        data, result = self._weigh_bank(data, bank, criterion)
+        return data, result.value - result.gap if learns else None
+
+    def _class_prices(self, data: Labelled) -> Array:
+        """Factors on C per class."""
+        y = data.classes[data.labels]
+        price = compute_class_weight(self.class_weight, classes=data.classes, y=y)
+        if not (np.all(np.isfinite(price)) and np.all(price > 0)):
+            raise ValueError(
+                f"class_weight gives the classes {list(data.classes)} the factors "
+                f"{[float(p) for p in price]} on C; each must be positive and finite. "
+                "To leave a class out, leave out its rows."
+            )
+        return np.asarray(price, dtype=np.float64)
+
+    def _solve(
+        self, problem: JointProblem, rows: "_Rows", start: Array | None = None
+    ) -> JointSolution:
+        if self.method == "alternating":
+            solution = solve_alternating(
+                problem, rows.label_factor, tol=self.tol, max_iter=self.max_iter
+            )
+        else:
+            solution = solve_exact(problem, tol=self.tol, max_iter=self.max_iter, start=start)
+        self._warn_if_apart(solution)
+        return solution
+
+    def _warn_if_apart(self, solution: JointSolution) -> None:
+        if solution.met:
+            return
+        bounds = f"the optimum lies between {solution.lower:.6g} and {solution.relaxed:.6g}"
+        if self.method == "alternating":
+            text = (
+                f"The alternation did not converge in {solution.n_iter} rounds, as it cannot be "
+                f"expected to; its best bounds say that {bounds}. method='exact' solves it."
+            )
+        else:
+            text = (
+                f"The bounds did not meet to tol={self.tol:g} in {solution.n_iter} steps; "
+                f"{bounds}. Allow more steps (max_iter) or a larger tol, or scale C down."
+            )
+        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+
+    def _store(
+        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, directions: Array
+    ) -> None:
+        machines = solution.machines
+        self.coef_ = solution.coef
+        self.intercept_ = machines.intercept
+        self.upper_bound_ = self.objective_ = solution.upper
+        self.lower_bound_ = solution.lower
+        self.relaxed_bound_ = solution.relaxed
+        self.gap_ = solution.gap
+        self.history_ = list(solution.history)
+        self.n_iter_ = solution.n_iter
+        # a row that stands for several shares its weight among them
+        A = (machines.A / rows.weight[:, None])[rows.inverse]
+        self.support_ = np.flatnonzero(A.any(axis=1))
+        self.dual_coef_ = A[self.support_].T
+        self.sharpness_ = rows.sharpness(solution, problem, self.reg_)
+        self._store_kernel(rows.sample.expand(directions @ solution.directions))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Training rows ready for any reg and C: representation, labels, prices."""
+
+    sample: Representation
+    X: Any
+    labels: Array  # (n,)
+    n_classes: int
+    weight: Array  # (n,), how many rows a row stands for
+    price: Array  # (n_classes,)
+    inverse: Array  # original row -> row
+    n_components: int
+    uncorrelated: bool
+    budget: int
+    weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        return self.sample.spectrum()
+
+    @cached_property
+    def axes(self) -> Array:
+        """Scores of the rows on the principal axes of the sample, (n, r)."""
+        w, U = self.spectrum.w, self.spectrum.U
+        if isinstance(self.sample, Gram):
+            return U * np.sqrt(w) / self.sample.root_weight[:, None]
+        needed = 8 * 2 * len(self.labels) * len(w)
+        if needed > self.budget:
+            raise ValueError(
+                f"The features of {len(self.labels)} rows on {len(w)} axes need "
+                f"{format_bytes(needed)}, and the memory budget is {format_bytes(self.budget)}. "
+                "Raise memory_budget, or pass fewer landmarks."
+            )
+        scores = self.sample.expand(U / np.sqrt(self.sample.spectral_inner(w))).transform(self.X)
+        return np.asarray(scores, dtype=np.float64)
+
+    @cached_property
+    def label_factor(self) -> Array:
+        """The centred factor L of the normalised label kernel, for the rows as they are."""
+        T, mixing = label_factor("normalized", self.labels, np.arange(self.n_classes), self.weight)
+        T = T - (self.weight / self.weight.sum()) @ T
+        return np.asarray(self.weight[:, None] * (T @ mixing))
+
+    def lam(self, reg: float) -> float:
+        return reg * self.sample.trace / self.sample.n
+
+    def problem(self, lam: float, C: float) -> tuple[JointProblem, Array]:
+        """The joint problem, and the coefficients of its coordinates in the sample's terms."""
+        w, U = self.spectrum.w, self.spectrum.U
+        coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
+        F = self.axes * np.sqrt(coordinates.spectrum / w)
+        Khat = F @ F.T if isinstance(self.sample, Gram) else None
+        signs = one_vs_rest_signs(self.labels, self.n_classes)
+        boxes = C * self.price[self.labels] * self.weight
+        problem = JointProblem(F, signs, boxes, self.n_components, Khat)
+        return problem, coordinates.directions
+
+    def _as_new_rows(
+        self, scores: Array, rows: Array, machines: MarginSolution, lam: float
+    ) -> Array:
+        H_rows = self.axes / np.sqrt(self.spectrum.w + lam)  # H = H_rows H_rows'
+        lengths = np.einsum("ij,ij->i", H_rows[rows], H_rows[rows])
+        leverage = self.weight[rows] * (lengths + 1.0 / self.weight.sum())
+        smoothed = None
+        if not self.uncorrelated:
+            smoothed = H_rows[rows] @ (H_rows.T @ machines.A) - lengths[:, None] * machines.A[rows]
+        b = machines.intercept
+        return scores_as_new_rows(scores - b, leverage, smoothed, lam) + b
+
+    def sharpness(self, solution: JointSolution, problem: JointProblem, lam: float) -> float:
+        """The temperature from leave-one-out scores."""
+        n = len(self.labels)
+        rows = np.arange(n)
+        if n > CALIBRATION_ROWS:
+            rows = np.sort(np.random.default_rng(0).choice(n, CALIBRATION_ROWS, replace=False))
+        F, K = problem.F, problem.Khat
+        if solution.subspace_fixed:
+            F = problem.F @ solution.directions
+            # axes of the features, so that their columns are orthogonal on the rows
+            F = F @ np.linalg.eigh((F * self.weight[:, None]).T @ F)[1]
+            K = None
+        scores = leave_one_out_scores(
+            solution.machines,
+            problem.boxes,
+            rows,
+            F,
+            self.weight @ F**2,
+            self.weight,
+            None if K is None else lambda i, j: K[np.ix_(i, j)],
+        )
+        if not solution.subspace_fixed:
+            scores = self._as_new_rows(scores, rows, solution.machines, lam)
+        return fit_sharpness(scores, self.labels[rows], self.weight[rows])
+
+
+def merge_alike(data: Labelled) -> tuple[Labelled, Array]:
+    """Rows that are equal and have the same label as one row of their summed weight.
+
+    Returns the data and, for each row given, which row stands for it. Rows of
+    a kernel matrix are kept apart: columns belong to them.
+    """
+    sample = Sample(data.kernel, data.X, data.labels[:, None])
+    kind = sample.inverse * len(data.classes) + data.labels
+    _, first, inverse, counts = np.unique(
+        kind, return_index=True, return_inverse=True, return_counts=True
+    )
+    if len(first) == len(kind):
+        return data, np.arange(len(kind))
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    merged = replace(
+        data,
+        X=take_rows(data.X, first[order]),
+        labels=data.labels[first[order]],
+        weight=counts[order].astype(np.float64),
+    )
+    return merged, place[inverse]

@@ -1,0 +1,196 @@
+"""Interior points and working sets for a support vector machine with few columns."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from kernel_learn.solvers.result import Result
+
+Array = NDArray[Any]
+
+# Rows of a first guess and of a working set, per column: the r x r systems then
+# cost as much as forming them, and three in four rows need not be looked at.
+ROWS_PER_COLUMN, LEAST_ROWS = 8, 4000
+STEPS = 100
+
+
+class LinearMachine(Protocol):
+    """max over alpha of 1'alpha - 1/2 |F'(y alpha)|^2, 0 <= alpha <= boxes, y'alpha = 0."""
+
+    F: Array  # (n, r)
+    y: Array  # (n,)
+    boxes: Array  # (n,)
+
+    def weights(self, alpha: Array, rows: Any = ...) -> Array:
+        """F'(y alpha) over some rows."""
+
+    def feasible(self, alpha: Array) -> Array:
+        """The nearest thing to alpha that keeps all constraints."""
+
+    def bounds(self, alpha: Array) -> tuple[float, float, Array]:
+        """(dual value, primal value, slacks) of a feasible alpha."""
+
+
+def solve_linear_machine(
+    problem: LinearMachine,
+    start: Array | None = None,  # (n,), the alpha of a problem nearby
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 50,
+) -> Result:
+    """Interior points on working sets, until the bounds of the whole problem meet.
+
+    A random part of the rows gives a first guess. Rows whose slack is then
+    clearly positive or negative stay at their box or at zero; the others are
+    solved for with these in place, and the set grows by the rows whose slack
+    contradicts their place. The point is alpha.
+    """
+    n, r = problem.F.shape
+    size = max(LEAST_ROWS, ROWS_PER_COLUMN * r)
+    if n <= 2 * size:
+        return _finish(problem, problem.feasible(_interior(problem, np.arange(n), tol)), tol, 1)
+    if start is None:
+        start = np.zeros(n)
+        rows = np.random.default_rng(0).choice(n, size, replace=False)
+        # each of these rows stands for n / size rows: the weights are of the size of the answer
+        start[rows] = _interior(problem, rows, 1e-3, stands_for=n / size)
+    _, _, slack = problem.bounds(start)
+    working = np.zeros(n, dtype=bool)
+    working[np.argsort(np.abs(slack))[:size]] = True
+    history = []
+    for _ in range(max_iter):
+        fixed = np.where(slack > 0, problem.boxes, 0.0)
+        alpha = np.where(working, 0.0, fixed)
+        rows = np.flatnonzero(working)
+        alpha[rows] = _interior(problem, rows, 0.3 * tol, fixed=alpha)
+        alpha = problem.feasible(alpha)
+        lower, upper, slack = problem.bounds(alpha)
+        history.append({"lower": lower, "upper": upper, "rows": float(len(rows))})
+        if upper - lower <= tol * abs(upper) or len(rows) == n:
+            break
+        wrong = ~working & ((slack > 0) != (fixed > 0))
+        near = np.argsort(np.where(working, np.inf, np.abs(slack)))[: size // 2]
+        working |= wrong
+        working[near] = True
+    return _finish(problem, alpha, tol, len(history), tuple(history))
+
+
+def _finish(
+    problem: LinearMachine,
+    alpha: Array,
+    tol: float,
+    n_iter: int,
+    history: tuple[dict[str, float], ...] = (),
+) -> Result:
+    lower, upper, _ = problem.bounds(alpha)
+    met = upper - lower <= tol * abs(upper)
+    return Result(
+        point=alpha,
+        value=upper,
+        gap=upper - lower,
+        n_iter=n_iter,
+        status="optimal" if met else "stopped",
+        history=history,
+    )
+
+
+def _interior(
+    problem: LinearMachine,
+    rows: Array,
+    tol: float,
+    *,
+    fixed: Array | None = None,  # (n,), alpha outside the rows (zero on them)
+    stands_for: float = 1.0,
+) -> Array:
+    """Mehrotra's predictor-corrector steps for the rows, the others fixed.
+
+        min over a of 1/2 |F'(y a) + g|^2 - 1'a,  0 <= a <= c,  y'a = s
+
+    With z, v > 0 the multipliers of the two bounds and b that of the equality,
+    a step solves (Fy Fy' + D) da + y db = ..., D = z/a + v/(c - a), by the
+    r x r matrix I + Fy' D^{-1} Fy.
+    """
+    y, c = problem.y[rows], stands_for * problem.boxes[rows]
+    Fy = np.asarray(problem.F[rows] * y[:, None], dtype=np.float64)
+    if fixed is None:
+        g, s = np.zeros(Fy.shape[1]), 0.0
+    else:
+        outside = np.flatnonzero(fixed)
+        g = problem.weights(fixed, outside)
+        s = -float(problem.y[outside] @ fixed[outside])
+    a = 0.5 * c
+    z = np.ones(len(a))
+    v = np.ones(len(a))
+    b = 0.0
+    identity = np.eye(Fy.shape[1])
+    for _ in range(STEPS):
+        room = c - a
+        w = Fy.T @ a + g
+        residual = 1.0 - Fy @ w - b * y + z - v
+        imbalance = s - float(y @ a)
+        complementarity = float(a @ z + room @ v)
+        mu = complementarity / (2 * len(a))
+        value = float(np.sum(a)) - 0.5 * float(w @ w)
+        small = complementarity <= 0.1 * tol * abs(value)
+        even = np.abs(residual).max() < 1e-6 and abs(imbalance) < 1e-9 * float(c.sum())
+        if small and even:
+            break
+        D = z / a + v / room
+        scaled = Fy / np.sqrt(D)[:, None]
+        try:
+            factor = linalg.cho_factor(
+                identity + scaled.T @ scaled, lower=True, overwrite_a=True, check_finite=False
+            )
+        except linalg.LinAlgError:  # D spans more than double precision does: this is the end
+            break
+
+        def solve(R: Array, D: Array = D, factor: Any = factor) -> Array:
+            R_D = R / D[:, None]
+            inner = linalg.cho_solve(factor, Fy.T @ R_D, check_finite=False)
+            return np.asarray(R_D - (Fy @ inner) / D[:, None])
+
+        y_solved = solve(y[:, None])[:, 0]
+
+        def step(
+            center_a: Array,
+            center_v: Array,
+            a: Array = a,
+            room: Array = room,
+            z: Array = z,
+            v: Array = v,
+            y_solved: Array = y_solved,
+            residual: Array = residual,
+            imbalance: float = imbalance,
+            solve: Any = solve,
+        ) -> tuple[Array, float, Array, Array]:
+            right = residual + center_a / a - center_v / room
+            u = solve(right[:, None])[:, 0]
+            db = (float(y @ u) - imbalance) / float(y @ y_solved)
+            da = u - db * y_solved
+            return da, db, (center_a - z * da) / a, (center_v + v * da) / room
+
+        da, db, dz, dv = step(-a * z, -room * v)
+        t_p, t_d = _longest(a, room, da), _longest(z, v, dz, -dv)
+        ahead = (a + t_p * da) @ (z + t_d * dz) + (room - t_p * da) @ (v + t_d * dv)
+        sigma = (float(ahead) / complementarity) ** 3
+        da, db, dz, dv = step(sigma * mu - a * z - da * dz, sigma * mu - room * v + da * dv)
+        t_p = min(1.0, 0.995 * _longest(a, room, da, limit=np.inf))
+        t_d = min(1.0, 0.995 * _longest(z, v, dz, -dv, limit=np.inf))
+        a, b = a + t_p * da, b + t_d * db
+        z, v = z + t_d * dz, v + t_d * dv
+        if max(t_p, t_d) < 1e-9:
+            break
+    return np.asarray(a)
+
+
+def _longest(
+    low: Array, high: Array, d: Array, d_high: Array | None = None, limit: float = 1.0
+) -> float:
+    """The largest t <= limit with low + t d >= 0 and high - t d_high >= 0."""
+    d_high = d if d_high is None else d_high
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        t_low = np.where(d < 0, -low / d, np.inf).min(initial=np.inf)
+        t_high = np.where(d_high > 0, high / d_high, np.inf).min(initial=np.inf)
+    return float(min(limit, t_low, t_high))
