@@ -67,8 +67,8 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays
-        The values of ``reg`` tried and their leave-one-out errors, if any were.
+    loo_regs_, loo_errors_ : ndarrays, or None
+        The values of ``reg`` tried and their leave-one-out errors, if several were.
     objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
         tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
     means_ : ndarray of shape (n_classes, n_components_)
@@ -199,6 +199,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
 
     def _choose_reg(self, sample: Representation, regs: list[float]) -> float:
         scale = sample.trace / sample.n
+        self.loo_regs_ = self.loo_errors_ = None
         if len(regs) == 1:
             return regs[0] * scale
         path = leave_one_out(sample, [reg * scale for reg in regs])

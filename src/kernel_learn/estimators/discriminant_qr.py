@@ -1,5 +1,6 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -45,7 +46,9 @@ class KernelDiscriminantQR(SubspaceTransformer):
         The learned kernel; ``kernel_.landmarks`` are the class centroids,
         ``kernel_.coef`` is R^{-1} V.
     eigenvalues_ : ndarray of shape (n_components_,)
-        Between-class share of each feature.
+        v'S_b v of each feature v, scaled to v'(S_t + mu I)v = 1. S_b is taken
+        at the centroids' images, which are no class means of the features, so
+        a value may exceed one; the last of n_classes is zero.
     reg_ : float
         mu.
     base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
@@ -105,6 +108,13 @@ class KernelDiscriminantQR(SubspaceTransformer):
             check_n_components(self.n_components, len(data.classes), self),
         )
         self._store_kernel(sample.expand(V))
+        if self.n_components is not None and self.n_components_ < self.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} features were asked for, and the centroids of "
+                f"the classes span {self.n_components_}; transform gives so many columns.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
 

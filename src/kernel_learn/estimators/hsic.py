@@ -217,12 +217,18 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         coefs = coef.reshape(len(coef), len(regs), n_columns).transpose(1, 0, 2)
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
+    def _label_factor(self, data: Labelled) -> tuple[Array, Array]:
+        kernel = self.label_kernel
+        if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
+            kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
+        return label_factor(kernel, data.labels, data.classes, data.weight)
+
     def _combine_kernels(self, data: Labelled, reg: float) -> Labelled:
         """A bank becomes one kernel of trace n; a kernel stays what it is."""
         if data.names is None:
             return data
         assert isinstance(data.kernel, Combination)
-        T, mixing = label_factor(self.label_kernel, data.labels, data.classes, data.weight)
+        T, mixing = self._label_factor(data)
         bank = represent_bank(
             data.kernel.kernels,
             Sample(data.kernel, data.X, T, data.weight),
@@ -237,7 +243,7 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         return self._weigh_bank(data, bank, ProjectedDependence(bank, reg, wanted))[0]
 
     def _criterion(self, data: Labelled, **options: Any) -> Dependence:
-        T, mixing = label_factor(self.label_kernel, data.labels, data.classes, data.weight)
+        T, mixing = self._label_factor(data)
         sample = self._represent(data, T, **options)
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)
 

@@ -143,7 +143,7 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
         sample_weight : array-like of shape (n_samples,), default=None
         """
         data = validate_valued(self, X, y, sample_weight)
-        self._single = len(getattr(y, "shape", (0,))) == 1
+        self._single = data.single
         self._fit(data, data.values, default=10)
         return self
 

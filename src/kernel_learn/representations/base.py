@@ -46,7 +46,6 @@ class Representation(ABC):
     residual: float | None  # share of the kernel's trace that is left out, None if not measured
     operator: Array  # (m, m)
     targets: Array  # (m, r)
-    target_gram: Array  # (r, r): L'L of the centred targets
 
     @property
     def trace(self) -> float:

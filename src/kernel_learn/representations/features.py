@@ -151,7 +151,6 @@ class FeatureSample(Representation):
         self.mean = m if center else np.zeros_like(m)
         self.operator = moments.C if center else moments.C + self.n * np.outer(m, m)
         self.targets = moments.S if center else moments.S + self.n * np.outer(m, t)
-        self.target_gram = moments.R if center else moments.R + self.n * np.outer(t, t)
         self.mean_diagonal = float(np.trace(moments.C)) / self.n + float(m @ m)
 
     def pairing(self, A: Array, O_A: Array) -> Array:

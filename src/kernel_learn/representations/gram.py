@@ -50,7 +50,6 @@ class Gram(Representation):
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
-        self.target_gram = self.targets.T @ self.targets
 
     def pairing(self, A: Array, O_A: Array) -> Array:
         return O_A
