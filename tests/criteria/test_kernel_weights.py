@@ -71,9 +71,7 @@ CRITERIA = {
 ORACLES = {
     "HSIC_mkl": lambda: oracle.exact(naive_kernels(True), centred(LABELS), 0.05),
     "RKDA approximate": lambda: oracle.approximate(naive_kernels(True), centred(LABELS), 0.05),
-    "SDP_theta,lambda": lambda: oracle.exact(
-        naive_kernels(True), centred(LABELS), floor=LEAST_REG
-    ),
+    "SDP_theta,lambda": lambda: oracle.exact(naive_kernels(True), centred(LABELS), floor=LEAST_REG),
     "SDP_theta,lambda approximate": lambda: oracle.approximate(
         naive_kernels(True), centred(LABELS), floor=LEAST_REG
     ),
