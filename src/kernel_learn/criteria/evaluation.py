@@ -50,6 +50,11 @@ class IdentityVertex:
         x = self.T @ d
         return x[1:], float(x[0]) + self.least
 
+    def shares(self, d: Array) -> Array:
+        """Kernel weights on their simplex; the share s counts only where nothing else is left."""
+        weights = d[1:] if d[1:].sum() > np.sqrt(LEAST_SHARE) else self.split(d)[0]
+        return np.asarray(weights / weights.sum())
+
     def ratio(self, d: Array) -> float:
         """ridge per unit of trace of the kernel."""
         weights, ridge = self.split(d)

@@ -57,8 +57,7 @@ class LabelResolvent:
 
     def weights(self, d: Array) -> Array:
         """d -> point of the bank's simplex."""
-        weights, _, _ = self._split(d)
-        return np.asarray(weights / weights.sum())
+        return self.identity.shares(d) if self.learns_reg else d
 
     def learned_reg(self, d: Array) -> float:
         return self.identity.ratio(d) if self.learns_reg else float(self.reg)

@@ -77,8 +77,7 @@ class MarginWeights:
 
     def weights(self, d: Array) -> Array:
         """d -> point of the bank's simplex."""
-        weights = self.identity.split(d)[0] if self.learns_C else d
-        return np.asarray(weights / weights.sum())
+        return self.identity.shares(d) if self.learns_C else d
 
     def learned_C(self, d: Array) -> float:
         return 1.0 / self.identity.ratio(d) if self.learns_C else float(self.C)

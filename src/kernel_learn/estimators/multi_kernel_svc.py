@@ -136,8 +136,7 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
             data, bank, criterion, align=lambda: self._bank(data, signs, center=True)
         )
         self.C_ = criterion.learned_C(result.point)
-        self._store_machines(data, bank, criterion)
-        self.support_ = first[self._support]
+        self._store_machines(data, bank, criterion, first)
         return self
 
     def _check_loss(self) -> None:
@@ -165,18 +164,22 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
             memory_budget=self.memory_budget,
         )
 
-    def _store_machines(self, data: Labelled, bank: GramBank, criterion: MarginWeights) -> None:
+    def _store_machines(
+        self, data: Labelled, bank: GramBank, criterion: MarginWeights, first: Array
+    ) -> None:
         """The machines on the combined kernel with the C found: prediction and objective agree."""
         K = bank.combine(bank.point(self.kernel_weights_))
         start = None if self.C == "learn" else criterion.alpha
         solution = criterion.machines(K, self.C_, start)
         self.objective_ = float(solution.primal.sum())
         carries = np.abs(solution.alpha).max(axis=1)
-        self._support = np.flatnonzero(carries > 1e-12 * carries.max())
-        self.dual_coef_ = solution.A[self._support].T
+        support = np.flatnonzero(carries > 1e-12 * carries.max())
+        support = support[np.argsort(first[support])]
+        self.support_ = first[support]
+        self.dual_coef_ = solution.A[support].T
         self.intercept_ = solution.intercept
         self.kernel_ = self.base_kernel_ = data.kernel
-        self._support_rows = data.kernel.reference(data.X, self._support)
+        self._support_rows = data.kernel.reference(data.X, support)
 
     def decision_function(self, X: Any) -> Array:
         """Values of the machines, (n_samples, n_classes); (n_samples,) for two classes."""

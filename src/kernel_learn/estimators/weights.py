@@ -182,11 +182,7 @@ def report(trace: Trace, bank: KernelBank, names: list[str], result: Result) -> 
 
 def check_alive(bank: KernelBank, names: list[str]) -> None:
     """Refuse a bank in which no kernel varies; say which kernels get no weight because of it."""
-    if not bank.alive.any():
-        raise ValueError(
-            "Every kernel of the bank has zero variance on these rows (n_features may be 1 or X "
-            "constant): all rows look the same to it."
-        )
+    bank.uniform()
     dead = [name for name, alive in zip(names, bank.alive, strict=True) if not alive]
     if dead:
         warnings.warn(

@@ -25,10 +25,10 @@ SETS = {
     "Wine": ("wine", None),
     "B. Tumor1": ("Brain_Tumor1", None),
     "B. Tumor2": ("Brain_Tumor2", None),
-    "Waveform": ("waveform", 300),
-    "Satimage": ("satimage", 300),
-    "Segment": ("segment", 300),
-    "USPS": ("usps", 300),
+    "Waveform": ("waveform", 100),
+    "Satimage": ("satimage", 100),
+    "Segment": ("segment", 100),
+    "USPS": ("usps", 100),
 }
 COLUMNS = [f"HSIC_ker{i}" for i in (1, 2, 3, 4)] + ["HSIC_mkl"]
 COLUMNS += [f"SVM_ker{i}" for i in (1, 2, 3, 4)] + ["SVM_mkl"]
@@ -76,7 +76,7 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
 
 
 def rows(data: DataFolder, name: str, repeat: int) -> tuple[Any, Any]:
-    """Columns in [0, 1] over the root of their number, 300 rows per class where it samples."""
+    """Columns in [0, 1] over the root of their number, 100 rows per class where it samples."""
     file, per_class = SETS[name]
     X, y = data.load(file)
     y = np.unique(y, return_inverse=True)[1]
@@ -85,7 +85,11 @@ def rows(data: DataFolder, name: str, repeat: int) -> tuple[Any, Any]:
         chosen = [rng.permutation(np.flatnonzero(y == c))[:per_class] for c in np.unique(y)]
         X, y = X[np.concatenate(chosen)], y[np.concatenate(chosen)]
     X = minmax_scale(np.asarray(X, dtype=np.float64))
-    return X / np.sqrt(X.shape[1]), y
+    X = X / np.sqrt(X.shape[1])
+    if X.shape[1] > len(X):  # genes: a rotation to n columns keeps every distance
+        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        X = U * s
+    return X, y
 
 
 def features(model: Any, X: Any) -> Any:
@@ -174,12 +178,13 @@ Error in per cent, mean over random partitions 1:1; the best of each family in b
 python -m kernel_learn.papers chen2008-table3 --page docs/results/chen2008-table3.md
 ```
 
-Kernels exp(-|x - y|^2 / sigma), sigma = 1e-3, 1e-2, 5e-1, 1e-1 (ker1 to ker4); 300 rows per class
-where the paper samples. "Normalised" is not defined in the paper: columns are scaled to [0, 1] here
-and squared distances averaged over them, a reading under which these widths make sense. HSIC_keri is uHSIC on one kernel followed by a
-linear SVM on its features, SVM_keri is uSVM_joint; mkl learns the weights of all four. reg (1e-4,
-1e-2, 1) and C (1, 10, 100) are chosen on a third of the training rows (the paper: grids of 11 and
-43 values by 5-fold cross-validation). The best single kernel of a row is chosen by its *test*
+Kernels exp(-|x - y|^2 / sigma), sigma = 1e-3, 1e-2, 5e-1, 1e-1 (ker1 to ker4). Thinned: where the
+paper samples 300 rows per class, 100 are taken. "Normalised" is not defined in the paper: columns
+are scaled to [0, 1] here and squared distances averaged over them, a reading under which these
+widths make sense. HSIC_keri is uHSIC on one kernel followed by a linear SVM on its features,
+SVM_keri is uSVM_joint; mkl learns the weights of all four. reg (1e-4, 1e-2, 1) and C (1, 10, 100)
+are chosen on a third of the training rows (the paper: grids of 11 and 43 values by 5-fold
+cross-validation). The best single kernel of a row is chosen by its *test*
 error: a comparison in favour of single kernels. The 11.2 % printed for waveform cannot be: its
 Bayes error is 14 % by construction.
 

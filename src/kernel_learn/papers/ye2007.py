@@ -16,15 +16,14 @@ from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, Labe
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
-from kernel_learn.kernels import Combination, Gaussian, gaussian_bank
+from kernel_learn.kernels import Combination, gaussian_bank
 from kernel_learn.papers.protocol import Cell, Protocol, Record
 from kernel_learn.representations import GramBank
 from kernel_learn.solvers.choice import solve_simplex
 
 REPEATS = 30
 BANK = list(gaussian_bank(10, 0.1, 100.0).values())
-REGS = 10.0 ** np.arange(-6, 3)
-CS = 10.0 ** np.arange(-1, 4)
+CS = [1.0, 10.0, 100.0]
 BINARY = {"Sonar": "sonar", "Heart": "heart-statlog", "Cancer": "breast-w"}
 BINARY["Ionosphere"] = "ionosphere"
 MULTI = {
@@ -171,37 +170,27 @@ def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
 
 
 def rkda_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
-    """One kernel and reg by 5-fold cross-validation."""
-
-    def fit(gamma: float, reg: float, K: Any, y: Any) -> Any:
-        return KernelDiscriminant("precomputed", reg=reg).fit(K, y)
-
-    return cross_validated(A, B, y, y_B, REGS, fit)
+    """One kernel and reg by exact leave-one-out cross-validation."""
+    models = [KernelDiscriminant(kernel, reg="loo").fit(A, y) for kernel in BANK]
+    best = min(models, key=lambda model: float(np.min(model.loo_errors_)))
+    return float(best.score(B, y_B))
 
 
 def svm_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
-    """One kernel and C by 5-fold cross-validation."""
-    return cross_validated(
-        A, B, y, y_B, CS, lambda gamma, C, K, y: SVC(C=C, kernel="precomputed").fit(K, y)
-    )
-
-
-def cross_validated(
-    A: Any, B: Any, y: Any, y_B: Any, values: Any, fit: Callable[..., Any]
-) -> float:
+    """One kernel and C by 3-fold cross-validation."""
     D, D_new = euclidean_distances(A, squared=True), euclidean_distances(B, A, squared=True)
-    folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(A, y))
-    gammas = [float(kernel.gamma) for kernel in BANK if isinstance(kernel, Gaussian)]
-    scores = np.zeros((len(gammas), len(values)))
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(A, y))
+    gammas = [float(kernel.gamma) for kernel in BANK]
+    scores = np.zeros((len(gammas), len(CS)))
     for i, gamma in enumerate(gammas):
         K = np.exp(-gamma * D)
         for train, test in folds:
-            for j, value in enumerate(values):
-                model = fit(gamma, value, K[np.ix_(train, train)], y[train])
+            for j, C in enumerate(CS):
+                model = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
                 scores[i, j] += model.score(K[np.ix_(test, train)], y[test])
-    i, j = np.unravel_index(np.argmax(scores), scores.shape)
-    model = fit(gammas[i], values[j], np.exp(-gammas[i] * D), y)
-    return float(model.score(np.exp(-gammas[i] * D_new), y_B))
+    best, column = divmod(int(np.argmax(scores)), len(CS))
+    model = SVC(C=CS[column], kernel="precomputed").fit(np.exp(-gammas[best] * D), y)
+    return float(model.score(np.exp(-gammas[best] * D_new), y_B))
 
 
 def render_1(records: Iterable[Record]) -> str:
@@ -261,8 +250,9 @@ Ten Gaussians exp(-|x - y|^2 / sigma), sigma log-spaced in [0.1, 100]. What the 
 was set so: columns standardised by the training rows; lambda = 1e-8 for SDP_theta and SDP_Kim (the
 text is garbled there; that is Kim et al.'s value as far as known) on kernels of trace one;
 discriminants classify by centroids in the within-class metric; SM1, SM2 and SM2_C on kernels of
-trace n, C = 1; RKDA_CV and SVM_CV choose one of the ten kernels and reg or C by 5-fold
-cross-validation. All weights by Newton's method to a certified relative gap of 1e-6.
+trace n, C = 1; RKDA_CV chooses one of the ten kernels and reg by exact leave-one-out, SVM_CV one
+kernel and C (1, 10, 100) by 3-fold cross-validation. All weights by Newton's method to a certified
+relative gap of 1e-6.
 
 """
 ORDER_1 = """

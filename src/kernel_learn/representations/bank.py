@@ -88,6 +88,11 @@ class KernelBank(ABC):
 
     def uniform(self) -> Array:
         """The point at which every kernel has the same trace."""
+        if not self.alive.any():
+            raise ValueError(
+                "Every kernel of the bank has zero variance on these rows (n_features may be 1 or "
+                "X constant): all rows look the same to it."
+            )
         return np.asarray(self.alive / self.alive.sum())
 
     @abstractmethod
