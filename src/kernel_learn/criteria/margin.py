@@ -240,7 +240,7 @@ def _solve_one(
             mended_gap = gap(mended)
             if last or mended_gap <= tol:
                 return (mended if mended_gap < left else alpha), eps
-        eps = max(0.3 * eps * tol / left, LAST_EPS)
+        eps = max(0.5 * eps * tol / left, LAST_EPS)
 
 
 def _libsvm(K: Array, y: Array, uppers: Array, eps: float, max_iter: int) -> Array:

@@ -5,6 +5,8 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "run"]
 
 PROTOCOLS: dict[str, str] = {
+    "chen2008-figures": "kernel_learn.papers.chen2008:figures",
+    "chen2008-table2": "kernel_learn.papers.chen2008:table",
     "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
     "multi-source": "kernel_learn.papers.sources:multi_source",
     "wu2007-tables": "kernel_learn.papers.wu2007:table",
