@@ -12,9 +12,11 @@ from kernel_learn.representations.base import Array, Representation, Rows
 from kernel_learn.representations.features import Features, FeatureSample
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import (
+    COMBINING_RULES,
     Chosen,
     Landmarks,
     check_landmarks,
+    combine_rows,
     select_landmarks,
 )
 from kernel_learn.representations.plan import DEFAULT_LANDMARKS, Plan, plan
@@ -100,6 +102,8 @@ def build_features(
         return Features(kernel, kernel.explicit_landmarks(sample.X), None, residual=0.0)
     spec = check_landmarks(landmarks)
     spec = Landmarks() if isinstance(spec, str) else spec
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        return combine_features(kernel, sample, chosen_plan.n_landmarks, spec, random_state)
     if isinstance(spec, Landmarks):
         chosen = select_landmarks(
             spec.rule,
@@ -119,3 +123,18 @@ def build_features(
         return Features.whitened(kernel, chosen.rows)
     reference = kernel.reference(sample.X, chosen.indices)
     return Features.whitened(kernel, reference, chosen.rows, chosen.residual)
+
+
+def combine_features(
+    kernel: Kernel, sample: Sample, count: int, spec: Landmarks, random_state: Any
+) -> Features:
+    """A map onto combinations of all distinct rows."""
+    if spec.rule == "clusters" and kernel.input != "vectors":
+        raise ValueError(
+            f'landmarks="clusters" averages rows, and a row here is one of {kernel.input}. '
+            'Use "random".'
+        )
+    rows = take_rows(sample.X, sample.first)
+    rng = check_random_state(random_state)
+    J = combine_rows(spec.rule, count, rows, sample.distinct_weight, rng)
+    return Features.combined(kernel, kernel.reference(sample.X, sample.first), J, rows)
