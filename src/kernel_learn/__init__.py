@@ -1,8 +1,15 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import kernels
+from kernel_learn import constraints, kernels
 from kernel_learn._version import __version__
-from kernel_learn.estimators import HSICSubspace
+from kernel_learn.estimators import HSICSubspace, InductiveKernel
 from kernel_learn.representations import Landmarks
 
-__all__ = ["HSICSubspace", "Landmarks", "__version__", "kernels"]
+__all__ = [
+    "HSICSubspace",
+    "InductiveKernel",
+    "Landmarks",
+    "__version__",
+    "constraints",
+    "kernels",
+]

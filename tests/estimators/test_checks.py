@@ -19,6 +19,11 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.InductiveKernel(),
+    kl.InductiveKernel(kernel="linear", regularizer="frobenius", constraints="triplets"),
+    kl.InductiveKernel(regularizer="trace", landmarks=15),
+    kl.InductiveKernel(regularizer="pola", constraints="similarity", n_components=1),
+    kl.InductiveKernel(kernel="precomputed", solver="bregman", n_constraints=20),
 ]
 
 

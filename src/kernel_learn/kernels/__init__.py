@@ -10,6 +10,7 @@ from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
 from kernel_learn.kernels.strings import Spectrum, Subsequence
 from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.transformed import TransformedKernel
 
 __all__ = [
     "ChiSquared",
@@ -29,8 +30,9 @@ __all__ = [
     "Precomputed",
     "ProfileKernel",
     "Spectrum",
-    "SubspaceKernel",
     "Subsequence",
+    "SubspaceKernel",
+    "TransformedKernel",
     "as_kernel",
     "evaluate_bank",
     "gaussian_bank",
