@@ -1,6 +1,6 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import constraints, kernels
+from kernel_learn import constraints, kernels, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import HSICSubspace, InductiveKernel
 from kernel_learn.representations import Landmarks
@@ -12,4 +12,5 @@ __all__ = [
     "__version__",
     "constraints",
     "kernels",
+    "presets",
 ]

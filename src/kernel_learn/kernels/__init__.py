@@ -4,7 +4,9 @@ from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel,
 from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
 from kernel_learn.kernels.base import Kernel, ProfileKernel
 from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.deformed import GraphDeformed
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
+from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
@@ -21,9 +23,11 @@ __all__ = [
     "FunctionKernel",
     "Gaussian",
     "GaussianProcessKernel",
+    "GraphDeformed",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LowRank",
     "Matern",
     "PairwiseKernel",
     "Polynomial",
