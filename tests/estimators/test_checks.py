@@ -24,6 +24,12 @@ ESTIMATORS = [
     kl.InductiveKernel(regularizer="trace", landmarks=15),
     kl.InductiveKernel(regularizer="pola", constraints="similarity", n_components=1),
     kl.InductiveKernel(kernel="precomputed", solver="bregman", n_constraints=20),
+    kl.KernelLMNN(),
+    kl.KernelMCML(),
+    kl.KernelMMC(landmarks=10),
+    kl.KernelNCA(),
+    kl.KernelRCA(kernel="linear"),
+    kl.KernelRCA(kernel="precomputed"),
 ]
 
 

@@ -77,7 +77,7 @@ default="pairs"
     slack : float, default=1.0
         The price gamma of a violation, relative: gamma = slack / (mean squared
         distance of the base kernel)^2 for each constraint.
-    tau : float, default=0.1
+    tau : float, default=0.01
         For regularizer="trace": relative to the value from which on the learned
         kernel is zero. The rank falls as tau grows to 1.
     unlabeled : default=-1
@@ -142,7 +142,7 @@ default="pairs"
     >>> from sklearn.preprocessing import scale
     >>> from kernel_learn import InductiveKernel
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = InductiveKernel(regularizer="trace", tau=0.3, random_state=0).fit(scale(X), y)
+    >>> model = InductiveKernel(regularizer="trace", random_state=0).fit(scale(X), y)
     >>> model.transform(scale(X)).shape == (178, model.rank_)
     True
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
@@ -157,7 +157,7 @@ default="pairs"
         constraints: Any = "pairs",
         n_constraints: int | None = None,
         slack: float = 1.0,
-        tau: float = 0.1,
+        tau: float = 0.01,
         unlabeled: Any = -1,
         n_components: int | None = None,
         components: str = "kernel",
