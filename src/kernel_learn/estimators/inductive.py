@@ -127,7 +127,8 @@ default="pairs"
     objective_, dual_objective_, gap_ : float
         Primal value, dual value, and the difference, which bounds the error of both.
     constraint_satisfaction_ : float
-        Share of the constraints that ``kernel_`` meets.
+        Share of the constraints that ``kernel_`` meets, to within 1 % of the mean squared
+        distance of the base kernel.
     n_constraints_, n_iter_, n_components_ : int
     slack_, tau_ : float
         gamma and tau as numbers in the problem (``tau_`` is None but for "trace").
@@ -560,8 +561,11 @@ def transformed_kernel(
 
 
 def satisfied_share(measured: Measured, A: Array, model: InductiveKernel) -> float:
-    """Share of the constraints met, to within a millionth of the mean squared distance."""
+    """Share of the constraints met, to within a hundredth of the mean squared distance.
+
+    An active constraint is always violated a little, by its multiplier over gamma.
+    """
     constraints = measured.constraints
     bound = constraints.bound if model.n_components is None else measured.kernel_bound
     excess = constraints.sign * constraints.inner(A) - bound
-    return float(np.mean(excess <= 1e-6 / np.sqrt(model.slack_ / float(model.slack))))
+    return float(np.mean(excess <= 1e-2 / np.sqrt(model.slack_ / float(model.slack))))
