@@ -72,7 +72,7 @@ def linear_logdet():
     pairs = np.vstack([similar, dissimilar])
     signs = np.repeat([1.0, -1.0], [len(similar), len(dissimilar)])
     bounds = np.where(signs > 0, low, -high)
-    for tolerance in (1e-6, 1e-3):
+    for tolerance in (1e-2, 1e-3):  # ours is run to its own gap of 1e-6 each time
         target = model.dual_objective_ * (1 - tolerance)
         sweeps = []
 
@@ -85,7 +85,7 @@ def linear_logdet():
                 "quasi-newton": lambda: InductiveKernel("linear").fit(X, constraints=constraints),
                 "cyclic": cyclic,
             },
-            2,
+            1,
         )
         what = f"LogDet, 1000 x 30, 2000 pairs; cyclic to {tolerance:g}, {sweeps[0]} sweeps"
         report(what, "quasi-newton", "cyclic", 0.1, times)
