@@ -12,5 +12,7 @@ PROTOCOLS: dict[str, str] = {
     "wu2007-tables": "kernel_learn.papers.wu2007:table",
     "ye2007-table1": "kernel_learn.papers.ye2007:table1",
     "ye2007-table2": "kernel_learn.papers.ye2007:table2",
+    "jain2010-table1": "kernel_learn.papers.jain2010_table1:build",
+    "jain2010-usps": "kernel_learn.papers.jain2010_usps:build",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""

@@ -64,6 +64,23 @@ class Features:
         w, U = eigh_positive((K + K.T) / 2, cut=rounding(len(K), 1.0, dtype))
         return cls(kernel, landmarks, (U / np.sqrt(w)).astype(dtype), residual)
 
+    @classmethod
+    def combined(
+        cls,
+        kernel: Kernel,
+        landmarks: Rows,
+        J: Array,  # (n_landmarks, r)
+        landmark_rows: Rows | None = None,
+    ) -> "Features":
+        """The whitened map of the r combinations J'phi: T = J U w^{-1/2}, J'KJ = U w U'."""
+        rows = to_double(landmarks if landmark_rows is None else landmark_rows)
+        K_J = np.empty(J.shape)
+        for part in row_blocks(n_rows(rows), max(1, 2**23 // len(J))):
+            K_J[part] = kernel(take_rows(rows, part), to_double(landmarks)) @ J
+        JT_K_J = J.T @ K_J
+        w, U = eigh_positive((JT_K_J + JT_K_J.T) / 2, cut=rounding(len(J), 1.0))
+        return cls(kernel, landmarks, J @ (U / np.sqrt(w)))
+
     def __call__(self, X: Rows) -> Array:
         K = self.kernel(X, self.landmarks)
         return K if self.T is None else K @ self.T
