@@ -199,7 +199,8 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
 
     def _choose_reg(self, sample: Representation, regs: list[float]) -> float:
         scale = sample.trace / sample.n
-        self.loo_regs_ = self.loo_errors_ = None
+        self.loo_regs_: Any = None
+        self.loo_errors_: Any = None
         if len(regs) == 1:
             return regs[0] * scale
         path = leave_one_out(sample, [reg * scale for reg in regs])

@@ -218,7 +218,7 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
     def _label_factor(self, data: Labelled) -> tuple[Array, Array]:
-        kernel = self.label_kernel
+        kernel: Any = self.label_kernel
         if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
             kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
         return label_factor(kernel, data.labels, data.classes, data.weight)

@@ -303,7 +303,7 @@ default="pairs"
                 f"constraints={type(constraints).__name__} is not a set of constraints; see "
                 "kernel_learn.constraints: Pairs, Triplets, Similarities, ClassProbabilities."
             )
-        X = validate_rows(self, kernel, X, "no_validation" if y is None else y, reset=True)
+        X = validate_rows(self, kernel, X, reset=True)
         if not isinstance(given, Constraints):
             given = self._draw(kernel, X, y, given, rng)
         elif constraints is None and given.holds_indices:

@@ -223,7 +223,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         solution = self._solve(problem, rows)
         self._store(solution, rows, problem, coordinates)
         if rows.weights_lower is not None and not solution.subspace_fixed:
-            self.lower_bound_ = min(self.lower_bound_, rows.weights_lower)
+            self.lower_bound_: float = min(solution.lower, rows.weights_lower)
             self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
         return self
 

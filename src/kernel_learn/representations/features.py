@@ -6,8 +6,8 @@ from functools import reduce
 import numpy as np
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.base import Kernel, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
 from kernel_learn.representations.base import (
     Array,

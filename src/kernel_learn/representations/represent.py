@@ -90,6 +90,8 @@ def choose_landmarks(
     """The rows that the user gave, or those that a rule picks."""
     spec = check_landmarks(landmarks)
     spec = Landmarks() if isinstance(spec, str) else spec
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        raise ValueError(f'landmarks="{spec.rule}" combines rows, and rows are needed here.')
     if isinstance(spec, Landmarks):
         return select_landmarks(
             spec.rule,

@@ -47,8 +47,8 @@ def solve_pls(sample: Sample, n_components: int) -> Components:
     carried along, so a component costs one product with O. Ends early when the
     targets or the operator are exhausted.
     """
-    O, Y = sample.operator, sample.targets
-    O_Y = O @ Y
+    Y = sample.targets
+    O_Y = sample.operator @ Y
     R = O_R = np.zeros((len(Y), 0))
     P = np.zeros((0, Y.shape[1]))
     first = 0.0
@@ -70,7 +70,7 @@ def solve_pls(sample: Sample, n_components: int) -> Components:
         p = sample.pairing(r, O_r).T @ Y
         R, O_R, P = np.hstack([R, r]), np.hstack([O_R, O_r]), np.vstack([P, p])
         if a + 1 < n_components:
-            Y, O_Y = Y - O_r @ p, O_Y - (O @ O_r) @ p
+            Y, O_Y = Y - O_r @ p, O_Y - (sample.operator @ O_r) @ p
     return Components(R, P)
 
 
