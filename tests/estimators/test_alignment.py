@@ -181,7 +181,7 @@ class TestAlignment:
             AlignmentSubspace(**options).fit(X, y)
 
     def test_more_components_than_rank(self):
-        with pytest.warns(UserWarning, match="rank 1"):
+        with pytest.warns(UserWarning, match="determine 1"):
             model = AlignmentSubspace("linear", n_components=3).fit(X[:, :1], y)
         assert model.n_components_ == 1
 

@@ -127,7 +127,7 @@ class TestDiscriminantQR:
             assert_allclose(model.transform(S), dense.transform(S.toarray()), atol=1e-7)
 
     def test_fewer_features_than_asked_for_are_said(self):
-        with pytest.warns(UserWarning, match="span 3"):
+        with pytest.warns(UserWarning, match="determine 3"):
             assert KernelDiscriminantQR(n_components=5).fit(X, y).n_components_ == 3
 
     def test_needs_rows_that_average(self):
@@ -179,7 +179,7 @@ class TestPLS:
         assert_allclose(F.T @ F, np.eye(20), atol=1e-8)
 
     def test_exhausted_targets(self):
-        with pytest.warns(UserWarning, match="exhaust"):
+        with pytest.warns(UserWarning, match="determine 2"):
             model = KernelPLS("linear", n_components=9).fit(X[:, :2], y)
         assert model.n_components_ == 2
 

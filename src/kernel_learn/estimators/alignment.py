@@ -143,12 +143,13 @@ class AlignmentSubspace(SubspaceTransformer):
         result = solve_grassmann(
             criterion, criterion.coordinates(start), tol=self.tol, max_iter=self.max_iter
         )
-        self._warn(result, wanted)
+        self._warn(result)
         V = _canonical(criterion.subspace(result.point), S, sample, spectrum)
         self.alignment_ = plain.value(V)
         self._store_result(result)
         length = np.sqrt(sample.spectral_inner(spectrum.w))[:, None]
         self._store_kernel(sample.expand(spectrum.U @ (V / length)))
+        self._warn_if_fewer()
         return self
 
     def _criterion(
@@ -213,15 +214,7 @@ class AlignmentSubspace(SubspaceTransformer):
             V = Q[:, : fresh.size][:, fresh][:, :wanted]
         return orthonormal(V)
 
-    def _warn(self, result: Result, wanted: int) -> None:
-        found = result.point.shape[1]
-        if found < wanted:
-            warnings.warn(
-                f"The kernel matrix has rank {found}: transform gives {found} columns, not "
-                f"n_components={wanted}.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _warn(self, result: Result) -> None:
         if result.status == "stopped":
             warnings.warn(
                 f"AlignmentSubspace stopped after {result.n_iter} iterations with a gradient of "

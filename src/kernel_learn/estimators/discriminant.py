@@ -1,6 +1,5 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
@@ -147,7 +146,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         W = B @ result.point
         self.objective_, self.eigenvalues_ = result.value, result.values
         self._store_kernel(sample.expand(W))
-        self._warn_if_fewer(wanted)
+        self._warn_if_fewer()
         self._store_classifier(data, sample, W)
         return self
 
@@ -206,15 +205,6 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         path = leave_one_out(sample, [reg * scale for reg in regs])
         self.loo_regs_, self.loo_errors_ = np.array(regs), path.errors
         return float(path.lams[path.best])
-
-    def _warn_if_fewer(self, wanted: int) -> None:
-        if self.n_components is not None and self.n_components_ < wanted:
-            warnings.warn(
-                f"n_components={wanted} directions were asked for, and {self.n_components_} exist; "
-                "transform gives so many columns.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _store_classifier(self, data: Labelled, sample: Representation, W: Array) -> None:
         self._centroid_scores = class_scores(

@@ -1,6 +1,5 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -108,13 +107,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
             check_n_components(self.n_components, len(data.classes), self),
         )
         self._store_kernel(sample.expand(V))
-        if self.n_components is not None and self.n_components_ < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} features were asked for, and the centroids of "
-                f"the classes span {self.n_components_}; transform gives so many columns.",
-                UserWarning,
-                stacklevel=2,
-            )
+        self._warn_if_fewer()
         return self
 
 

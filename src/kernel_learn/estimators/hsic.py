@@ -1,6 +1,5 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -180,10 +179,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         self.reg_ = reg * criterion.sample.trace / criterion.sample.n
         B, M = criterion.candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
-        self._warn_if_fewer(result.point.shape[1])
         self.objective_ = result.value
         self.eigenvalues_ = result.values
         self._store_kernel(criterion.sample.expand(B @ result.point))
+        self._warn_if_fewer()
         return self
 
     def path(
@@ -249,12 +248,3 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
 
     def _n_wanted(self, data: Labelled) -> int:
         return check_n_components(self.n_components, len(data.classes) - 1, self)
-
-    def _warn_if_fewer(self, found: int) -> None:
-        if self.n_components is not None and found < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} directions were asked for, and the labels and "
-                f"the kernel determine {found}; transform gives {found} columns.",
-                UserWarning,
-                stacklevel=3,
-            )
