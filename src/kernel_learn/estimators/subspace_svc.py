@@ -270,7 +270,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
 
         They are those of linear machines on ``transform(X)``.
         """
-        scores = self.transform(X) @ self.coef_.T + self.intercept_
+        scores = self._features(X) @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Array:
