@@ -459,13 +459,18 @@ class _Rows:
     def spectrum(self) -> Spectrum:
         return self.sample.spectrum()
 
+    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
+        """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
+        if not isinstance(self.sample, Gram):
+            return self._feature_axes[rows] * scale
+        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
+        if np.any(self.weight != 1.0):
+            axes /= self.sample.root_weight[rows, None]
+        return axes
+
     @cached_property
-    def axes(self) -> Array:
-        """Scores of the rows on the principal axes of the sample, (n, r)."""
+    def _feature_axes(self) -> Array:
         w, U = self.spectrum.w, self.spectrum.U
-        if isinstance(self.sample, Gram):
-            axes = U * np.sqrt(w)
-            return axes if np.all(self.weight == 1.0) else axes / self.sample.root_weight[:, None]
         needed = 8 * 2 * len(self.labels) * len(w)
         if needed > self.budget:
             raise ValueError(
@@ -490,7 +495,7 @@ class _Rows:
         """The joint problem, and what its coordinates are in the sample's terms."""
         w, U = self.spectrum.w, self.spectrum.U
         coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
-        F = self.axes * np.sqrt(coordinates.spectrum / w)
+        F = self.on_axes(np.sqrt(coordinates.spectrum / w))
         Khat = F @ F.T if isinstance(self.sample, Gram) else None
         signs = one_vs_rest_signs(self.labels, self.n_classes)
         boxes = C * self.price[self.labels] * self.weight
@@ -500,12 +505,12 @@ class _Rows:
         self, scores: Array, rows: Array, machines: MarginSolution, lam: float
     ) -> Array:
         scale = 1.0 / np.sqrt(self.spectrum.w + lam)
-        H_rows = self.axes[rows] * scale  # H = axes diag(scale^2) axes'
+        H_rows = self.on_axes(scale, rows)  # H = axes diag(scale^2) axes'
         lengths = np.einsum("ij,ij->i", H_rows, H_rows)
         leverage = self.weight[rows] * (lengths + 1.0 / self.weight.sum())
         smoothed = None
         if not self.uncorrelated:
-            HA = H_rows @ (scale[:, None] * (self.axes.T @ machines.A))
+            HA = H_rows @ (self.on_axes(scale).T @ machines.A)
             smoothed = HA - lengths[:, None] * machines.A[rows]
         b = machines.intercept
         return scores_as_new_rows(scores - b, leverage, smoothed, lam) + b
