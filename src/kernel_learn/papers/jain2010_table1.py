@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernel_learn import presets
 from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators.validation import Array
 from kernel_learn.papers.protocol import Cell, Protocol, Record
+from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola, trace_ssikdr
 
 NAME = "jain2010-table1"
 RUNS = 10
@@ -111,14 +111,14 @@ def run_fold(
         return accuracy, int(model.rank_), float(model.gap_ / model.objective_)
 
     found = {
-        "Frob": evaluate(presets.pola(random_state=seed)),
-        "ITML": evaluate(presets.itml(random_state=seed)),
-        "Trace-SSIKDR": evaluate(presets.trace_ssikdr(random_state=seed)),
+        "Frob": evaluate(pola(random_state=seed)),
+        "ITML": evaluate(itml(random_state=seed)),
+        "Trace-SSIKDR": evaluate(trace_ssikdr(random_state=seed)),
     }
     rank = found["Trace-SSIKDR"][1]
-    found["Frob LR"] = evaluate(presets.frob_lr(min(rank, found["Frob"][1]), random_state=seed))
-    found["ITML LR-pre"] = evaluate(presets.itml_lr_pre(rank, random_state=seed))
-    found["ITML LR-post"] = evaluate(presets.itml_lr_post(rank, random_state=seed))
+    found["Frob LR"] = evaluate(frob_lr(min(rank, found["Frob"][1]), random_state=seed))
+    found["ITML LR-pre"] = evaluate(itml_lr_pre(rank, random_state=seed))
+    found["ITML LR-post"] = evaluate(itml_lr_post(rank, random_state=seed))
     # a Gaussian kernel's distance grows with the Euclidean one: the same neighbours
     plain = KNeighborsClassifier(5).fit(X_train, y[train])
     found["Gaussian"] = (float(plain.score(X_test, y[test])), found["ITML"][1], 0.0)

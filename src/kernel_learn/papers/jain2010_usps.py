@@ -16,10 +16,10 @@ from time import perf_counter
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernel_learn import presets
 from kernel_learn.datasets import DataFolder
 from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank
 from kernel_learn.papers.protocol import Cell, Protocol, Record, read_records
+from kernel_learn.presets import trace_ssikdr
 
 NAME = "jain2010-usps"
 N_LABELLED, N_GRAPH, N_TEST = 100, 1500, 2000
@@ -42,8 +42,8 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
     labels[:N_LABELLED] = y[labelled]
     start = perf_counter()
     base = GraphDeformed(Gaussian(), X[graph], strength=10.0).resolve(X[graph])
-    full = presets.trace_ssikdr(base, random_state=0).fit(X[graph], labels)
-    trace = presets.trace_ssikdr(base, n_components=2, random_state=0).fit(X[graph], labels)
+    full = trace_ssikdr(base, random_state=0).fit(X[graph], labels)
+    trace = trace_ssikdr(base, n_components=2, random_state=0).fit(X[graph], labels)
     seconds = perf_counter() - start
     pca = LowRank(base, 2).resolve(X[graph])
     embed = {TRACE: trace.transform, PCA: pca.transform}
