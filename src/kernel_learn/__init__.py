@@ -1,16 +1,23 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import kernels
+from kernel_learn import constraints, kernels, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
     ExpansionSVC,
     HSICSubspace,
+    InductiveKernel,
     KernelDiscriminant,
     KernelDiscriminantQR,
+    KernelLMNN,
+    KernelMCML,
+    KernelMMC,
+    KernelNCA,
     KernelOrthogonalCentroid,
     KernelPLS,
     KernelPLSRegressor,
+    KernelRCA,
+    MultiKernelSVC,
     SubspaceSVC,
 )
 from kernel_learn.representations import Landmarks
@@ -19,13 +26,22 @@ __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
     "HSICSubspace",
+    "InductiveKernel",
     "KernelDiscriminant",
     "KernelDiscriminantQR",
+    "KernelLMNN",
+    "KernelMCML",
+    "KernelMMC",
+    "KernelNCA",
     "KernelOrthogonalCentroid",
     "KernelPLS",
     "KernelPLSRegressor",
+    "KernelRCA",
     "Landmarks",
+    "MultiKernelSVC",
     "SubspaceSVC",
     "__version__",
+    "constraints",
     "kernels",
+    "presets",
 ]

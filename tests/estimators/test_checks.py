@@ -9,7 +9,7 @@ from sklearn.utils import estimator_checks, get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import kernel_learn as kl
-from kernel_learn.kernels import Gaussian, Laplacian, Matern, Polynomial
+from kernel_learn.kernels import Gaussian, Laplacian, Linear, Matern, Polynomial
 
 ESTIMATORS = [
     kl.AlignmentSubspace(),
@@ -27,6 +27,17 @@ ESTIMATORS = [
     kl.HSICSubspace(kernel=Gaussian("auto"), landmarks=15),
     kl.HSICSubspace(landmarks="kmeans"),
     kl.HSICSubspace(landmarks=kl.Landmarks("uniform", 12)),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True),
+    kl.HSICSubspace(kernel={"narrow": Gaussian(1.0), "wide": Gaussian(0.1)}),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Linear()], uncorrelated=True, weights="alignment"),
+    kl.HSICSubspace(kernel=[Gaussian(0.1), Gaussian(0.01)], uncorrelated=True, landmarks=5),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()], reg="learn"),
+    kl.KernelDiscriminant(kernel=[Gaussian(0.1), Linear()]),
+    kl.KernelDiscriminant(reg="learn"),
+    kl.MultiKernelSVC(),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()]),
+    kl.MultiKernelSVC(kernel=[Gaussian(0.1), Linear()], loss="squared_hinge", C="learn"),
+    kl.MultiKernelSVC(kernel="precomputed", loss="squared_hinge"),
     kl.KernelDiscriminant(),
     kl.KernelDiscriminant(reg=1e-2, decision="nearest_neighbor"),
     kl.KernelDiscriminant(landmarks=20),
@@ -43,6 +54,18 @@ ESTIMATORS = [
     kl.SubspaceSVC(kernel="precomputed"),
     kl.SubspaceSVC(landmarks=15),
     kl.SubspaceSVC(n_components=2, class_weight="balanced"),
+    kl.SubspaceSVC(kernel=[Gaussian(0.1), Linear()]),
+    kl.InductiveKernel(),
+    kl.InductiveKernel(kernel="linear", regularizer="frobenius", constraints="triplets"),
+    kl.InductiveKernel(regularizer="trace", landmarks=15),
+    kl.InductiveKernel(regularizer="pola", constraints="similarity", n_components=1),
+    kl.InductiveKernel(kernel="precomputed", solver="bregman", n_constraints=20),
+    kl.KernelLMNN(),
+    kl.KernelMCML(),
+    kl.KernelMMC(landmarks=10),
+    kl.KernelNCA(),
+    kl.KernelRCA(kernel="linear"),
+    kl.KernelRCA(kernel="precomputed"),
 ]
 
 

@@ -1,5 +1,6 @@
 """What all estimators of a learned subspace share."""
 
+import warnings
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -12,7 +13,9 @@ from kernel_learn.estimators.validation import (
     check_variance,
     validate_rows,
 )
-from kernel_learn.kernels.resolve import as_kernel, is_bank
+from kernel_learn.kernels.bank import common_input
+from kernel_learn.kernels.base import InputKind
+from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations import Representation, Sample, plan_sample, represent
 from kernel_learn.solvers.result import Result
@@ -25,17 +28,23 @@ class KernelEstimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        kind = "vectors" if is_bank(self.kernel) else as_kernel(self.kernel).input
+        kind = self._input_kind()
         tags.input_tags.pairwise = kind == "matrix"
         tags.input_tags.sparse = kind in ("vectors", "columns")
         tags.input_tags.string = kind == "strings"
         tags.target_tags.required = True
         return tags
 
+    def _input_kind(self) -> InputKind:
+        if is_bank(self.kernel) and len(self.kernel):
+            return common_input([as_kernel(kernel) for kernel in named_kernels(self.kernel)[1]])
+        return "vectors" if is_bank(self.kernel) else as_kernel(self.kernel).input
+
 
 class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """A transformer whose features are those of its fitted ``kernel_``."""
 
+    n_components: int | None
     landmarks: Any
     memory_budget: Any
     random_state: Any
@@ -65,17 +74,34 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         """The sample in the representation that the plan chooses; sets base_kernel_ and plan_."""
         sample = Sample(data.kernel, data.X, T, data.weight)
         self.base_kernel_ = data.kernel
-        self.plan_ = plan_sample(data.kernel, sample, self.landmarks, self.memory_budget, matrices)
+        landmarks = "all" if data.exact else self.landmarks
+        if data.features is not None:
+            landmarks = data.features.size
+        self.plan_ = plan_sample(data.kernel, sample, landmarks, self.memory_budget, matrices)
         representation = represent(
             data.kernel,
             sample,
             self.plan_,
-            self.landmarks,
+            landmarks,
+            features=data.features,
             random_state=self.random_state,
             **options,
         )
+        self.landmark_residual_ = representation.residual
         check_variance(representation, getattr(self, "n_features_in_", None))
         return representation
+
+    def _warn_if_fewer(self) -> None:
+        """Say that there are fewer features than the user asked for; called by ``fit``."""
+        wanted: int | None = self.n_components
+        if wanted is not None and self.n_components_ < wanted:
+            found = self.n_components_
+            warnings.warn(
+                f"n_components={wanted} features were asked for, and the targets and the kernel "
+                f"determine {found}; transform gives {found} columns.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _store_result(self, result: Result) -> None:
         self.objective_ = result.value

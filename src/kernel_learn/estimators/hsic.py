@@ -1,12 +1,12 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from kernel_learn.criteria.hsic import Dependence
+from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, label_factor
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.validation import (
@@ -16,6 +16,9 @@ from kernel_learn.estimators.validation import (
     check_positive,
     validate_labelled,
 )
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
+from kernel_learn.representations import Sample, represent_bank
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 
@@ -26,7 +29,7 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-class HSICSubspace(SubspaceTransformer):
+class HSICSubspace(WeightLearner, SubspaceTransformer):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
     Finds the few directions in the kernel's feature space whose kernel agrees
@@ -36,8 +39,10 @@ class HSICSubspace(SubspaceTransformer):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel matrix.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
     reg : float, default=1e-3
@@ -53,6 +58,16 @@ class HSICSubspace(SubspaceTransformer):
         "auto": exact where that is affordable, else 1000 landmarks. "all":
         exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
+    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned together with the subspace; the same
+        trace for each; centred alignment with the labels; or relative weights
+        of the kernels as given.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; all reach the same optimum. "sdp" needs the
+        extra ``sdp`` and is for tens of rows.
+    tol : float, default=1e-6
+        Certified relative gap at which weights are final.
+    max_iter : int, default=100
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
@@ -72,12 +87,34 @@ class HSICSubspace(SubspaceTransformer):
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
         Each feature's share of ``objective_``.
+    kernel_weights_, kernel_names_ : ndarrays of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    gap_ : float
+        No weights have an ``objective_`` larger by more than this (all
+        features taken); 0 for one kernel.
+    n_iter_, history_ : int, tuple of dict
+        Steps of the solver; the criterion at each.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform weights and at the best
+        single kernel; ``print(model.weights_report_)``.
     classes_ : ndarray of shape (n_classes,)
     n_components_ : int
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace of the kernel matrix that the landmarks leave out: 0
+        for an exact fit, None for rules that do not measure it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
+
+    Notes
+    -----
+    Weights with ``uncorrelated=True`` (HSIC_mkl, Chen et al. 2008, section 5)
+    minimise J = tr(H) - ``objective_``, which is convex if all n_classes - 1
+    features count; with fewer ``n_components`` the weights are those of all of
+    them. With ``uncorrelated=False`` the dependence is convex in the weights
+    and its maximum a single kernel: "learn" finds it exactly by trying each,
+    whatever the solver.
 
     Examples
     --------
@@ -98,6 +135,10 @@ class HSICSubspace(SubspaceTransformer):
         reg: float = 1e-3,
         uncorrelated: bool = False,
         label_kernel: LabelKernel = "normalized",
+        weights: Any = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
@@ -107,6 +148,10 @@ class HSICSubspace(SubspaceTransformer):
         self.reg = reg
         self.uncorrelated = uncorrelated
         self.label_kernel = label_kernel
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -127,16 +172,17 @@ class HSICSubspace(SubspaceTransformer):
         self
         """
         reg = check_positive("reg", self.reg, self)
-        data = validate_labelled(self, X, y, sample_weight)
+        self._check_weight_options()
+        data = self._combine_kernels(validate_labelled(self, X, y, sample_weight), reg)
         self.classes_ = data.classes
         criterion = self._criterion(data)
         self.reg_ = reg * criterion.sample.trace / criterion.sample.n
         B, M = criterion.candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
-        self._warn_if_fewer(result.point.shape[1])
         self.objective_ = result.value
         self.eigenvalues_ = result.values
         self._store_kernel(criterion.sample.expand(B @ result.point))
+        self._warn_if_fewer()
         return self
 
     def path(
@@ -156,6 +202,8 @@ class HSICSubspace(SubspaceTransformer):
         regs = [check_positive("reg", reg, self) for reg in regs]
         worker = type(self)(**self.get_params(deep=False))
         data = validate_labelled(worker, X, y, sample_weight)
+        if data.names is not None:
+            raise ValueError("A bank of kernels has no path: its weights depend on reg.")
         criterion = worker._criterion(data, matrices=4.5, merge=False)
         sample = criterion.sample
         U, b, M = criterion.candidates_path([reg * sample.trace / sample.n for reg in regs])
@@ -168,19 +216,35 @@ class HSICSubspace(SubspaceTransformer):
         coefs = coef.reshape(len(coef), len(regs), n_columns).transpose(1, 0, 2)
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
+    def _label_factor(self, data: Labelled) -> tuple[Array, Array]:
+        kernel: Any = self.label_kernel
+        if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
+            kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
+        return label_factor(kernel, data.labels, data.classes, data.weight)
+
+    def _combine_kernels(self, data: Labelled, reg: float) -> Labelled:
+        """A bank becomes one kernel of trace n; a kernel stays what it is."""
+        if data.names is None:
+            return data
+        assert isinstance(data.kernel, Combination)
+        T, mixing = self._label_factor(data)
+        bank = represent_bank(
+            data.kernel.kernels,
+            Sample(data.kernel, data.X, T, data.weight),
+            mixing,
+            self.landmarks,
+            self.memory_budget,
+            self.random_state,
+        )
+        if self.uncorrelated:
+            return self._weigh_bank(data, bank, LabelResolvent(bank, reg=reg))[0]
+        wanted = self._n_wanted(data)
+        return self._weigh_bank(data, bank, ProjectedDependence(bank, reg, wanted))[0]
+
     def _criterion(self, data: Labelled, **options: Any) -> Dependence:
-        T, mixing = label_factor(self.label_kernel, data.labels, data.classes, data.weight)
+        T, mixing = self._label_factor(data)
         sample = self._represent(data, T, **options)
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)
 
     def _n_wanted(self, data: Labelled) -> int:
         return check_n_components(self.n_components, len(data.classes) - 1, self)
-
-    def _warn_if_fewer(self, found: int) -> None:
-        if self.n_components is not None and found < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} directions were asked for, and the labels and "
-                f"the kernel determine {found}; transform gives {found} columns.",
-                UserWarning,
-                stacklevel=3,
-            )

@@ -17,6 +17,7 @@ from kernel_learn.criteria.joint import RowMap, map_rows
 from kernel_learn.criteria.labels import label_factor, one_hot
 from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
 from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
+from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
 from kernel_learn.estimators.joint import (
@@ -32,8 +33,11 @@ from kernel_learn.estimators.validation import (
     check_positive,
     validate_labelled,
 )
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import take_rows
-from kernel_learn.representations import Gram, Representation, Sample
+from kernel_learn.kernels.resolve import is_bank
+from kernel_learn.representations import Gram, GramBank, Representation, Sample
 from kernel_learn.representations.base import Spectrum
 from kernel_learn.representations.plan import format_bytes
 
@@ -54,7 +58,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
+class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -65,8 +69,10 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel matrix.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
     reg : float, default=1e-2
@@ -86,14 +92,23 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         "auto": exact where that is affordable, else 1000 landmarks. "all":
         exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
+        With several kernels the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
         Factors on C for the rows of each class.
+    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned with the subspace and the machines
+        (SVM_mkl, section 5.5), which needs ``uncorrelated=True``: otherwise the
+        problem in the weights is neither convex nor concave. Or the same trace
+        for each; centred alignment; relative weights of the kernels as given.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
         Relative distance of the two bounds that counts as solved (with
         n_components < n_classes 1e-3, if ``tol`` is smaller).
     max_iter : int, default=None
         Steps of the accelerated method for n_components < n_classes (None:
-        5000), rounds of the alternation (None: 10). A closed form has none.
+        5000), rounds of the alternation (None: 10), steps on the weights of
+        several kernels (None: 100). A closed form has none.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
@@ -125,6 +140,10 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
     history_ : tuple of dict
         Bounds per iteration.
     n_iter_ : int
+    kernel_weights_, kernel_names_, weights_report_
+        With several kernels; as in :class:`HSICSubspace`. The bounds then hold
+        for all weights if they were learned and n_components >= n_classes; the
+        weights of fewer features are those of n_classes.
     reg_ : float
         lambda.
     sharpness_ : float
@@ -162,6 +181,8 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         method: Literal["exact", "alternating"] = "exact",
         landmarks: Any = "auto",
         class_weight: Any = None,
+        weights: Any = "learn",
+        solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
         memory_budget: float | str | None = None,
@@ -175,6 +196,8 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         self.method = method
         self.landmarks = landmarks
         self.class_weight = class_weight
+        self.weights = weights
+        self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
         self.memory_budget = memory_budget
@@ -199,6 +222,9 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         problem, coordinates = rows.problem(self.reg_, C)
         solution = self._solve(problem, rows)
         self._store(solution, rows, problem, coordinates)
+        if rows.weights_lower is not None and not solution.subspace_fixed:
+            self.lower_bound_: float = min(solution.lower, rows.weights_lower)
+            self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
         return self
 
     def path(
@@ -215,6 +241,8 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         regs = [check_positive("reg", reg, self) for reg in ([self.reg] if regs is None else regs)]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
+        if is_bank(self.kernel):
+            raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
         rows = worker._prepare(X, y)
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
@@ -244,7 +272,7 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
 
         They are those of linear machines on ``transform(X)``.
         """
-        scores = self.transform(X) @ self.coef_.T + self.intercept_
+        scores = self._features(X) @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Array:
@@ -273,6 +301,7 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
         return log_probabilities(self.decision_function(X), self.sharpness_)
 
     def _check_parameters(self) -> float:
+        self._check_weight_options()
         if self.method not in ("exact", "alternating"):
             raise ValueError(
                 f"SubspaceSVC(method={self.method!r}): method must be 'exact' or 'alternating'."
@@ -302,6 +331,9 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
                 stacklevel=4,
             )
         merged, inverse = merge_alike(data)
+        weights_lower = None
+        if merged.names is not None:
+            merged, weights_lower = self._combine_kernels(merged, price)
         sample = self._represent(
             merged, one_hot(merged.labels, len(data.classes)), matrices=6.0, merge=False
         )
@@ -317,7 +349,34 @@ class SubspaceSVC(ClassifierMixin, SubspaceTransformer):
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             budget=self.plan_.budget,
+            weights_lower=weights_lower,
         )
+
+    def _combine_kernels(self, data: Labelled, price: Array) -> tuple[Labelled, float | None]:
+        """A bank becomes one kernel; a lower bound over all weights if they were learned."""
+        assert isinstance(data.kernel, Combination)
+        if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
+            raise ValueError(
+                "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
+            )
+        signs = one_vs_rest_signs(data.labels, len(data.classes))
+        bank = GramBank(
+            data.kernel.kernels, data.X, signs, data.weight, memory_budget=self.memory_budget
+        )
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if not self.uncorrelated:
+            if learns:
+                raise ValueError(
+                    "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
+                    "problem is neither convex nor concave in them. Use uncorrelated=True, or "
+                    "weights='uniform', 'alignment' or an array."
+                )
+            return self._weigh_without_criterion(data, bank), None
+        criterion = SubspaceMarginWeights(
+            bank, signs, float(self.C), reg=float(self.reg), prices=price[data.labels]
+        )
+        data, result = self._weigh_bank(data, bank, criterion)
+        return data, result.value - result.gap if learns else None
 
     def _class_prices(self, data: Labelled) -> Array:
         """Factors on C per class."""
@@ -401,6 +460,7 @@ class _Rows:
     n_components: int
     uncorrelated: bool
     budget: int
+    weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
 
     @cached_property
     def spectrum(self) -> Spectrum:

@@ -1,6 +1,6 @@
 """What comes in, checked once: rows, labels, weights, numbers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,10 +10,12 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel, Rows, take_rows
 from kernel_learn.kernels.columns import as_rows
-from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.representations import Representation
+from kernel_learn.representations.features import StackedFeatures
 
 Array = NDArray[Any]
 
@@ -25,6 +27,14 @@ class Training:
     kernel: Kernel
     X: Rows
     weight: Array | None  # (n,), None for ones
+    # indices of the rows that count, if some had weight zero and were left out
+    kept: Array | None = field(default=None, kw_only=True)
+    n_given: int = field(default=0, kw_only=True)  # rows before that
+    # of the kernels of a bank, which ``kernel`` holds as a Combination still to be weighted
+    names: list[str] | None = field(default=None, kw_only=True)
+    # how a combination is to be represented: exactly, or by these features
+    exact: bool = field(default=False, kw_only=True)
+    features: StackedFeatures | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -45,43 +55,51 @@ class Valued(Training):
     """Training rows with real targets."""
 
     values: Array  # (n, q)
+    single: bool  # whether y was one-dimensional
 
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
-    kernel, X = _fit_rows(estimator, X, y)
+    kernel, names, X = _fit_rows(estimator, X, y)
     y = check_labels(y)
-    X, y, weight = _weigh(kernel, X, y, sample_weight)
+    n = len(y)
+    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
     classes, labels = encode_labels(y, weight)
-    return Labelled(kernel.resolve(X, weight), X, weight, labels, classes)
+    kernel = kernel.resolve(X, weight)
+    return Labelled(kernel, X, weight, labels, classes, names=names, kept=kept, n_given=n)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
-    kernel, X = _fit_rows(estimator, X, y)
+    kernel, _, X = _fit_rows(estimator, X, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    X, y, weight = _weigh(kernel, X, y, sample_weight)
-    return Valued(kernel.resolve(X, weight), X, weight, y.reshape(len(y), -1))
+    n = len(y)
+    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
+    values, single = y.reshape(len(y), -1), y.ndim == 1
+    return Valued(kernel.resolve(X, weight), X, weight, values, single, kept=kept, n_given=n)
 
 
-def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, Rows]:
-    kernel = as_kernel(estimator.kernel)
+def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, list[str] | None, Rows]:
+    bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
+    names, kernels = bank if bank else (None, [])
+    kernel = Combination(kernels, np.ones(len(kernels))) if bank else as_kernel(estimator.kernel)
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    return kernel, validate_rows(estimator, kernel, X, reset=True)
+    return kernel, names, validate_rows(estimator, kernel, X, reset=True)
 
 
 def _weigh(
     kernel: Kernel, X: Rows, y: Array, sample_weight: Any
-) -> tuple[Rows, Array, Array | None]:
-    """Rows, targets and weights without the rows of weight zero (kept in a kernel matrix)."""
+) -> tuple[Rows, Array, Array | None, Array | None]:
+    """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
     if weight is None or kernel.input == "matrix" or weight.all():
-        return X, y, weight
-    return take_rows(X, weight > 0), y[weight > 0], weight[weight > 0]
+        return X, y, weight, None
+    kept = np.flatnonzero(weight)
+    return take_rows(X, kept), y[kept], weight[kept], kept
 
 
 def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:
@@ -101,6 +119,7 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
         X,
         accept_sparse=kernel.input == "vectors" and "csr",
         dtype=(np.float64, np.float32),
+        allow_nd=kernel.input == "matrix",  # a stack of kernel matrices
         ensure_min_samples=least,
         reset=reset,
     )

@@ -1,7 +1,7 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Iterator, Sequence
+from typing import Self
 
 import numpy as np
 
@@ -120,17 +120,10 @@ def rows_for(kernel: Kernel, X: Rows) -> Rows:
     return as_rows(X, "vectors", "X") if kernel.input == "vectors" else X
 
 
-def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
-    """Names and kernels of a bank in the user's order; a list is numbered."""
-    if isinstance(bank, Mapping):
-        return [str(name) for name in bank], list(bank.values())
-    return [f"kernel_{i}" for i in range(len(bank))], list(bank)
-
-
 def _add_group(
     group: list[tuple[Kernel, float]], X: Rows, X_ref: Rows | None, total: Array
 ) -> None:
-    """Add weight * K of kernels that share a statistic; of a symmetric sum the upper triangle."""
+    """Add weight * K of kernels that share a statistic; of a symmetric sum the lower triangle."""
     first, weight = group[0]
     A, B = _group_rows(first, X), None if X_ref is None else _group_rows(first, X_ref)
     profiles = [(profile, w) for kernel, w in group if (profile := _profile(kernel)) is not None]

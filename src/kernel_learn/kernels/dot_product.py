@@ -82,7 +82,6 @@ class Polynomial(ProfileKernel):
         self.profile(S)
         return S
 
-
     def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
         gamma, degree = float(self.gamma), self.degree
         slope = gamma * degree * (gamma * (X @ X_ref.T) + self.coef0) ** (degree - 1)

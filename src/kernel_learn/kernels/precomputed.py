@@ -18,17 +18,36 @@ class Precomputed(Kernel):
     V diag(max(w, 0)) V' with a warning, and new rows k by k V_+ V_+', which
     is the same repair; ``psd="error"`` refuses. ``repair`` is V_+ V_+',
     found at fit and None if there was nothing to repair.
+
+    Several kernel matrices come as one stack of shape (n, n, p), which
+    cross-validation splits like a single matrix; ``layer=i`` is the kernel
+    ``X[:, :, i]``, and ``kernel="precomputed"`` stands for all the layers.
     """
 
     input: ClassVar[InputKind] = "matrix"
 
-    def __init__(self, psd: Literal["clip", "error"] = "clip", repair: Array | None = None) -> None:
+    def __init__(
+        self,
+        psd: Literal["clip", "error"] = "clip",
+        repair: Array | None = None,
+        layer: int | None = None,
+    ) -> None:
         self.psd = psd
         self.repair = repair
+        self.layer = layer
+
+    def matrix(self, X: Rows) -> Array:
+        """The kernel matrix among the rows X: X itself, or a layer of it."""
+        if (np.ndim(X) == 3) != (self.layer is not None):
+            raise ValueError(
+                f"{self!r} and X of shape {np.shape(X)} do not fit: a layer is taken from a stack "
+                "(n, n, p), and a matrix has none."
+            )
+        return kernel_matrix(X if self.layer is None else X[:, :, self.layer])
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Columns ``X_ref`` (indices of training rows, None for all) of the repaired rows X."""
-        X = kernel_matrix(X)
+        X = self.matrix(X)
         columns = slice(None) if X_ref is None else X_ref
         return np.array(X[:, columns] if self.repair is None else X @ self.repair[:, columns])
 
@@ -42,7 +61,7 @@ class Precomputed(Kernel):
         """The kernel with the repair that the training matrix X needs."""
         if self.psd not in ("clip", "error"):
             raise ValueError(f'Precomputed(psd={self.psd!r}): psd must be "clip" or "error".')
-        X = kernel_matrix(X)
+        X = self.matrix(X)
         check_symmetric_matrix(X)
         if self.repair is not None or is_positive_semidefinite(X):
             return self
@@ -62,7 +81,7 @@ class Precomputed(Kernel):
         )
         V_plus = V[:, w > 0]
         repair = (V_plus @ V_plus.T).astype(X.dtype)
-        return type(self)(psd=self.psd, repair=repair)
+        return type(self)(psd=self.psd, repair=repair, layer=self.layer)
 
 
 def kernel_matrix(X: Rows) -> Array:

@@ -1,6 +1,6 @@
 """From what a user writes to a kernel: the only file that reads kernel strings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sklearn.gaussian_process.kernels import Kernel as SklearnGPKernel
@@ -53,8 +53,35 @@ def as_kernel(spec: Any) -> Kernel:
     )
 
 
+def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
+    """Names and kernels of a bank; None if the user gave one kernel.
+
+    A precomputed kernel and a stack X of matrices (n, n, p) are a bank of p layers.
+    """
+    if is_bank(spec):
+        names, specs = named_kernels(spec)
+        if not specs:
+            raise ValueError("kernel is an empty bank; give at least one kernel.")
+        return names, [as_kernel(kernel) for kernel in specs]
+    if spec == "precomputed" or isinstance(spec, Precomputed):
+        kernel = as_kernel(spec)
+        if isinstance(kernel, Precomputed) and kernel.layer is None and getattr(X, "ndim", 2) == 3:
+            layers = range(X.shape[2])
+            return [f"kernel_{i}" for i in layers], [
+                Precomputed(psd=kernel.psd, layer=i) for i in layers
+            ]
+    return None
+
+
 def is_bank(spec: Any) -> bool:
     return isinstance(spec, Mapping | list | tuple)
+
+
+def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
+    """Names and kernels of a bank in the user's order; a list is numbered."""
+    if isinstance(bank, Mapping):
+        return [str(name) for name in bank], list(bank.values())
+    return [f"kernel_{i}" for i in range(len(bank))], list(bank)
 
 
 def _named(name: str) -> Kernel:

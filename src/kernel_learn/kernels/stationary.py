@@ -65,7 +65,6 @@ class Gaussian(Radial):
 
     statistic: ClassVar[pairwise.StatisticName] = "sqeuclidean"
 
-
     def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
         return np.asarray(2 * float(self.gamma) * self(X, X_ref))
 
@@ -120,7 +119,6 @@ class Matern(Radial):
             S += S * S / 3
         S += 1.0
         S *= decay
-
 
     def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
         """nu = 0.5: gamma^2 e^-t / t; 1.5: 3 gamma^2 e^-t; 2.5: (5/3) gamma^2 (1 + t) e^-t."""

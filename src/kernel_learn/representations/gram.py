@@ -35,6 +35,7 @@ class Gram(Representation):
         center: bool = True,
     ) -> None:
         self.kernel = kernel
+        self.residual = 0.0
         self.landmarks = kernel.reference(X, np.arange(n_rows(X)))
         self.dtype = getattr(X, "dtype", None)
         self.weight = np.ones(n_rows(X)) if weight is None else np.asarray(weight, np.float64)
@@ -45,23 +46,13 @@ class Gram(Representation):
         K = kernel(to_double(X)).astype(np.float64, copy=False)
         self.mean_diagonal = float(self.weight @ np.diagonal(K)) / self.n
         self.kernel_mean = K @ (self.weight / self.n) if center else np.zeros(len(K))
-        self._center_and_weigh(K)
+        center_and_weigh(K, self.kernel_mean, self.weight, self.root_weight, center=center)
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
-        self.target_gram = self.targets.T @ self.targets
 
-    def _center_and_weigh(self, K: Array) -> None:
-        m, root = self.kernel_mean, self.root_weight
-        column = m - float(self.weight @ m) / self.n
-        unit = bool(np.all(root == 1.0))
-        for rows in row_blocks(len(K), 64):
-            if self.center:
-                K[rows] -= m[rows, None]
-                K[rows] -= column
-            if not unit:
-                K[rows] *= root[rows, None]
-                K[rows] *= root
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        return O_A
 
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray((self.operator @ A).T @ B)
@@ -86,6 +77,25 @@ class Gram(Representation):
         offset = self.kernel_mean @ coef
         dtype = np.float32 if self.dtype == np.float32 else np.float64
         return SubspaceKernel(self.kernel, self.landmarks, coef.astype(dtype), offset.astype(dtype))
+
+
+def center_and_weigh(
+    K: Array,  # (n, n), replaced
+    mean: Array,  # (n,) K weight / n
+    weight: Array,  # (n,)
+    root: Array,  # (n,) S^{1/2}, or ones to centre alone
+    *,
+    center: bool = True,
+) -> None:
+    """K <- S^{1/2} P K P' S^{1/2} in place, a block of rows at a time."""
+    column = mean - float(weight @ mean) / float(weight.sum())
+    unit = bool(np.all(root == 1.0))
+    for rows in row_blocks(len(K), 16):  # so few that the block is still in the cache
+        if center:
+            K[rows] -= mean[rows, None] + column
+        if not unit:
+            K[rows] *= root[rows, None]
+            K[rows] *= root
 
 
 def to_double(X: Rows) -> Rows:

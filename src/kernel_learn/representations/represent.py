@@ -11,9 +11,11 @@ from kernel_learn.representations.base import Representation
 from kernel_learn.representations.features import Features, FeatureSample
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import (
+    COMBINING_RULES,
     Chosen,
     Landmarks,
     check_landmarks,
+    combine_rows,
     select_landmarks,
 )
 from kernel_learn.representations.plan import DEFAULT_LANDMARKS, Plan, plan
@@ -49,6 +51,7 @@ def represent(
     chosen_plan: Plan,
     landmarks: Any = "auto",
     *,
+    features: Features | None = None,
     center: bool = True,
     merge: bool = True,
     random_state: Any = None,
@@ -57,7 +60,8 @@ def represent(
     if chosen_plan.representation == "gram":
         rows = sample.merged() if merge else (sample.X, sample.T, sample.weight)
         return Gram(kernel, *rows, center=center)
-    features = build_features(kernel, sample, chosen_plan, landmarks, random_state)
+    if features is None:
+        features = build_features(kernel, sample, chosen_plan, landmarks, random_state)
     moments = features.moments(sample.X, sample.T, sample.weight, chosen_plan.block_rows)
     return FeatureSample(
         features, moments, center=center, sample=sample, block_rows=chosen_plan.block_rows
@@ -71,9 +75,25 @@ def build_features(
     if chosen_plan.representation == "explicit":
         return Features(kernel, kernel.explicit_landmarks(sample.X), None, residual=0.0)
     spec = check_landmarks(landmarks)
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        return combine_features(kernel, sample, chosen_plan.n_landmarks, spec, random_state)
+    chosen = choose_landmarks(kernel, sample, chosen_plan, landmarks, random_state)
+    if chosen.indices is None:
+        return Features.whitened(kernel, chosen.rows)
+    reference = kernel.reference(sample.X, chosen.indices)
+    return Features.whitened(kernel, reference, chosen.rows, chosen.residual)
+
+
+def choose_landmarks(
+    kernel: Kernel, sample: Sample, chosen_plan: Plan, landmarks: Any, random_state: Any
+) -> Chosen:
+    """The rows that the user gave, or those that a rule picks."""
+    spec = check_landmarks(landmarks)
     spec = Landmarks() if isinstance(spec, str) else spec
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        raise ValueError(f'landmarks="{spec.rule}" combines rows, and rows are needed here.')
     if isinstance(spec, Landmarks):
-        chosen = select_landmarks(
+        return select_landmarks(
             spec.rule,
             chosen_plan.n_landmarks,
             kernel,
@@ -83,11 +103,21 @@ def build_features(
             chosen_plan.pool_rows,
             check_random_state(random_state),
         )
-    elif np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
-        chosen = Chosen(take_rows(sample.X, spec), np.asarray(spec), None)
-    else:
-        chosen = Chosen(spec, None, None)
-    if chosen.indices is None:
-        return Features.whitened(kernel, chosen.rows)
-    reference = kernel.reference(sample.X, chosen.indices)
-    return Features.whitened(kernel, reference, chosen.rows, chosen.residual)
+    if np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
+        return Chosen(take_rows(sample.X, spec), np.asarray(spec), None)
+    return Chosen(spec, None, None)
+
+
+def combine_features(
+    kernel: Kernel, sample: Sample, count: int, spec: Landmarks, random_state: Any
+) -> Features:
+    """A map onto combinations of all distinct rows."""
+    if spec.rule == "clusters" and kernel.input != "vectors":
+        raise ValueError(
+            f'landmarks="clusters" averages rows, and a row here is one of {kernel.input}. '
+            'Use "random".'
+        )
+    rows = take_rows(sample.X, sample.first)
+    rng = check_random_state(random_state)
+    J = combine_rows(spec.rule, count, rows, sample.distinct_weight, rng)
+    return Features.combined(kernel, kernel.reference(sample.X, sample.first), J, rows)

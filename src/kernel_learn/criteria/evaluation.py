@@ -1,0 +1,61 @@
+"""What a criterion on the simplex says at one point; the identity as one more kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernel_learn.representations.base import Array
+
+# Share of uniform kernel weights in the vertex of the identity: labels that no kernel can
+# tell push all weight there, and a kernel of weight zero would be left.
+LEAST_SHARE = 1e-8
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A convex J at d: an upper bound, and a tangent that stays below it everywhere.
+
+    J(d) <= value, and J(e) >= minorant + gradient'(e - d) for every e of the
+    simplex, so that J(e) >= minorant + min(gradient) - gradient'd. For a smooth
+    J that is evaluated exactly value = minorant = J(d).
+    """
+
+    value: float
+    gradient: Array  # (q,)
+    minorant: float
+    hessian: Callable[[], Array] | None = None  # (q, q), computed when asked for
+
+
+@dataclass(frozen=True)
+class IdentityVertex:
+    """d = (d_0, d_1, ..., d_p), the identity first: (ridge, weights) = T d + (least, 0).
+
+    T is the identity but for its first column, (1 - s, s u) with s = 1e-8 and u uniform
+    weights: ridge = (1 - s) d_0 + least, weights = (d_1, ..., d_p) + s d_0 u. The ratio
+    ridge / sum(weights) stays between least and 1/s, and the problem is off by no more than s.
+    """
+
+    uniform: Array  # (p,)
+    least: float
+
+    @property
+    def T(self) -> Array:
+        T = np.eye(len(self.uniform) + 1)
+        T[0, 0], T[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
+        return T
+
+    def split(self, d: Array) -> tuple[Array, float]:
+        """(weights, ridge)."""
+        x = self.T @ d
+        return x[1:], float(x[0]) + self.least
+
+    def shares(self, d: Array) -> Array:
+        """Kernel weights on their simplex; the share s counts only where nothing else is left."""
+        weights = d[1:] if d[1:].sum() > np.sqrt(LEAST_SHARE) else self.split(d)[0]
+        return np.asarray(weights / weights.sum())
+
+    def ratio(self, d: Array) -> float:
+        """ridge per unit of trace of the kernel."""
+        weights, ridge = self.split(d)
+        return float(ridge / weights.sum())

@@ -1,0 +1,232 @@
+"""Support vector machines on a learned combination of kernels (SM1, SM2, SM2_C)."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
+from kernel_learn.criteria.margin_weights import MarginWeights
+from kernel_learn.estimators.base import KernelEstimator
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    check_positive,
+    validate_labelled,
+    validate_rows,
+)
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
+from kernel_learn.kernels.base import Rows, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.kernels.subspace import BLOCK_SIZE
+from kernel_learn.representations import GramBank
+
+LOSSES = ("hinge", "squared_hinge")
+
+
+class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
+    """Support vector classifier on a combination of kernels, weights learned with it.
+
+    min over weights of the optimum of the machine, a convex problem (Lanckriet
+    et al. 2004): SM1 with the hinge loss, SM2 with its square, SM2_C if ``C``
+    is learned too. Several classes are told apart one against the rest, with
+    the same weights for all. The combined kernel has mean diagonal one, so
+    that C means what it means for a Gaussian kernel, whatever the bank.
+
+    Parameters
+    ----------
+    kernel : list, dict, str, Kernel or callable, default="gaussian"
+        A bank: a list or a dict of kernels, ``"precomputed"`` with a stack of
+        kernel matrices (n, n, p). One kernel is a bank of one.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+    C : float or "learn", default=1.0
+        The price of a margin error. "learn" (squared hinge only): 1/C is the
+        weight of the identity as one more kernel.
+    weights, solver, tol, max_iter
+        As in :class:`HSICSubspace`. "alignment" centres the kernels.
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; what does not fit is evaluated again when needed.
+
+    Attributes
+    ----------
+    kernel_weights_, kernel_names_ : ndarrays of shape (n_kernels,)
+        Weights on the kernels as given; kernels of weight zero are never
+        evaluated again.
+    C_ : float
+        The C used, on the combined kernel.
+    objective_ : float
+        The primal objective, summed over the machines.
+    gap_ : float
+        No weights and no machines have an objective smaller by more than this.
+    n_iter_, history_, weights_report_
+        As in :class:`HSICSubspace`.
+    kernel_ : Combination
+        The learned kernel, also ``base_kernel_``.
+    support_ : ndarray of shape (n_support,)
+        Training rows (among those of positive weight) that carry a machine;
+        of equal rows with one label the first.
+    dual_coef_ : ndarray of shape (n_machines, n_support)
+        alpha times the sign of each row; one machine for two classes.
+    intercept_ : ndarray of shape (n_machines,)
+    classes_ : ndarray of shape (n_classes,)
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import MultiKernelSVC
+    >>> from kernel_learn.kernels import Gaussian, Linear
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = MultiKernelSVC([Gaussian(0.1), Linear()]).fit(scale(X)[::2], y[::2])
+    >>> print(f"{model.score(scale(X)[1::2], y[1::2]):.2f}")
+    0.98
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        loss: Loss = "hinge",
+        C: float | str = 1.0,
+        weights: Any = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.loss = loss
+        self.C = C
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn weights and machines.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Or a stack of kernel matrices (n_samples, n_samples, n_kernels).
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
+            Multiplies C for each row.
+
+        Returns
+        -------
+        self
+        """
+        self._check_loss()
+        self._check_weight_options()
+        data, first = merge_repeated(validate_labelled(self, X, y, sample_weight))
+        data = as_bank_of_one(data)
+        self.classes_ = data.classes
+        signs = one_vs_rest_signs(data.labels, len(data.classes))
+        bank = self._bank(data, signs, center=False)
+        criterion = MarginWeights(bank, signs, self.C, loss=self.loss)
+        data, result = self._weigh_bank(
+            data, bank, criterion, align=lambda: self._bank(data, signs, center=True)
+        )
+        self.C_ = criterion.learned_C(result.point)
+        self._store_machines(data, bank, criterion, first)
+        return self
+
+    def _check_loss(self) -> None:
+        if self.loss not in LOSSES:
+            raise ValueError(
+                f"MultiKernelSVC(loss={self.loss!r}): loss must be 'hinge' or 'squared_hinge'."
+            )
+        if not isinstance(self.C, str):
+            check_positive("C", self.C, self)
+        elif self.C != "learn" or self.loss != "squared_hinge":
+            raise ValueError(
+                f"MultiKernelSVC(C={self.C!r}, loss={self.loss!r}): C must be a positive number, "
+                "or 'learn' with loss='squared_hinge'."
+            )
+
+    def _bank(self, data: Labelled, signs: Array, *, center: bool) -> GramBank:
+        assert isinstance(data.kernel, Combination)
+        return GramBank(
+            data.kernel.kernels,
+            data.X,
+            signs,
+            data.weight,
+            center=center,
+            weigh_rows=False,
+            memory_budget=self.memory_budget,
+        )
+
+    def _store_machines(
+        self, data: Labelled, bank: GramBank, criterion: MarginWeights, first: Array
+    ) -> None:
+        """The machines on the combined kernel with the C found: prediction and objective agree."""
+        K = bank.combine(bank.point(self.kernel_weights_))
+        start = None if self.C == "learn" else criterion.alpha
+        solution = criterion.machines(K, self.C_, start)
+        self.objective_ = float(solution.primal.sum())
+        carries = np.abs(solution.alpha).max(axis=1)
+        support = np.flatnonzero(carries > 1e-12 * carries.max())
+        support = support[np.argsort(first[support])]
+        self.support_ = first[support]
+        self.dual_coef_ = solution.A[support].T
+        self.intercept_ = solution.intercept
+        self.kernel_ = self.base_kernel_ = data.kernel
+        self._support_rows = data.kernel.reference(data.X, support)
+
+    def decision_function(self, X: Any) -> Array:
+        """Values of the machines, (n_samples, n_classes); (n_samples,) for two classes."""
+        values = self._machine_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row, (n_samples,)."""
+        values = self._machine_values(X)
+        if values.shape[1] == 1:
+            return self.classes_[(values[:, 0] > 0).astype(int)]
+        return self.classes_[np.argmax(values, axis=1)]
+
+    def _machine_values(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = validate_rows(self, self.base_kernel_, X, reset=False)
+        return machine_values(self.kernel_, X, self._support_rows, self.dual_coef_, self.intercept_)
+
+
+def machine_values(
+    kernel: Combination, X: Rows, support: Rows, dual_coef: Array, intercept: Array
+) -> Array:
+    """k(x, support) dual_coef' + intercept in row blocks, (n_rows, n_machines)."""
+    values = np.empty((n_rows(X), len(intercept)))
+    for rows in row_blocks(len(values), max(1, BLOCK_SIZE // max(1, dual_coef.shape[1]))):
+        values[rows] = kernel(take_rows(X, rows), support) @ dual_coef.T + intercept
+    return values
+
+
+def merge_repeated(data: Labelled) -> tuple[Labelled, Array]:
+    """Equal rows with one label as one row of their total weight, and the first of each.
+
+    The order is that of the rows' content: repeated and weighted rows give the
+    same problem to the last bit. Rows of a kernel matrix stay as they are.
+    """
+    if data.kernel.input == "matrix":
+        return data, np.arange(len(data.labels))
+    _, inverse = distinct_rows(data.X)
+    pairs = inverse * len(data.classes) + data.labels
+    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
+    weight = np.bincount(group, data.weight, len(first)).astype(np.float64)
+    X, labels = take_rows(data.X, first), data.labels[first]
+    return replace(data, X=X, labels=labels, weight=weight), first
+
+
+def as_bank_of_one(data: Labelled) -> Labelled:
+    """One kernel as a bank of one."""
+    if data.names is not None:
+        return data
+    return replace(data, kernel=Combination([data.kernel], np.ones(1)), names=["kernel"])

@@ -1,0 +1,191 @@
+"""Chen et al. (2008), Table 3: four Gaussian kernels, each alone and combined."""
+
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import minmax_scale
+from sklearn.svm import SVC
+
+from kernel_learn.datasets import DataFolder
+from kernel_learn.estimators import HSICSubspace, SubspaceSVC
+from kernel_learn.kernels import Gaussian
+from kernel_learn.papers.protocol import Cell, Protocol, Record
+
+REPEATS = 20
+SIGMAS = [1e-3, 1e-2, 5e-1, 1e-1]
+KERNELS = [Gaussian(1 / sigma) for sigma in SIGMAS]
+REGS = [1e-4, 1e-2, 1.0]
+CS = [1.0, 10.0, 100.0]
+SETS = {
+    "Wine": ("wine", None),
+    "B. Tumor1": ("Brain_Tumor1", None),
+    "B. Tumor2": ("Brain_Tumor2", None),
+    "Waveform": ("waveform", 100),
+    "Satimage": ("satimage", 100),
+    "Segment": ("segment", 100),
+    "USPS": ("usps", 100),
+}
+COLUMNS = [f"HSIC_ker{i}" for i in (1, 2, 3, 4)] + ["HSIC_mkl"]
+COLUMNS += [f"SVM_ker{i}" for i in (1, 2, 3, 4)] + ["SVM_mkl"]
+# Error rates in per cent, as printed.
+TABLE_3 = {
+    "Satimage": [5.831, 8.527, 7.082, 4.416, 4.063, 5.927, 7.782, 6.981, 6.845, 3.456],
+    "Waveform": [19.331, 17.432, 17.579, 18.441, 16.021, 15.681, 14.672, 16.39, 17.781, 11.216],
+    "Segment": [5.489, 5.286, 4.878, 5.674, 3.571, 4.796, 5.694, 4.204, 6.265, 3.033],
+    "Wine": [7.471, 3.948, 3.776, 3.865, 3.965, 8.511, 3.031, 4.200, 2.822, 2.918],
+    "USPS": [5.721, 5.179, 2.222, 2.128, 2.105, 6.345, 5.026, 2.319, 2.622, 2.205],
+    "B. Tumor1": [7.112, 6.667, 6.212, 6.140, 5.781, 6.781, 6.216, 6.132, 6.127, 5.139],
+    "B. Tumor2": [20.833, 18.750, 17.708, 18.125, 15.625, 20.917, 17.625, 16.625, 16.667, 12.458],
+}
+
+
+def table3() -> Protocol:
+    cells = [
+        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
+        for repeat in range(REPEATS)
+        for name in SETS
+    ]
+    return Protocol("chen2008-table3", "Chen et al. (2008), Table 3", cells, run_cell, render)
+
+
+def run_cell(data: DataFolder, cell: Cell) -> Record:
+    X, y = rows(data, cell.settings["set"], cell.settings["repeat"])
+    A, B, y_A, y_B = train_test_split(
+        X, y, test_size=0.5, stratify=y, random_state=cell.settings["repeat"]
+    )
+    start = perf_counter()
+    errors: dict[str, float] = {}
+    weights: dict[str, list[float]] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # widths of 1e-3 make kernels that see nothing
+        banks: list[Any] = [*KERNELS, KERNELS]
+        for kernel, suffix in zip(banks, ["ker1", "ker2", "ker3", "ker4", "mkl"], strict=True):
+            model, C = best_hsic(kernel, A, y_A)
+            machine = SVC(C=C, kernel="linear").fit(features(model, A), y_A)
+            errors[f"HSIC_{suffix}"] = 100 * (1 - machine.score(features(model, B), y_B))
+            joint = best_joint(kernel, A, y_A)
+            errors[f"SVM_{suffix}"] = 100 * (1 - joint.score(B, y_B))
+        weights["HSIC_mkl"] = [float(w) for w in model.kernel_weights_]
+        weights["SVM_mkl"] = [float(w) for w in joint.kernel_weights_]
+    return {"errors": errors, "weights": weights, "seconds": perf_counter() - start}
+
+
+def rows(data: DataFolder, name: str, repeat: int) -> tuple[Any, Any]:
+    """Columns in [0, 1] over the root of their number, 100 rows per class where it samples."""
+    file, per_class = SETS[name]
+    X, y = data.load(file)
+    y = np.unique(y, return_inverse=True)[1]
+    if per_class is not None:
+        rng = np.random.default_rng(repeat)
+        chosen = [rng.permutation(np.flatnonzero(y == c))[:per_class] for c in np.unique(y)]
+        X, y = X[np.concatenate(chosen)], y[np.concatenate(chosen)]
+    X = minmax_scale(np.asarray(X, dtype=np.float64))
+    X = X / np.sqrt(X.shape[1])
+    if X.shape[1] > len(X):  # genes: a rotation to n columns keeps every distance
+        U, s, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+        X = U * s
+    return X, y
+
+
+def features(model: Any, X: Any) -> Any:
+    """uHSIC features at unit size: their scale is 1/sqrt(n), and C should not depend on n."""
+    return np.sqrt(model.n_train_) * model.transform(X)
+
+
+def best_hsic(kernel: Any, A: Any, y: Any) -> tuple[Any, float]:
+    """reg and C by a validation third of the training rows, refitted on all of them."""
+    F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
+    best, found = -1.0, (REGS[0], CS[0])
+    for reg in REGS:
+        model = fit_hsic(kernel, reg, F, y_F)
+        Z, Z_V = features(model, F), features(model, V)
+        for C in CS:
+            score = SVC(C=C, kernel="linear").fit(Z, y_F).score(Z_V, y_V)
+            if score > best:
+                best, found = score, (reg, C)
+    return fit_hsic(kernel, found[0], A, y), found[1]
+
+
+def fit_hsic(kernel: Any, reg: float, A: Any, y: Any) -> Any:
+    model = HSICSubspace(kernel, reg=reg, uncorrelated=True).fit(A, y)
+    model.n_train_ = len(y)
+    return model
+
+
+def best_joint(kernel: Any, A: Any, y: Any) -> Any:
+    F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
+    best, found = -1.0, (REGS[0], CS[0])
+    for reg in REGS:
+        for C in CS:
+            score = SubspaceSVC(kernel, reg=reg, C=C, tol=1e-3).fit(F, y_F).score(V, y_V)
+            if score > best:
+                best, found = score, (reg, C)
+    return SubspaceSVC(kernel, reg=found[0], C=found[1], tol=1e-3).fit(A, y)
+
+
+def _strata(y: Any) -> Any:
+    """Labels to stratify by; None where a class is too small for it."""
+    return y if np.bincount(y).min() >= 3 else None
+
+
+def render(records: Iterable[Record]) -> str:
+    runs: dict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        runs[record["set"]].append(record)
+    lines = ["| data | partitions | " + " | ".join(COLUMNS) + " |"]
+    lines.append("|---" * (len(COLUMNS) + 2) + "|")
+    for name, printed in TABLE_3.items():
+        if not runs[name]:
+            continue
+        means = [np.mean([run["errors"][column] for run in runs[name]]) for column in COLUMNS]
+        cells = [
+            f"**{mean:.2f}**" if mean <= min(means[s : s + 5]) + 1e-9 else f"{mean:.2f}"
+            for s in (0, 5)
+            for mean in means[s : s + 5]
+        ]
+        lines.append(f"| {name} | {len(runs[name])} | " + " | ".join(cells) + " |")
+        lines.append("| *paper* | 20 | " + " | ".join(f"{value:.2f}" for value in printed) + " |")
+    return HEADER + "\n".join(lines) + "\n" + claims(runs)
+
+
+def claims(runs: dict[str, list[Record]]) -> str:
+    lines = ["\n| combined against the best single kernel (mean error) | better | equal | worse |"]
+    lines.append("|---|---|---|---|")
+    for family in ("HSIC", "SVM"):
+        counts = {"better": 0, "equal": 0, "worse": 0}
+        for done in runs.values():
+            if not done:
+                continue
+            mean = {c: np.mean([run["errors"][c] for run in done]) for c in COLUMNS}
+            best = min(mean[f"{family}_ker{i}"] for i in (1, 2, 3, 4))
+            difference = mean[f"{family}_mkl"] - best
+            key = "equal" if abs(difference) < 1e-9 else "better" if difference < 0 else "worse"
+            counts[key] += 1
+        lines.append(f"| {family}_mkl | " + " | ".join(str(v) for v in counts.values()) + " |")
+    return "\n".join(lines) + "\n"
+
+
+HEADER = """# Chen et al. (2008), Table 3: four Gaussian kernels, each alone and combined
+
+Error in per cent, mean over random partitions 1:1; the best of each family in bold. Made by
+
+```
+python -m kernel_learn.papers chen2008-table3 --page docs/results/chen2008-table3.md
+```
+
+Kernels exp(-|x - y|^2 / sigma), sigma = 1e-3, 1e-2, 5e-1, 1e-1 (ker1 to ker4). Thinned: where the
+paper samples 300 rows per class, 100 are taken. "Normalised" is not defined in the paper: columns
+are scaled to [0, 1] here and squared distances averaged over them, a reading under which these
+widths make sense. HSIC_keri is uHSIC on one kernel followed by a linear SVM on its features,
+SVM_keri is uSVM_joint; mkl learns the weights of all four. reg (1e-4, 1e-2, 1) and C (1, 10, 100)
+are chosen on a third of the training rows (the paper: grids of 11 and 43 values by 5-fold
+cross-validation). The best single kernel of a row is chosen by its *test*
+error: a comparison in favour of single kernels. The 11.2 % printed for waveform cannot be: its
+Bayes error is 14 % by construction.
+
+"""

@@ -1,0 +1,121 @@
+"""Convex problems on the simplex {d >= 0, sum d = 1}: what solvers need of them."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn.solvers.result import Result
+
+Array = NDArray[Any]
+
+# A weight below this share is dropped if the certificate stands without it.
+NEGLIGIBLE = 1e-6
+
+
+class Tangent(Protocol):
+    """J(d) <= value; J(e) >= minorant + gradient'(e - d) for all e."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def gradient(self) -> Array: ...
+    @property
+    def minorant(self) -> float: ...
+    @property
+    def hessian(self) -> Callable[[], Array] | None: ...
+
+
+class SimplexProblem(Protocol):
+    """min J(d) over the simplex, J convex."""
+
+    @property
+    def size(self) -> int: ...
+    def start(self) -> Array: ...
+    def evaluate(self, d: Array) -> Tangent: ...
+
+
+class Trace:
+    """A problem that remembers: every evaluation, the best point, the best lower bound.
+
+    Solvers evaluate through it, so all of them certify alike:
+    gap = (smallest value seen) - (largest lower bound seen).
+    """
+
+    def __init__(self, problem: SimplexProblem) -> None:
+        self.problem = problem
+        self.point = problem.start()
+        self.value, self.lower = np.inf, -np.inf
+        self.intercepts: list[float] = []  # of the tangents, intercept + slope'e <= J(e)
+        self.slopes: list[Array] = []
+        self.history: list[dict[str, float]] = []
+
+    @property
+    def gap(self) -> float:
+        return max(self.value - self.lower, 0.0)
+
+    def evaluate(self, d: Array) -> Tangent:
+        tangent = self.problem.evaluate(d)
+        if np.isfinite(tangent.minorant):
+            intercept = tangent.minorant - float(tangent.gradient @ d)
+            self.intercepts.append(intercept)
+            self.slopes.append(tangent.gradient)
+            self.lower = max(self.lower, intercept + float(tangent.gradient.min()))
+        if tangent.value < self.value:
+            self.point, self.value = d, tangent.value
+        self.history.append({"value": tangent.value, "lower": self.lower, "gap": self.gap})
+        return tangent
+
+    def bound(self, d: Array) -> float:
+        """The best lower bound on J(d) that the tangents seen so far give."""
+        return max(
+            (c + float(g @ d) for c, g in zip(self.intercepts, self.slopes, strict=True)),
+            default=-np.inf,
+        )
+
+    def converged(self, tol: float) -> bool:
+        return self.gap <= tol * abs(self.value)
+
+    def finish(self, n_iter: int, tol: float) -> Result:
+        """The best point with its negligible weights at zero, certified."""
+        self._prune(tol)
+        return Result(
+            point=self.point,
+            value=self.value,
+            gap=self.gap,
+            n_iter=n_iter,
+            status="optimal" if self.converged(tol) else "stopped",
+            history=tuple(self.history),
+        )
+
+    def _prune(self, tol: float) -> None:
+        small = (self.point > 0) & (self.point < NEGLIGIBLE)
+        if not small.any():
+            return
+        pruned = np.where(small, 0.0, self.point)
+        pruned /= pruned.sum()
+        value = self.evaluate(pruned).value
+        if value - self.lower <= max(tol * abs(value), self.gap):
+            self.point, self.value = pruned, value
+
+
+def solve_vertices(trace: Trace, vertices: list[Array]) -> Result:
+    """min J(d) for *concave* J: at a vertex, so all of them are tried and the gap is zero."""
+    for vertex in vertices:
+        trace.evaluate(vertex)
+    trace.lower = trace.value
+    return Result(trace.point, trace.value, n_iter=len(vertices), history=tuple(trace.history))
+
+
+def best_vertex(trace: Trace, vertices: list[Array]) -> tuple[int, float]:
+    """The best of some points, exactly: tangents rule out those that need no evaluation."""
+    bounds = np.array([trace.bound(vertex) for vertex in vertices])
+    best, best_value = -1, np.inf
+    for i in np.argsort(bounds, kind="stable"):
+        if bounds[i] >= best_value:
+            break
+        value = trace.problem.evaluate(vertices[i]).value
+        if value < best_value:
+            best, best_value = int(i), value
+    return best, best_value
