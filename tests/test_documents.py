@@ -19,12 +19,12 @@ MODULES = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name", ["README.md", *sorted(p.name for p in (ROOT / "docs").glob("*.md"))]
-)
+DOCUMENTS = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_document(name):
-    path = ROOT / name if (ROOT / name).exists() else ROOT / "docs" / name
-    result = doctest.testfile(str(path), module_relative=False, optionflags=FLAGS)
+    result = doctest.testfile(str(ROOT / name), module_relative=False, optionflags=FLAGS)
     assert result.failed == 0
 
 

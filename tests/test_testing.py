@@ -271,6 +271,14 @@ def test_rows_that_cannot_be_written_to():
         check_kernel(WritesRoundTrip())
 
 
+def test_kernels_written_on_the_spot():
+    class Local(Good):
+        pass
+
+    check_kernel(Local())
+    check_kernel(lambda X, X_ref: X @ X_ref.T)
+
+
 def test_the_sigmoid_is_no_kernel():
     with pytest.raises(AssertionError, match="positive semidefinite"):
         check_kernel(as_kernel("sigmoid"))

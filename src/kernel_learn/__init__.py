@@ -1,16 +1,22 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import kernels
+from kernel_learn import constraints, kernels, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
     ExpansionSVC,
     HSICSubspace,
+    InductiveKernel,
     KernelDiscriminant,
     KernelDiscriminantQR,
+    KernelLMNN,
+    KernelMCML,
+    KernelMMC,
+    KernelNCA,
     KernelOrthogonalCentroid,
     KernelPLS,
     KernelPLSRegressor,
+    KernelRCA,
     MultiKernelSVC,
     SubspaceSVC,
 )
@@ -20,14 +26,22 @@ __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
     "HSICSubspace",
+    "InductiveKernel",
     "KernelDiscriminant",
     "KernelDiscriminantQR",
+    "KernelLMNN",
+    "KernelMCML",
+    "KernelMMC",
+    "KernelNCA",
     "KernelOrthogonalCentroid",
     "KernelPLS",
     "KernelPLSRegressor",
+    "KernelRCA",
     "Landmarks",
     "MultiKernelSVC",
     "SubspaceSVC",
     "__version__",
+    "constraints",
     "kernels",
+    "presets",
 ]

@@ -81,9 +81,7 @@ def test_radius_margin_gradient(sample, rng):
     gradient = criterion.value_and_gradient(V)[1]
     direction = rng.normal(size=(M, L))
     direction -= V @ (V.T @ direction)
-    found = slope(
-        lambda P: criterion.value_and_gradient(orthonormal(P))[0], V, gradient, direction
-    )
+    found = slope(lambda P: criterion.value_and_gradient(orthonormal(P))[0], V, gradient, direction)
     assert found == pytest.approx(2, abs=0.1)
 
 
@@ -95,14 +93,10 @@ def test_radius_margin_is_its_definition(sample, rng):
     value, _ = RadiusMargin(A, signs, 0.5, np.ones(N)).value_and_gradient(V)
     root = np.linalg.cholesky(A @ V @ V.T @ A.T + 0.5 * np.eye(N))
     center, radius = cp.Variable(N), cp.Variable()
-    ball = cp.Problem(
-        cp.Minimize(radius), [cp.sum_squares(row - center) <= radius for row in root]
-    )
+    ball = cp.Problem(cp.Minimize(radius), [cp.sum_squares(row - center) <= radius for row in root])
     alpha = cp.Variable(N, nonneg=True)
     dual = cp.Problem(
-        cp.Maximize(
-            cp.sum(alpha) - 0.5 * cp.sum_squares(root.T @ cp.multiply(signs[:, 0], alpha))
-        ),
+        cp.Maximize(cp.sum(alpha) - 0.5 * cp.sum_squares(root.T @ cp.multiply(signs[:, 0], alpha))),
         [signs[:, 0] @ alpha == 0],
     )
     R2 = ball.solve(solver=cp.CLARABEL)

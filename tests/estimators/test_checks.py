@@ -55,6 +55,17 @@ ESTIMATORS = [
     kl.SubspaceSVC(landmarks=15),
     kl.SubspaceSVC(n_components=2, class_weight="balanced"),
     kl.SubspaceSVC(kernel=[Gaussian(0.1), Linear()]),
+    kl.InductiveKernel(),
+    kl.InductiveKernel(kernel="linear", regularizer="frobenius", constraints="triplets"),
+    kl.InductiveKernel(regularizer="trace", landmarks=15),
+    kl.InductiveKernel(regularizer="pola", constraints="similarity", n_components=1),
+    kl.InductiveKernel(kernel="precomputed", solver="bregman", n_constraints=20),
+    kl.KernelLMNN(),
+    kl.KernelMCML(),
+    kl.KernelMMC(landmarks=10),
+    kl.KernelNCA(),
+    kl.KernelRCA(kernel="linear"),
+    kl.KernelRCA(kernel="precomputed"),
 ]
 
 

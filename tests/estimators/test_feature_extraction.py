@@ -126,6 +126,10 @@ class TestDiscriminantQR:
             dense = KernelDiscriminantQR(kernel).fit(S.toarray(), y)
             assert_allclose(model.transform(S), dense.transform(S.toarray()), atol=1e-7)
 
+    def test_fewer_features_than_asked_for_are_said(self):
+        with pytest.warns(UserWarning, match="determine 3"):
+            assert KernelDiscriminantQR(n_components=5).fit(X, y).n_components_ == 3
+
     def test_needs_rows_that_average(self):
         with pytest.raises(ValueError, match="averages rows"):
             KernelDiscriminantQR(Spectrum(2)).fit(["ab", "bc", "cd"], [0, 1, 1])
@@ -175,7 +179,7 @@ class TestPLS:
         assert_allclose(F.T @ F, np.eye(20), atol=1e-8)
 
     def test_exhausted_targets(self):
-        with pytest.warns(UserWarning, match="exhaust"):
+        with pytest.warns(UserWarning, match="determine 2"):
             model = KernelPLS("linear", n_components=9).fit(X[:, :2], y)
         assert model.n_components_ == 2
 
@@ -184,6 +188,8 @@ class TestPLS:
         Y_d = np.column_stack([y_d, X_d[:, 0] ** 2])
         model = KernelPLSRegressor(n_components=4).fit(X_d, Y_d)
         assert model.predict(X_d).shape == Y_d.shape
+        listed = KernelPLSRegressor(n_components=4).fit(X_d.tolist(), Y_d.tolist())
+        assert_allclose(listed.predict(X_d), model.predict(X_d))
         one = KernelPLSRegressor(n_components=4).fit(X_d, y_d)
         assert one.predict(X_d).shape == y_d.shape
         assert one.score(X_d, y_d) > 0.5
@@ -224,9 +230,7 @@ class TestDiscriminant:
         w, U = np.linalg.eigh(P @ rbf_kernel(X, gamma=GAMMA) @ P)
         Z = U * np.sqrt(np.maximum(w, 0))
         lam = 1e-2 * w.sum() / len(X)
-        S_b = sum(
-            (y == j).sum() * np.outer(Z[y == j].mean(0), Z[y == j].mean(0)) for j in range(3)
-        )
+        S_b = sum((y == j).sum() * np.outer(Z[y == j].mean(0), Z[y == j].mean(0)) for j in range(3))
         expected = np.trace(np.linalg.solve(Z.T @ Z + lam * np.eye(len(X)), S_b))
         model = KernelDiscriminant(Gaussian(GAMMA), reg=1e-2).fit(X, y)
         assert model.objective_ == pytest.approx(expected, rel=1e-8)
@@ -270,6 +274,11 @@ class TestDiscriminant:
         once = KernelDiscriminant().fit(X, y, sample_weight=np.full(len(y), 2.0))
         twice = KernelDiscriminant().fit(X_two, y_two)
         assert_allclose(twice.loo_errors_, once.loo_errors_, rtol=1e-8)
+
+    def test_a_second_fit_forgets_the_first(self):
+        model = KernelDiscriminant().fit(X, y)
+        assert model.loo_errors_ is not None
+        assert model.set_params(reg=1e-2).fit(X, y).loo_errors_ is None
 
     def test_loo_avoids_the_noise_of_full_leverage(self):
         X_moons, y_moons = make_moons(60, noise=0.3, random_state=0)

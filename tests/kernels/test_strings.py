@@ -72,8 +72,11 @@ def test_words_in_small_memory(rows, k, monkeypatch):
     """With no room for the ends of words, every letter but the last is visited in turn."""
     monkeypatch.setattr(strings, "WORDS_STATE", 1)
     S = strings.encode(rows)
-    K = strings.products_by_words(S, S, k, 0.5) * 0.5 ** (2 * k)
-    np.testing.assert_allclose(K, naive_gram(Subsequence(k, normalize=False), rows), rtol=EXACT)
+    expected = naive_gram(Subsequence(k, normalize=False), rows) / 0.5 ** (2 * k)
+    np.testing.assert_allclose(strings.products_by_words(S, S, k, 0.5), expected, rtol=EXACT)
+    np.testing.assert_allclose(
+        strings.squares_by_words(S, k, 0.5), np.diagonal(expected), rtol=EXACT
+    )
 
 
 def test_the_example_of_lodhi(route):
@@ -186,19 +189,17 @@ def test_letters_are_code_points(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 def test_large_alphabets(kernel, rng):
-    """4000 letters: more than a byte, and words whose number 4000^k needs more than 64 bits."""
+    """4000 letters: their numbers need more than a byte."""
     rows = ["".join(map(chr, 0x4E00 + rng.integers(0, 4000, 40))) for _ in range(6)]
     rows += [rows[0][:20] + rows[1][20:], rows[0][3:]]
     np.testing.assert_allclose(kernel(rows), naive_gram(kernel, rows), rtol=EXACT)
 
 
-def test_long_words_of_many_letters(rng):
-    rows = ["".join(map(chr, 0x4E00 + rng.integers(0, 4000, 40))) for _ in range(6)]
-    rows += [rows[0][:20] + rows[1][20:], rows[0][3:]]
-    kernel = Spectrum(12)
-    K = kernel(rows)
-    assert K[0, 6] > 0
-    np.testing.assert_allclose(K, naive_gram(kernel, rows), rtol=EXACT)
+def test_long_words_are_told_apart_by_their_first_letter():
+    """256^12 = 2^96: in 64 bits the first four letters of a word would be shifted out."""
+    every_letter = "".join(map(chr, range(256)))
+    rows = ["a" + every_letter[:11], "b" + every_letter[:11], every_letter]
+    np.testing.assert_array_equal(Spectrum(12)(rows), np.eye(3))
 
 
 # Containers, parameters, refusals -------------------------------------------------
@@ -300,6 +301,15 @@ def test_the_route_depends_on_the_number_of_words(rng):
 
     assert route(4, 3) == route(20, 3) == route(4, 6) == "words"
     assert route(300, 3) == route(26, 6) == route(4, 60) == "pairs"
+
+
+def test_tiles_of_pairs_are_as_small_as_promised(rng):
+    lengths = rng.integers(3, 5000, 300)
+    S = strings.encode(["a" * n for n in lengths])
+    blocks = list(strings.length_blocks(S, 3, lambda longest: strings.pairs_side(3, longest, 300)))
+    assert sorted(np.concatenate(blocks)) == list(range(300))
+    for rows in blocks:
+        assert 3 * lengths[rows].max() * len(rows) ** 2 <= 1.5 * strings.PAIRS_STATE
 
 
 def test_only_common_letters_make_words(rng):

@@ -52,13 +52,13 @@ def locked(X):
 
 
 def rows_with_everything(seed, n=23, d=5):
-    """Non-negative rows: repeated, nearly repeated, all zero, with a constant column."""
+    """Non-negative rows: repeated, nearly repeated, all zero, with an all but constant column."""
     X = np.random.default_rng(seed).uniform(0, 2, size=(n, d))
     X[X < 0.5] = 0.0
     X[3] = X[1]
     X[4] = X[1] * (1 + 1e-9)
-    X[5] = 0.0
     X[:, 2] = 0.25
+    X[5] = 0.0
     return locked(X)
 
 
@@ -95,6 +95,27 @@ def test_exactly_symmetric_with_a_large_offset(kernel, rng):
     rows = rng.uniform(0, 1, size=(300, 7)) + 10.0
     K = kernel(rows)
     assert np.array_equal(K, K.T)
+
+
+@pytest.mark.parametrize("case", CASES[:7], ids=IDS[:7])
+def test_an_offset_costs_no_digits(case):
+    kernel, definition, parameters = case
+    rows, new = X + 1e4, X_NEW + 1e4
+    if isinstance(kernel, ChiSquared):
+        parameters = {"gamma": parameters["gamma"] * 1e4}
+        kernel = ChiSquared(**parameters)
+    expected = naive.gram(definition, new, rows, **parameters)
+    np.testing.assert_allclose(kernel(new, rows), expected, atol=EXACT)
+    np.testing.assert_allclose(kernel(rows)[:3], kernel(rows[:3], rows), atol=EXACT)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("form", [np.array, sparse.csr_matrix], ids=["dense", "csr"])
+def test_a_row_is_at_distance_zero_of_itself(form, dtype, rng):
+    """Not at that of rounding, whose root is 1e-8."""
+    rows = form((100 * rng.uniform(size=(140, 7))).astype(dtype))
+    for kernel in KERNELS[:7]:
+        assert np.array_equal(np.diagonal(kernel(rows)), np.ones(140))
 
 
 def test_more_rows_than_a_panel(rng):

@@ -43,3 +43,32 @@ def kkt_residual(K, y, C, alpha, b):
     at_zero, at_box = alpha <= 1e-7 * C, alpha >= (1 - 1e-7) * C
     residual = np.where(at_zero, np.maximum(slack, 0), np.where(at_box, -slack, np.abs(slack)))
     return max(residual.max(), abs(y @ alpha) / C.max())
+
+
+def joint_kernel(G, lam, uncorrelated):
+    """Khat by its definition."""
+    inverse = np.linalg.inv(G + lam * np.eye(len(G)))
+    Khat = G @ inverse if uncorrelated else G @ inverse @ G
+    return (Khat + Khat.T) / 2
+
+
+def joint_value(Khat, signs, C, n_components):
+    """The optimum of the relaxed joint problem as a semidefinite programme in the primal.
+
+    min 1/2 tr(V X^{-1} V') + C sum hinge, 0 <= X <= I, tr X = l, V the machines' weights.
+    """
+    m = signs.shape[1]
+    w, U = np.linalg.eigh(Khat)
+    F = U[:, w > 1e-10 * w[-1]] * np.sqrt(w[w > 1e-10 * w[-1]])
+    V = cp.Variable((F.shape[1], m))
+    b = cp.Variable((1, m))
+    hinge = cp.sum(cp.pos(1 - cp.multiply(signs, F @ V + np.ones((len(F), 1)) @ b)))
+    if n_components >= m:
+        norm, constraints = cp.sum_squares(V), []
+    else:
+        X = cp.Variable((m, m), symmetric=True)
+        norm = cp.matrix_frac(V.T, X)
+        constraints = [X << np.eye(m), X >> 0, cp.trace(X) == n_components]
+    problem = cp.Problem(cp.Minimize(0.5 * norm + C * hinge), constraints)
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value

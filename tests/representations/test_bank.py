@@ -109,7 +109,7 @@ def test_a_constant_kernel_is_dead():
 
 def test_which_form():
     sample = Sample(Gaussian(0.1), X, L)
-    options = dict(mixing=np.eye(3), random_state=0)
+    options = {"mixing": np.eye(3), "random_state": 0}
     assert isinstance(represent_bank(KERNELS, sample, **options), GramBank)
     assert isinstance(represent_bank(KERNELS, sample, landmarks=5, **options), MomentBank)
     assert isinstance(represent_bank(KERNELS, sample, landmarks=10, **options), GramBank)

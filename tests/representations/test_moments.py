@@ -24,9 +24,7 @@ def test_any_blocks_in_any_order(sizes, seed):
     n = sum(sizes)
     Z, T, weight = rng.normal(size=(n, 3)), rng.normal(size=(n, 2)), rng.uniform(0.1, 3, size=n)
     edges = np.cumsum([0, *sizes])
-    blocks = [
-        Moments.of(Z[a:b], T[a:b], weight[a:b]) for a, b in itertools.pairwise(edges)
-    ]
+    blocks = [Moments.of(Z[a:b], T[a:b], weight[a:b]) for a, b in itertools.pairwise(edges)]
     mean, scatter = naive(Z, T, weight)
     for order in (blocks, blocks[::-1], list(rng.permutation(np.array(blocks, dtype=object)))):
         merged = merge_all(order)

@@ -34,8 +34,9 @@ class Dependence:
     def candidates(self, lam: float) -> tuple[Array, Array]:
         """(B, M): directions that span every optimal subspace, and the small eigenproblem."""
         sample, L = self.sample, self.L
-        B = sample.solve(lam, L if self.uncorrelated else sample.operator @ L)
-        return B, sample.inner(L, B)
+        O_L = sample.operator @ L
+        B = sample.solve(lam, L if self.uncorrelated else O_L)
+        return B, sample.pairing(L, O_L).T @ B
 
     def candidates_path(self, lams: Sequence[float]) -> tuple[Array, Array, Array]:
         """(U, b, M): ``candidates`` for all lams from one eigendecomposition O = U diag(w) U'.

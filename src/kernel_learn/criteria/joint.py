@@ -19,14 +19,19 @@ from kernel_learn.representations.base import Array, Representation
 
 @dataclass(frozen=True)
 class RowMap:
-    """Coordinates in which every subspace kernel is F P F': F(x) = B'(phi(x) - mean).
+    """Coordinates in which every subspace kernel is F P F': F(x) = B'(phi(x) - mean), B = U s.
 
-    ``directions`` are the coefficients B in the sample's terms, ``spectrum``
-    the eigenvalues h of Khat (= squared lengths of the columns of F).
+    ``spectrum`` has the eigenvalues h of Khat, the squared lengths of the
+    columns of F.
     """
 
-    directions: Array  # (m, r)
+    U: Array  # (m, r), eigenvectors of the sample's operator
+    scale: Array  # (r,), s
     spectrum: Array  # (r,)
+
+    def lift(self, E: Array) -> Array:
+        """Coefficients in the sample's terms of directions E (r, l) among the columns of F."""
+        return np.asarray(self.U @ (self.scale[:, None] * E))
 
 
 def shrink_spectrum(w: Array, lam: float, uncorrelated: bool) -> Array:
@@ -41,7 +46,7 @@ def map_rows(sample: Representation, w: Array, U: Array, lam: float, uncorrelate
     its rows have the squared length w_j, scaled to h(w_j).
     """
     h = shrink_spectrum(w, lam, uncorrelated)
-    return RowMap(U * np.sqrt(h / w / sample.spectral_inner(w)), h)
+    return RowMap(U, np.sqrt(h / w / sample.spectral_inner(w)), h)
 
 
 class JointMargin:
@@ -98,9 +103,8 @@ class JointMargin:
         """The nearest point in the boxes with y'alpha = 0, machine by machine."""
         return project_balanced_box(alpha, self.signs, self.boxes[:, None])
 
-    def directions(self, alpha: Array) -> Array:
-        """Orthonormal (r, l): the best response to alpha, the top left singular vectors of V."""
-        V = self.weights(alpha)
+    def directions(self, V: Array) -> Array:
+        """Orthonormal (r, l), top left singular vectors of V: the best response to its alpha."""
         left, s, _ = linalg.svd(V, full_matrices=False)
         rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
         return np.asarray(left[:, : min(rank, self.n_components)])

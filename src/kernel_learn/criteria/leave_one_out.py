@@ -116,6 +116,7 @@ def ridge_spans(F: Array, lengths: Array, weight: Array, n_free: int, rows: Arra
     low, high = np.log(1e-14 * h.max()), np.log(len(h) * h.max())
     delta = float(np.exp(brentq(freedom, low, high))) if freedom(low) > 0 else float(np.exp(low))
     U2 = weight[rows, None] * F[rows] ** 2 / h
-    rest = np.maximum(1.0 - weight[rows] / weight.sum() - U2.sum(axis=1), 0.0)
+    rest = 1.0 - weight[rows] / weight.sum() - U2.sum(axis=1)
+    rest = np.where(rest > 1e-8, rest, 0.0)  # what is left of a complete basis is rounding
     diagonal = U2 @ (1.0 / (h + delta)) + rest / delta
     return np.asarray(np.maximum(1.0 / diagonal - delta, 0.0) / weight[rows])

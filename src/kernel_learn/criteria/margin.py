@@ -140,11 +140,17 @@ def certify(
 ) -> MarginSolution:
     """Both objectives at alpha, each machine with its best intercept."""
     A = signs * alpha
-    K_A = K @ A
+    K_A = _product(K, A)
     scores = K_A if ridge is None else K_A - ridge[:, None] * A
     dual = alpha.sum(axis=0) - 0.5 * np.einsum("ij,ij->j", A, K_A)
     lengths = np.einsum("ij,ij->j", A, scores)  # |w|^2
     return solution_from_scores(alpha, signs, scores, lengths, dual, boxes, loss)
+
+
+def _product(K: Array, A: Array) -> Array:
+    """K A from the rows of K that count, if they are few."""
+    rows = np.flatnonzero(A.any(axis=1))
+    return np.asarray(K[rows].T @ A[rows] if 3 * len(rows) < len(K) else K @ A)
 
 
 def solution_from_scores(
@@ -240,7 +246,7 @@ def _solve_one(
             mended_gap = gap(mended)
             if last or mended_gap <= tol:
                 return (mended if mended_gap < left else alpha), eps
-        eps = max(0.3 * eps * tol / left, LAST_EPS)
+        eps = max(0.5 * eps * tol / left, LAST_EPS)
 
 
 def _libsvm(K: Array, y: Array, uppers: Array, eps: float, max_iter: int) -> Array:

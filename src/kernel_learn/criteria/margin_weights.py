@@ -85,7 +85,7 @@ class MarginWeights:
 
     def boxes(self, C: float) -> Array:
         """C per row, times the row's weight."""
-        return C * self.prices * self.row_weight
+        return np.asarray(C * self.prices * self.row_weight)
 
     def evaluate(self, d: Array) -> Evaluation:
         weights, ridge = self.identity.split(d) if self.learns_C else (d, 1.0 / float(self.C))

@@ -6,6 +6,8 @@ from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
+from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.estimators.metric import KernelLMNN, KernelMCML, KernelMMC, KernelNCA, KernelRCA
 from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
@@ -14,11 +16,17 @@ __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
     "HSICSubspace",
+    "InductiveKernel",
     "KernelDiscriminant",
     "KernelDiscriminantQR",
+    "KernelLMNN",
+    "KernelMCML",
+    "KernelMMC",
+    "KernelNCA",
     "KernelOrthogonalCentroid",
     "KernelPLS",
     "KernelPLSRegressor",
+    "KernelRCA",
     "MarginPath",
     "MultiKernelSVC",
     "RegularizationPath",

@@ -71,8 +71,9 @@ class AlignmentSubspace(SubspaceTransformer):
     reg_ : float
         lambda.
     grad_norm_, n_iter_, history_
-        Norm of the gradient at the end, iterations, and values on the way
-        (a tuple of {"value", "grad_norm"}).
+        Norm of the gradient at the end (in the coordinates of the solver,
+        where curvature is evened out), iterations, and values on the way (a
+        tuple of {"value", "grad_norm"}).
     base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
         As in :class:`HSICSubspace`.
 
@@ -132,7 +133,7 @@ class AlignmentSubspace(SubspaceTransformer):
         S = sample.spectral_targets(spectrum)
         S, S0 = S[:, :k], S[:, k:]
         self.reg_ = reg * sample.trace / sample.n
-        label_norm = float(np.linalg.norm(sample.target_gram[:k, :k]))
+        label_norm = _label_norm(data.counts, self.center)
         plain = Alignment(spectrum.w, S, label_norm, 0.0)
         start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
         criterion = Rescaled(
@@ -142,12 +143,13 @@ class AlignmentSubspace(SubspaceTransformer):
         result = solve_grassmann(
             criterion, criterion.coordinates(start), tol=self.tol, max_iter=self.max_iter
         )
-        self._warn(result, wanted)
+        self._warn(result)
         V = _canonical(criterion.subspace(result.point), S, sample, spectrum)
         self.alignment_ = plain.value(V)
         self._store_result(result)
         length = np.sqrt(sample.spectral_inner(spectrum.w))[:, None]
         self._store_kernel(sample.expand(spectrum.U @ (V / length)))
+        self._warn_if_fewer()
         return self
 
     def _criterion(
@@ -176,20 +178,22 @@ class AlignmentSubspace(SubspaceTransformer):
 
     def _given_start(self, data: Labelled) -> Array:
         """The user's coefficients W (n, l), or none."""
-        n = len(data.labels)
         if isinstance(self.init, str):
             if self.init in INITS:
-                return np.empty((n, 0))
+                return np.empty((len(data.labels), 0))
             raise ValueError(
                 f"AlignmentSubspace(init={self.init!r}): init must be one of {', '.join(INITS)}, "
                 "or an array of coefficients."
             )
         W = np.asarray(self.init, dtype=np.float64)
-        if W.ndim != 2 or len(W) != n:
+        if W.ndim != 2 or len(W) != data.n_given:
             raise ValueError(
-                f"init has shape {W.shape}; coefficients on the training rows are ({n}, l)."
+                f"init has shape {W.shape}; coefficients on the training rows are "
+                f"({data.n_given}, l)."
             )
-        return W
+        W = W if data.kept is None else W[data.kept]
+        # a row of weight s counts s times, and its coefficient is meant for all of them
+        return W if data.weight is None else W / np.maximum(data.weight, 1e-300)[:, None]
 
     def _start(self, w: Array, S: Array, S0: Array, counts: Array, wanted: int) -> Array:
         """An orthonormal start of the wanted dimension, filled up by principal components."""
@@ -210,15 +214,7 @@ class AlignmentSubspace(SubspaceTransformer):
             V = Q[:, : fresh.size][:, fresh][:, :wanted]
         return orthonormal(V)
 
-    def _warn(self, result: Result, wanted: int) -> None:
-        found = result.point.shape[1]
-        if found < wanted:
-            warnings.warn(
-                f"The kernel matrix has rank {found}: transform gives {found} columns, not "
-                f"n_components={wanted}.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _warn(self, result: Result) -> None:
         if result.status == "stopped":
             warnings.warn(
                 f"AlignmentSubspace stopped after {result.n_iter} iterations with a gradient of "
@@ -226,6 +222,12 @@ class AlignmentSubspace(SubspaceTransformer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _label_norm(counts: Array, center: bool) -> float:
+    """|YY'|_F = |Y'Y|_F, or |Y'PY|_F if centred."""
+    gram = np.diag(counts)
+    return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
 
 
 def _canonical(V: Array, S: Array, sample: Representation, spectrum: Spectrum) -> Array:

@@ -1,5 +1,6 @@
 """What all estimators of a learned subspace share."""
 
+import warnings
 from typing import Any
 
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -43,6 +44,7 @@ class KernelEstimator(BaseEstimator):
 class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """A transformer whose features are those of its fitted ``kernel_``."""
 
+    n_components: int | None
     landmarks: Any
     memory_budget: Any
     random_state: Any
@@ -85,8 +87,21 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
             random_state=self.random_state,
             **options,
         )
+        self.landmark_residual_ = representation.residual
         check_variance(representation, getattr(self, "n_features_in_", None))
         return representation
+
+    def _warn_if_fewer(self) -> None:
+        """Say that there are fewer features than the user asked for; called by ``fit``."""
+        wanted: int | None = self.n_components
+        if wanted is not None and self.n_components_ < wanted:
+            found = self.n_components_
+            warnings.warn(
+                f"n_components={wanted} features were asked for, and the targets and the kernel "
+                f"determine {found}; transform gives {found} columns.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _store_result(self, result: Result) -> None:
         self.objective_ = result.value

@@ -1,6 +1,5 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Real
@@ -67,8 +66,8 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays
-        The values of ``reg`` tried and their leave-one-out errors, if any were.
+    loo_regs_, loo_errors_ : ndarrays, or None
+        The values of ``reg`` tried and their leave-one-out errors, if several were.
     objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
         tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
     means_ : ndarray of shape (n_classes, n_components_)
@@ -92,7 +91,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     >>> X, y = load_wine(return_X_y=True)
     >>> model = KernelDiscriminant().fit(scale(X)[::2], y[::2])
     >>> print(f"{model.score(scale(X)[1::2], y[1::2]):.2f}")
-    1.00
+    0.98
     """
 
     def __init__(
@@ -147,7 +146,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         W = B @ result.point
         self.objective_, self.eigenvalues_ = result.value, result.values
         self._store_kernel(sample.expand(W))
-        self._warn_if_fewer(wanted)
+        self._warn_if_fewer()
         self._store_classifier(data, sample, W)
         return self
 
@@ -199,20 +198,13 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
 
     def _choose_reg(self, sample: Representation, regs: list[float]) -> float:
         scale = sample.trace / sample.n
+        self.loo_regs_: Any = None
+        self.loo_errors_: Any = None
         if len(regs) == 1:
             return regs[0] * scale
         path = leave_one_out(sample, [reg * scale for reg in regs])
         self.loo_regs_, self.loo_errors_ = np.array(regs), path.errors
         return float(path.lams[path.best])
-
-    def _warn_if_fewer(self, wanted: int) -> None:
-        if self.n_components is not None and self.n_components_ < wanted:
-            warnings.warn(
-                f"n_components={wanted} directions were asked for, and {self.n_components_} exist; "
-                "transform gives so many columns.",
-                UserWarning,
-                stacklevel=3,
-            )
 
     def _store_classifier(self, data: Labelled, sample: Representation, W: Array) -> None:
         self._centroid_scores = class_scores(

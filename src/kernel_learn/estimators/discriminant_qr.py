@@ -45,7 +45,9 @@ class KernelDiscriminantQR(SubspaceTransformer):
         The learned kernel; ``kernel_.landmarks`` are the class centroids,
         ``kernel_.coef`` is R^{-1} V.
     eigenvalues_ : ndarray of shape (n_components_,)
-        Between-class share of each feature.
+        v'S_b v of each feature v, scaled to v'(S_t + mu I)v = 1. S_b is taken
+        at the centroids' images, which are no class means of the features, so
+        a value may exceed one; the last of n_classes is zero.
     reg_ : float
         mu.
     base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
@@ -105,6 +107,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
             check_n_components(self.n_components, len(data.classes), self),
         )
         self._store_kernel(sample.expand(V))
+        self._warn_if_fewer()
         return self
 
 

@@ -1,6 +1,5 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
@@ -102,6 +101,9 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
     n_components_ : int
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace of the kernel matrix that the landmarks leave out: 0
+        for an exact fit, None for rules that do not measure it.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -177,10 +179,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         self.reg_ = reg * criterion.sample.trace / criterion.sample.n
         B, M = criterion.candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
-        self._warn_if_fewer(result.point.shape[1])
         self.objective_ = result.value
         self.eigenvalues_ = result.values
         self._store_kernel(criterion.sample.expand(B @ result.point))
+        self._warn_if_fewer()
         return self
 
     def path(
@@ -214,12 +216,18 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         coefs = coef.reshape(len(coef), len(regs), n_columns).transpose(1, 0, 2)
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
+    def _label_factor(self, data: Labelled) -> tuple[Array, Array]:
+        kernel: Any = self.label_kernel
+        if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
+            kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
+        return label_factor(kernel, data.labels, data.classes, data.weight)
+
     def _combine_kernels(self, data: Labelled, reg: float) -> Labelled:
         """A bank becomes one kernel of trace n; a kernel stays what it is."""
         if data.names is None:
             return data
         assert isinstance(data.kernel, Combination)
-        T, mixing = label_factor(self.label_kernel, data.labels, data.classes, data.weight)
+        T, mixing = self._label_factor(data)
         bank = represent_bank(
             data.kernel.kernels,
             Sample(data.kernel, data.X, T, data.weight),
@@ -234,18 +242,9 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         return self._weigh_bank(data, bank, ProjectedDependence(bank, reg, wanted))[0]
 
     def _criterion(self, data: Labelled, **options: Any) -> Dependence:
-        T, mixing = label_factor(self.label_kernel, data.labels, data.classes, data.weight)
+        T, mixing = self._label_factor(data)
         sample = self._represent(data, T, **options)
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)
 
     def _n_wanted(self, data: Labelled) -> int:
         return check_n_components(self.n_components, len(data.classes) - 1, self)
-
-    def _warn_if_fewer(self, found: int) -> None:
-        if self.n_components is not None and found < self.n_components:
-            warnings.warn(
-                f"n_components={self.n_components} directions were asked for, and the labels and "
-                f"the kernel determine {found}; transform gives {found} columns.",
-                UserWarning,
-                stacklevel=3,
-            )

@@ -134,7 +134,7 @@ def solve_exact(
         # F'A spans the subspace, so the machines on it are these: nothing is solved again
         lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
         V = criterion.weights(machines.alpha)
-        E = fix_signs(criterion.directions(machines.alpha))
+        E = fix_signs(criterion.directions(V))
         met = machines.relative_gap <= tol
         bound = {"lower": lower, "upper": upper}
         return JointSolution(E, (E.T @ V).T, machines, lower, upper, upper, met, False, 1, (bound,))
@@ -168,7 +168,7 @@ def _round(
         solved[value] = machines
         return value, criterion.weights(machines.alpha)
 
-    candidates = [criterion.directions(alpha) for alpha in alphas]
+    candidates = [criterion.directions(criterion.weights(alpha)) for alpha in alphas]
     best = min(candidates, key=lambda E: evaluate(E)[0])
     result = improve_subspace(evaluate, best, max_iter=IMPROVEMENT_ROUNDS)
     E, machines = result.point, solved[result.value]
@@ -191,7 +191,7 @@ def alternate(
         else:
             machines = solve_margin(rows @ rows.T, problem.signs, problem.boxes, tol=max(tol, 1e-4))
         yield E, machines, problem.criterion.lower(machines.alpha)
-        E = problem.criterion.directions(machines.alpha)
+        E = problem.criterion.directions(problem.criterion.weights(machines.alpha))
 
 
 def solve_alternating(

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.margin import one_vs_rest_signs
+from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.estimators.base import KernelEstimator
 from kernel_learn.estimators.validation import (
@@ -92,7 +92,7 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         self,
         kernel: Any = "gaussian",
         *,
-        loss: str = "hinge",
+        loss: Loss = "hinge",
         C: float | str = 1.0,
         weights: Any = "learn",
         solver: str = "auto",

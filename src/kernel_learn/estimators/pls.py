@@ -1,6 +1,5 @@
 """Kernel partial least squares, for classes and for real targets."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -45,13 +44,6 @@ class _KernelPLS(SubspaceTransformer):
         sample = self._represent(data, T)
         found = solve_pls(sample, wanted)
         self._store_kernel(sample.expand(found.R))
-        if self.n_components is not None and self.n_components_ < wanted:
-            warnings.warn(
-                f"n_components={wanted} scores were asked for, and {self.n_components_} exhaust "
-                "the targets or the kernel; transform gives so many columns.",
-                UserWarning,
-                stacklevel=3,
-            )
         self.loadings_ = found.P
         self.intercept_ = np.average(T, axis=0, weights=data.weight)
 
@@ -93,7 +85,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     >>> from kernel_learn import KernelPLS
     >>> X, y = load_iris(return_X_y=True)
     >>> print(f"{KernelPLS(n_components=5).fit(X, y).score(X, y):.2f}")
-    0.97
+    0.99
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -102,6 +94,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
         self.classes_ = data.classes
         k = len(data.classes)
         self._fit(data, one_hot(data.labels, k), default=k)
+        self._warn_if_fewer()
         return self
 
     def _scores(self, F: Array) -> Array:
@@ -143,8 +136,9 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
         sample_weight : array-like of shape (n_samples,), default=None
         """
         data = validate_valued(self, X, y, sample_weight)
-        self._single = len(getattr(y, "shape", (0,))) == 1
+        self._single = data.single
         self._fit(data, data.values, default=10)
+        self._warn_if_fewer()
         return self
 
     def predict(self, X: Any) -> Array:

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.joint import map_rows
+from kernel_learn.criteria.joint import RowMap, map_rows
 from kernel_learn.criteria.labels import label_factor, one_hot
 from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
 from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
@@ -83,6 +83,8 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
     n_components : int, default=None
         Number of features; None means n_classes. Fewer than the machines make
         the problem harder: bounds and a rounded subspace then, see ``gap_``.
+        Machines that fit all rows on their margins have weights of rank
+        n_classes - 1, and so many features are all there are.
     method : {"exact", "alternating"}, default="exact"
         "alternating" is the iteration of the paper. It oscillates; it is here
         to reproduce that, keeps the best of its rounds, and warns.
@@ -135,7 +137,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         the relaxed problem and this subspace, which no solver can close.
     objective_ : float
         ``upper_bound_``.
-    history_ : list of dict
+    history_ : tuple of dict
         Bounds per iteration.
     n_iter_ : int
     kernel_weights_, kernel_names_, weights_report_
@@ -161,7 +163,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
     >>> from sklearn.preprocessing import scale
     >>> from kernel_learn import SubspaceSVC
     >>> X, y = load_wine(return_X_y=True)
-    >>> model = SubspaceSVC(C=10).fit(scale(X), y)
+    >>> model = SubspaceSVC(C=10, reg=0.1).fit(scale(X), y)
     >>> model.transform(scale(X)).shape
     (178, 3)
     >>> bool(model.gap_ < 1e-6 * model.upper_bound_)
@@ -217,11 +219,11 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         reg, C = check_positive("reg", self.reg, self), self._check_parameters()
         rows = self._prepare(X, y)
         self.reg_ = rows.lam(reg)
-        problem, directions = rows.problem(self.reg_, C)
+        problem, coordinates = rows.problem(self.reg_, C)
         solution = self._solve(problem, rows)
-        self._store(solution, rows, problem, directions)
+        self._store(solution, rows, problem, coordinates)
         if rows.weights_lower is not None and not solution.subspace_fixed:
-            self.lower_bound_ = min(self.lower_bound_, rows.weights_lower)
+            self.lower_bound_: float = min(solution.lower, rows.weights_lower)
             self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
         return self
 
@@ -245,12 +247,12 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         for reg in regs:
             start, last = None, 1.0
             for C in Cs:
-                problem, directions = rows.problem(rows.lam(reg), C)
+                problem, coordinates = rows.problem(rows.lam(reg), C)
                 start = None if start is None else start * (C / last)
                 solution = worker._solve(problem, rows, start)
                 start, last = solution.machines.alpha, C
-                weights = directions @ (solution.directions @ solution.coef.T)
-                learned = rows.sample.expand(weights)
+                weights = solution.directions @ solution.coef.T
+                learned = rows.sample.expand(coordinates.lift(weights))
                 coefs.append(learned.coef)
                 intercepts.append(solution.machines.intercept - learned.offset)
                 bounds.append((solution.upper, solution.lower))
@@ -268,7 +270,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
 
         They are those of linear machines on ``transform(X)``.
         """
-        scores = self.transform(X) @ self.coef_.T + self.intercept_
+        scores = self._features(X) @ self.coef_.T + self.intercept_
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> Array:
@@ -410,7 +412,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         warnings.warn(text, ConvergenceWarning, stacklevel=4)
 
     def _store(
-        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, directions: Array
+        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
     ) -> None:
         machines = solution.machines
         self.coef_ = solution.coef
@@ -419,14 +421,22 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         self.lower_bound_ = solution.lower
         self.relaxed_bound_ = solution.relaxed
         self.gap_ = solution.gap
-        self.history_ = list(solution.history)
+        self.history_ = solution.history
         self.n_iter_ = solution.n_iter
         # a row that stands for several shares its weight among them
         A = (machines.A / rows.weight[:, None])[rows.inverse]
         self.support_ = np.flatnonzero(A.any(axis=1))
         self.dual_coef_ = A[self.support_].T
         self.sharpness_ = rows.sharpness(solution, problem, self.reg_)
-        self._store_kernel(rows.sample.expand(directions @ solution.directions))
+        self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
+        if self.n_components is not None and self.n_components_ < rows.n_components:
+            warnings.warn(
+                f"n_components={self.n_components} directions were asked for, and the weights of "
+                f"the machines have rank {self.n_components_}; transform gives "
+                f"{self.n_components_} columns.",
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 @dataclass(frozen=True)
@@ -449,12 +459,18 @@ class _Rows:
     def spectrum(self) -> Spectrum:
         return self.sample.spectrum()
 
+    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
+        """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
+        if not isinstance(self.sample, Gram):
+            return self._feature_axes[rows] * scale
+        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
+        if np.any(self.weight != 1.0):
+            axes /= self.sample.root_weight[rows, None]
+        return axes
+
     @cached_property
-    def axes(self) -> Array:
-        """Scores of the rows on the principal axes of the sample, (n, r)."""
+    def _feature_axes(self) -> Array:
         w, U = self.spectrum.w, self.spectrum.U
-        if isinstance(self.sample, Gram):
-            return U * np.sqrt(w) / self.sample.root_weight[:, None]
         needed = 8 * 2 * len(self.labels) * len(w)
         if needed > self.budget:
             raise ValueError(
@@ -475,26 +491,27 @@ class _Rows:
     def lam(self, reg: float) -> float:
         return reg * self.sample.trace / self.sample.n
 
-    def problem(self, lam: float, C: float) -> tuple[JointProblem, Array]:
-        """The joint problem, and the coefficients of its coordinates in the sample's terms."""
+    def problem(self, lam: float, C: float) -> tuple[JointProblem, RowMap]:
+        """The joint problem, and what its coordinates are in the sample's terms."""
         w, U = self.spectrum.w, self.spectrum.U
         coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
-        F = self.axes * np.sqrt(coordinates.spectrum / w)
+        F = self.on_axes(np.sqrt(coordinates.spectrum / w))
         Khat = F @ F.T if isinstance(self.sample, Gram) else None
         signs = one_vs_rest_signs(self.labels, self.n_classes)
         boxes = C * self.price[self.labels] * self.weight
-        problem = JointProblem(F, signs, boxes, self.n_components, Khat)
-        return problem, coordinates.directions
+        return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
 
     def _as_new_rows(
         self, scores: Array, rows: Array, machines: MarginSolution, lam: float
     ) -> Array:
-        H_rows = self.axes / np.sqrt(self.spectrum.w + lam)  # H = H_rows H_rows'
-        lengths = np.einsum("ij,ij->i", H_rows[rows], H_rows[rows])
+        scale = 1.0 / np.sqrt(self.spectrum.w + lam)
+        H_rows = self.on_axes(scale, rows)  # H = axes diag(scale^2) axes'
+        lengths = np.einsum("ij,ij->i", H_rows, H_rows)
         leverage = self.weight[rows] * (lengths + 1.0 / self.weight.sum())
         smoothed = None
         if not self.uncorrelated:
-            smoothed = H_rows[rows] @ (H_rows.T @ machines.A) - lengths[:, None] * machines.A[rows]
+            HA = H_rows @ (self.on_axes(scale).T @ machines.A)
+            smoothed = HA - lengths[:, None] * machines.A[rows]
         b = machines.intercept
         return scores_as_new_rows(scores - b, leverage, smoothed, lam) + b
 

@@ -27,6 +27,9 @@ class Training:
     kernel: Kernel
     X: Rows
     weight: Array | None  # (n,), None for ones
+    # indices of the rows that count, if some had weight zero and were left out
+    kept: Array | None = field(default=None, kw_only=True)
+    n_given: int = field(default=0, kw_only=True)  # rows before that
     # of the kernels of a bank, which ``kernel`` holds as a Combination still to be weighted
     names: list[str] | None = field(default=None, kw_only=True)
     # how a combination is to be represented: exactly, or by these features
@@ -52,23 +55,28 @@ class Valued(Training):
     """Training rows with real targets."""
 
     values: Array  # (n, q)
+    single: bool  # whether y was one-dimensional
 
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
     kernel, names, X = _fit_rows(estimator, X, y)
     y = check_labels(y)
-    X, y, weight = _weigh(kernel, X, y, sample_weight)
+    n = len(y)
+    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
     classes, labels = encode_labels(y, weight)
-    return Labelled(kernel.resolve(X, weight), X, weight, labels, classes, names=names)
+    kernel = kernel.resolve(X, weight)
+    return Labelled(kernel, X, weight, labels, classes, names=names, kept=kept, n_given=n)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
     kernel, _, X = _fit_rows(estimator, X, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    X, y, weight = _weigh(kernel, X, y, sample_weight)
-    return Valued(kernel.resolve(X, weight), X, weight, y.reshape(len(y), -1))
+    n = len(y)
+    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
+    values, single = y.reshape(len(y), -1), y.ndim == 1
+    return Valued(kernel.resolve(X, weight), X, weight, values, single, kept=kept, n_given=n)
 
 
 def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, list[str] | None, Rows]:
@@ -84,13 +92,14 @@ def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, list[str] | None,
 
 def _weigh(
     kernel: Kernel, X: Rows, y: Array, sample_weight: Any
-) -> tuple[Rows, Array, Array | None]:
-    """Rows, targets and weights without the rows of weight zero (kept in a kernel matrix)."""
+) -> tuple[Rows, Array, Array | None, Array | None]:
+    """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
     if weight is None or kernel.input == "matrix" or weight.all():
-        return X, y, weight
-    return take_rows(X, weight > 0), y[weight > 0], weight[weight > 0]
+        return X, y, weight, None
+    kept = np.flatnonzero(weight)
+    return take_rows(X, kept), y[kept], weight[kept], kept
 
 
 def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:

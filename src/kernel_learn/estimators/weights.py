@@ -60,7 +60,8 @@ class WeightLearner:
     max_iter: int | None
 
     def _check_weight_options(self) -> None:
-        self.gap_, self.n_iter_, self.history_ = 0.0, 1, ()
+        self.gap_, self.n_iter_ = 0.0, 1
+        self.history_: tuple[dict[str, float], ...] = ()
         check_solver(self.solver, self)
         check_positive("tol", self.tol, self)
         if self.max_iter is not None:

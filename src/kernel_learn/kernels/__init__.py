@@ -4,12 +4,15 @@ from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel,
 from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
 from kernel_learn.kernels.base import Kernel, ProfileKernel
 from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.deformed import GraphDeformed
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
+from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
 from kernel_learn.kernels.strings import Spectrum, Subsequence
 from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.transformed import TransformedKernel
 
 __all__ = [
     "ChiSquared",
@@ -20,9 +23,11 @@ __all__ = [
     "FunctionKernel",
     "Gaussian",
     "GaussianProcessKernel",
+    "GraphDeformed",
     "Kernel",
     "Laplacian",
     "Linear",
+    "LowRank",
     "Matern",
     "PairwiseKernel",
     "Polynomial",
@@ -31,6 +36,7 @@ __all__ = [
     "Spectrum",
     "Subsequence",
     "SubspaceKernel",
+    "TransformedKernel",
     "as_kernel",
     "evaluate_bank",
     "gaussian_bank",

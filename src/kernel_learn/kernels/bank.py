@@ -123,7 +123,7 @@ def rows_for(kernel: Kernel, X: Rows) -> Rows:
 def _add_group(
     group: list[tuple[Kernel, float]], X: Rows, X_ref: Rows | None, total: Array
 ) -> None:
-    """Add weight * K of kernels that share a statistic; of a symmetric sum the upper triangle."""
+    """Add weight * K of kernels that share a statistic; of a symmetric sum the lower triangle."""
     first, weight = group[0]
     A, B = _group_rows(first, X), None if X_ref is None else _group_rows(first, X_ref)
     profiles = [(profile, w) for kernel, w in group if (profile := _profile(kernel)) is not None]

@@ -127,10 +127,10 @@ def shared_statistic(
 
 
 def mirror_panel(K: Array, rows: slice) -> None:
-    """Copy what the panel K[rows] holds above the diagonal to its place below."""
-    K[rows.stop :, rows] = K[rows, rows.stop :].T
+    """Copy what the panel K[rows] holds below the diagonal to its place above."""
+    K[: rows.start, rows] = K[rows, : rows.start].T
     square = K[rows, rows]
-    np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool))
+    np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool).T)
 
 
 def check_resolved(kernel: Kernel) -> None:

@@ -2,7 +2,7 @@
 
 A statistic is built once for (X, X_ref) and then asked for blocks; what does
 not depend on the block (centring, norms) is done once. ``X_ref=None`` means X
-itself: then only blocks on and above the diagonal are listed, and the caller
+itself: then only blocks on and below the diagonal are listed, and the caller
 mirrors them (half the products, and an exactly symmetric result).
 """
 
@@ -22,9 +22,9 @@ StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan"
 
 # One panel of a statistic, in numbers (8 MB of float64) and in rows. Smaller
 # panels pay for repeated packing in GEMM; larger ones leave the cache before
-# the profile has been applied, and waste more products below the diagonal.
+# the profile has been applied, and waste more products above the diagonal.
 PANEL_SIZE = 2**20
-PANEL_ROWS = 128
+PANEL_ROWS = 192
 
 
 class Statistic(ABC):
@@ -52,11 +52,15 @@ class Statistic(ABC):
         """Write scale * s(x_i, y_j) for i in rows, j in columns into ``out``."""
 
     def panels(self) -> Iterator[tuple[slice, slice]]:
-        """Panels of rows that cover all pairs (the upper triangle if symmetric)."""
+        """Panels of rows that cover all pairs (the lower triangle if symmetric).
+
+        Of the lower triangle, because then a new matrix is first touched row
+        by row: what the system has just cleared is still in the cache.
+        """
         n, n_ref = self.shape
         size = min(PANEL_ROWS, max(1, PANEL_SIZE // max(n_ref, 1)))
         for rows in row_blocks(n if n_ref else 0, size):
-            yield rows, slice(rows.start if self.symmetric else 0, n_ref)
+            yield rows, slice(0, rows.stop if self.symmetric else n_ref)
 
 
 class DotProduct(Statistic):
@@ -125,8 +129,8 @@ class SquaredEuclidean(Statistic):
             S += self.y2[columns]
         else:
             np.matmul(self.A[rows], self.B[:, columns], out=S)
-        if self.symmetric and rows.start == columns.start:
-            np.fill_diagonal(S, 0.0)
+        if self.symmetric and columns.start == 0:
+            np.fill_diagonal(S[:, rows], 0.0)
         if S is not out:
             out[...] = S
 
@@ -170,7 +174,7 @@ class Manhattan(Statistic):
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         A, B = self.X[rows], self.X_ref[columns]
         if is_sparse(A) or is_sparse(B):
-            D = manhattan_distances(_own_csr(A), _own_csr(B))
+            D = manhattan_distances(_short_csr(A), _short_csr(B))
         else:
             D = cdist(A, B, metric="cityblock")
         np.multiply(D, self.scale, out=out, casting="same_kind")
@@ -184,11 +188,11 @@ class ChiSquaredDistance(Statistic):
         np.multiply(additive_chi2_kernel(A, B), -self.scale, out=out, casting="same_kind")
 
 
-def _own_csr(X: Rows) -> Rows:
-    """CSR for manhattan_distances, which takes 32-bit indices only and sorts them in place."""
+def _short_csr(X: Rows) -> Rows:
+    """CSR with 32-bit indices, the only ones that manhattan_distances takes."""
     X = sparse.csr_matrix(X)
     indices, indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sparse.csr_matrix((X.data.copy(), indices, indptr), shape=X.shape)
+    return sparse.csr_matrix((X.data, indices, indptr), shape=X.shape)
 
 
 STATISTICS: dict[StatisticName, type[Statistic]] = {

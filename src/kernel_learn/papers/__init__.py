@@ -5,10 +5,14 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "run"]
 
 PROTOCOLS: dict[str, str] = {
+    "chen2008-figures": "kernel_learn.papers.chen2008:figures",
+    "chen2008-table2": "kernel_learn.papers.chen2008:table",
     "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
     "multi-source": "kernel_learn.papers.sources:multi_source",
     "wu2007-tables": "kernel_learn.papers.wu2007:table",
     "ye2007-table1": "kernel_learn.papers.ye2007:table1",
     "ye2007-table2": "kernel_learn.papers.ye2007:table2",
+    "jain2010-table1": "kernel_learn.papers.jain2010_table1:build",
+    "jain2010-usps": "kernel_learn.papers.jain2010_usps:build",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""

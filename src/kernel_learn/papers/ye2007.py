@@ -172,7 +172,7 @@ def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
 def rkda_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
     """One kernel and reg by exact leave-one-out cross-validation."""
     models = [KernelDiscriminant(kernel, reg="loo").fit(A, y) for kernel in BANK]
-    best = min(models, key=lambda model: float(np.min(model.loo_errors_)))
+    best = min(models, key=lambda model: float(min(model.loo_errors_)))
     return float(best.score(B, y_B))
 
 

@@ -43,14 +43,18 @@ class Representation(ABC):
     kernel: Kernel
     n: float  # sum of the sample weights
     mean_diagonal: float  # weighted mean of k(x, x), before centring
+    residual: float | None  # share of the kernel's trace that is left out, None if not measured
     operator: Array  # (m, m)
     targets: Array  # (m, r)
-    target_gram: Array  # (r, r): L'L of the centred targets
 
     @property
     def trace(self) -> float:
         """tr(G) = tr(C)."""
         return float(np.trace(self.operator))
+
+    @abstractmethod
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        """P with P'B = <A, B> in feature space for all directions B, given O_A = operator A."""
 
     @abstractmethod
     def inner(self, A: Array, B: Array) -> Array:

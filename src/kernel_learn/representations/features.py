@@ -6,8 +6,8 @@ from functools import reduce
 import numpy as np
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.base import Kernel, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
@@ -63,6 +63,23 @@ class Features:
         dtype = np.float32 if getattr(rows, "dtype", None) == np.float32 else np.float64
         w, U = eigh_positive((K + K.T) / 2, cut=rounding(len(K), 1.0, dtype))
         return cls(kernel, landmarks, (U / np.sqrt(w)).astype(dtype), residual)
+
+    @classmethod
+    def combined(
+        cls,
+        kernel: Kernel,
+        landmarks: Rows,
+        J: Array,  # (n_landmarks, r)
+        landmark_rows: Rows | None = None,
+    ) -> "Features":
+        """The whitened map of the r combinations J'phi: T = J U w^{-1/2}, J'KJ = U w U'."""
+        rows = to_double(landmarks if landmark_rows is None else landmark_rows)
+        K_J = np.empty(J.shape)
+        for part in row_blocks(n_rows(rows), max(1, 2**23 // len(J))):
+            K_J[part] = kernel(take_rows(rows, part), to_double(landmarks)) @ J
+        JT_K_J = J.T @ K_J
+        w, U = eigh_positive((JT_K_J + JT_K_J.T) / 2, cut=rounding(len(J), 1.0))
+        return cls(kernel, landmarks, J @ (U / np.sqrt(w)))
 
     def __call__(self, X: Rows) -> Array:
         K = self.kernel(X, self.landmarks)
@@ -144,14 +161,17 @@ class FeatureSample(Representation):
         self.sample, self.block_rows = sample, block_rows
         self.features = features
         self.kernel = features.kernel
+        self.residual = features.residual
         self.moments = moments
         self.n = moments.n
         m, t = moments.feature_mean, moments.target_mean
         self.mean = m if center else np.zeros_like(m)
         self.operator = moments.C if center else moments.C + self.n * np.outer(m, m)
         self.targets = moments.S if center else moments.S + self.n * np.outer(m, t)
-        self.target_gram = moments.R if center else moments.R + self.n * np.outer(t, t)
         self.mean_diagonal = float(np.trace(moments.C)) / self.n + float(m @ m)
+
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        return A
 
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray(A.T @ B)

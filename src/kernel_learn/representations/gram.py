@@ -35,6 +35,7 @@ class Gram(Representation):
         center: bool = True,
     ) -> None:
         self.kernel = kernel
+        self.residual = 0.0
         self.landmarks = kernel.reference(X, np.arange(n_rows(X)))
         self.dtype = getattr(X, "dtype", None)
         self.weight = np.ones(n_rows(X)) if weight is None else np.asarray(weight, np.float64)
@@ -49,7 +50,9 @@ class Gram(Representation):
         self.operator = K
         T = T - (self.weight / self.n) @ T if center else T
         self.targets = self.root_weight[:, None] * T
-        self.target_gram = self.targets.T @ self.targets
+
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        return O_A
 
     def inner(self, A: Array, B: Array) -> Array:
         return np.asarray((self.operator @ A).T @ B)
@@ -87,10 +90,9 @@ def center_and_weigh(
     """K <- S^{1/2} P K P' S^{1/2} in place, a block of rows at a time."""
     column = mean - float(weight @ mean) / float(weight.sum())
     unit = bool(np.all(root == 1.0))
-    for rows in row_blocks(len(K), 64):
+    for rows in row_blocks(len(K), 16):  # so few that the block is still in the cache
         if center:
-            K[rows] -= mean[rows, None]
-            K[rows] -= column
+            K[rows] -= mean[rows, None] + column
         if not unit:
             K[rows] *= root[rows, None]
             K[rows] *= root

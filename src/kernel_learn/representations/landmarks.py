@@ -17,8 +17,11 @@ from kernel_learn.kernels.base import Kernel, take_rows
 from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.representations.base import Array, Rows
 
-Rule = Literal["uniform", "kmeans", "rpcholesky"]
-RULES = ("uniform", "kmeans", "rpcholesky")
+Rule = Literal["uniform", "kmeans", "rpcholesky", "random", "clusters"]
+RULES = ("uniform", "kmeans", "rpcholesky", "random", "clusters")
+# Rules whose landmarks are combinations of all rows in feature space, not rows:
+# a new row then costs a kernel value with every training row.
+COMBINING_RULES = ("random", "clusters")
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,22 @@ def _reject(H: Array, d: Array, rng: np.random.RandomState) -> tuple[list[int], 
             L[a, :a], L[a, a] = row, np.sqrt(left)
             accepted.append(i)
     return accepted, L[: len(accepted), : len(accepted)]
+
+
+def combine_rows(
+    rule: Rule,
+    count: int,
+    X: Rows,  # distinct rows in key order
+    weight: Array,
+    rng: np.random.RandomState,
+) -> Array:
+    """J (n, count): "random": Gaussian coefficients; "clusters": indicators of k-means clusters."""
+    n = n_rows(X)
+    count = min(count, n)
+    if rule == "random":
+        return np.asarray(rng.normal(size=(n, count)))
+    clusters = KMeans(count, random_state=rng.randint(2**31 - 1), n_init=1)
+    return np.asarray(np.eye(count)[clusters.fit(X, sample_weight=weight).labels_])
 
 
 def check_landmarks(spec: Any) -> Any:

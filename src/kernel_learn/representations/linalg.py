@@ -18,8 +18,11 @@ def eigh_positive(A: Array, cut: float | None = None) -> tuple[Array, Array]:
     """Eigenvalues above the cut (default: rounding), ascending, and their eigenvectors."""
     w, U = linalg.eigh(A, driver="evd", check_finite=False)
     largest = float(max(w[-1], 0.0)) if len(w) else 0.0
-    keep = w > (rounding(len(A), largest) if cut is None else cut * largest)
-    return w[keep], U[:, keep]
+    # ascending: what is kept is a slice, and a slice is not copied
+    first = int(
+        np.searchsorted(w, rounding(len(A), largest) if cut is None else cut * largest, "right")
+    )
+    return w[first:], U[:, first:]
 
 
 def solve_shifted(A: Array, lam: float, B: Array) -> Array:

@@ -11,9 +11,11 @@ from kernel_learn.representations.base import Representation
 from kernel_learn.representations.features import Features, FeatureSample
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import (
+    COMBINING_RULES,
     Chosen,
     Landmarks,
     check_landmarks,
+    combine_rows,
     select_landmarks,
 )
 from kernel_learn.representations.plan import DEFAULT_LANDMARKS, Plan, plan
@@ -72,6 +74,9 @@ def build_features(
     """The feature map of a plan: the kernel's own, or whitened landmarks."""
     if chosen_plan.representation == "explicit":
         return Features(kernel, kernel.explicit_landmarks(sample.X), None, residual=0.0)
+    spec = check_landmarks(landmarks)
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        return combine_features(kernel, sample, chosen_plan.n_landmarks, spec, random_state)
     chosen = choose_landmarks(kernel, sample, chosen_plan, landmarks, random_state)
     if chosen.indices is None:
         return Features.whitened(kernel, chosen.rows)
@@ -85,6 +90,8 @@ def choose_landmarks(
     """The rows that the user gave, or those that a rule picks."""
     spec = check_landmarks(landmarks)
     spec = Landmarks() if isinstance(spec, str) else spec
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
+        raise ValueError(f'landmarks="{spec.rule}" combines rows, and rows are needed here.')
     if isinstance(spec, Landmarks):
         return select_landmarks(
             spec.rule,
@@ -99,3 +106,18 @@ def choose_landmarks(
     if np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
         return Chosen(take_rows(sample.X, spec), np.asarray(spec), None)
     return Chosen(spec, None, None)
+
+
+def combine_features(
+    kernel: Kernel, sample: Sample, count: int, spec: Landmarks, random_state: Any
+) -> Features:
+    """A map onto combinations of all distinct rows."""
+    if spec.rule == "clusters" and kernel.input != "vectors":
+        raise ValueError(
+            f'landmarks="clusters" averages rows, and a row here is one of {kernel.input}. '
+            'Use "random".'
+        )
+    rows = take_rows(sample.X, sample.first)
+    rng = check_random_state(random_state)
+    J = combine_rows(spec.rule, count, rows, sample.distinct_weight, rng)
+    return Features.combined(kernel, kernel.reference(sample.X, sample.first), J, rows)

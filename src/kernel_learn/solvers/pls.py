@@ -21,7 +21,8 @@ class Sample(Protocol):
     operator: Array
     targets: Array
 
-    def inner(self, A: Array, B: Array) -> Array: ...
+    def pairing(self, A: Array, O_A: Array) -> Array:
+        """P with <A, B> = P'B for all B, given O A."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +43,37 @@ def solve_pls(sample: Sample, n_components: int) -> Components:
         t = Phi d - T T'Phi d,  t <- t/|t|,  Y <- Y - t t'Y.
 
     Everything is written in directions r with t = Phi r, so the operator is
-    never deflated: t_b'Phi d = <r_b, O d> and t'Y = <r, Y>. Ends early when
-    the targets or the operator are exhausted.
+    never deflated: t_b'Phi d = <r_b, O d> and t'Y = <r, Y>. Images under O are
+    carried along, so a component costs one product with O. Ends early when the
+    targets or the operator are exhausted.
     """
-    Y = sample.targets.copy()
-    R = np.zeros((len(Y), 0))
+    Y = sample.targets
+    O_Y = sample.operator @ Y
+    R = O_R = np.zeros((len(Y), 0))
     P = np.zeros((0, Y.shape[1]))
     first = 0.0
-    for _ in range(n_components):
-        e, c = linalg.eigh(sample.inner(Y, Y))
+    for a in range(n_components):
+        e, c = linalg.eigh(sample.pairing(Y, O_Y).T @ Y)
         first = max(first, e[-1])
         if not e[-1] > EXHAUSTED * first:
             break
-        d = Y @ fix_signs(c[:, -1:])
-        length = np.sqrt(sample.inner(d, sample.operator @ d).item())
+        c = fix_signs(c[:, -1:])
+        d, O_d = Y @ c, O_Y @ c
+        length = _norm(sample, d, O_d)
         for _ in range(2):  # twice: one pass leaves 1e-16 |d| / |t| of the old scores
-            d = d - R @ sample.inner(R, sample.operator @ d)
-        norm = np.sqrt(max(sample.inner(d, sample.operator @ d).item(), 0.0))
+            overlap = sample.pairing(R, O_R).T @ O_d
+            d, O_d = d - R @ overlap, O_d - O_R @ overlap
+        norm = _norm(sample, d, O_d)
         if not norm > 1e-10 * length:
             break
-        r = d / norm
-        p = sample.inner(r, Y)
-        Y = Y - (sample.operator @ r) @ p
-        R, P = np.hstack([R, r]), np.vstack([P, p])
+        r, O_r = d / norm, O_d / norm
+        p = sample.pairing(r, O_r).T @ Y
+        R, O_R, P = np.hstack([R, r]), np.hstack([O_R, O_r]), np.vstack([P, p])
+        if a + 1 < n_components:
+            Y, O_Y = Y - O_r @ p, O_Y - (sample.operator @ O_r) @ p
     return Components(R, P)
+
+
+def _norm(sample: Sample, d: Array, O_d: Array) -> float:
+    """|Phi d|."""
+    return float(np.sqrt(max((sample.pairing(d, O_d).T @ O_d).item(), 0.0)))

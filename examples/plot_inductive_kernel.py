@@ -1,0 +1,62 @@
+"""Digits that were not seen, in two dimensions of a kernel learned from pairs.
+
+A kernel is learned from 1500 pairs of 200 digits ("these two show the same", "these
+two do not") and applied to 1597 other digits. Beside it: kernel PCA of the base kernel.
+
+    python examples/plot_inductive_kernel.py [FILE]
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.figure import Figure
+from sklearn.datasets import load_digits
+from sklearn.neighbors import KNeighborsClassifier
+
+import kernel_learn as kl
+from kernel_learn.kernels import LowRank
+
+PICTURE = Path("out", "inductive_kernel.png")
+
+
+def learn():
+    """{method: (embedding of the unseen digits, 5-NN accuracy there)} and their labels."""
+    X, y = load_digits(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(y))
+    seen, unseen = order[:200], order[200:]
+    model = kl.InductiveKernel(
+        regularizer="trace", n_components=2, n_constraints=1500, random_state=0
+    ).fit(X[seen], y[seen])
+    pca = LowRank("gaussian", 2).resolve(X[seen])
+    embeddings = {}
+    for method, transform in {"learned": model.transform, "kernel PCA": pca.transform}.items():
+        knn = KNeighborsClassifier(5).fit(transform(X[seen]), y[seen])
+        Z = transform(X[unseen])
+        embeddings[method] = Z, knn.score(Z, y[unseen])
+    return embeddings, y[unseen]
+
+
+def draw(path):
+    embeddings, labels = learn()
+    figure = Figure(figsize=(10, 4.6), layout="constrained")
+    for panel, (method, (Z, accuracy)) in zip(
+        figure.subplots(1, 2), embeddings.items(), strict=True
+    ):
+        for digit in range(10):
+            rows = labels == digit
+            color = colormaps["tab10"](digit)
+            panel.scatter(Z[rows, 0], Z[rows, 1], s=8, color=color, label=str(digit))
+        panel.set(title=f"{method}: 5-NN accuracy {accuracy:.2f}", xticks=[], yticks=[])
+    figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
+    figure.suptitle(f"{len(labels)} digits that were not seen, two dimensions")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    return embeddings
+
+
+if __name__ == "__main__":
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE
+    for method, (_, accuracy) in draw(path).items():
+        print(f"{method:12} 5-NN accuracy in two dimensions: {accuracy:.3f}")

@@ -1,0 +1,239 @@
+"""Regularised kernel learning under linear constraints (Jain, Kulis & Dhillon 2010).
+
+    min over A >= 0, s of  f(A) + (gamma/2) |s|^2   s.t.  sg_c <C_c, A> <= b_c + s_c
+
+for a spectral f. With X(z) = -sum_c z_c sg_c C_c its dual is one smooth problem
+whatever f and the constraints are:
+
+    max over z >= 0 of  inf_A [f(A) - <X(z), A>] - z'b - |z|^2 / (2 gamma)
+
+with the gradient sg_c <C_c, A(z)> - b_c - z_c / gamma; the primal value of A(z)
+gives the gap.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.criteria.constraints import LinearConstraints, Terms
+from kernel_learn.criteria.regularizers import Regularizer
+from kernel_learn.kernels.base import Kernel, take_rows
+from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.representations.base import Array, Rows
+from kernel_learn.representations.entries import paired_values, summed_values
+from kernel_learn.representations.features import Features
+from kernel_learn.representations.gram import to_double
+
+# Newton's method solves systems of this size: 0.1 s for a Cholesky factorisation of 2000.
+NEWTON_SIZE = 2000
+# Percentiles of the base kernel are taken over the pairs of so many distinct rows.
+REFERENCE_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class DualPoint:
+    """The dual at z: value, gradient, and the primal point A(z) with its value."""
+
+    value: float
+    gradient: Array  # (m,)
+    primal: float
+    A: Array  # (M, M)
+
+
+class RegularizedDual:
+    """The dual above, for one regulariser, its constraints and the price gamma of slack."""
+
+    def __init__(
+        self, regularizer: Regularizer, constraints: LinearConstraints, gamma: float
+    ) -> None:
+        self.regularizer = regularizer
+        self.constraints = constraints
+        self.gamma = gamma
+        self.n = constraints.n
+        self.sign, self.bound = constraints.sign, constraints.bound
+
+    def evaluate(self, z: Array) -> DualPoint | None:
+        """None where the dual is minus infinity."""
+        minimum = self.regularizer.minimize(-self.constraints.combine(z * self.sign))
+        if minimum is None:
+            return None
+        excess = self.sign * self.constraints.inner(minimum.A) - self.bound
+        value = minimum.infimum - float(z @ self.bound) - float(z @ z) / (2 * self.gamma)
+        slack = np.maximum(excess, 0)
+        primal = minimum.value + self.gamma / 2 * float(slack @ slack)
+        return DualPoint(value, excess - z / self.gamma, primal, minimum.A)
+
+    def newton_step(self, z: Array, gradient: Array, free: Array) -> Array | None:
+        """(E E' + I/gamma)^{-1} gradient on the free multipliers; None if that is too large.
+
+        E = B H^{1/2} with the rows svec(C_c) of B in the eigenbasis of X(z), where the
+        derivative H of A(X) is diagonal: the divided differences of ``minimizer``.
+        By Woodbury a system of the size q <= M (M+1)/2 of the non-zero differences.
+        """
+        M, F = self.constraints.dimension, np.flatnonzero(free)
+        if M * (M + 1) // 2 > NEWTON_SIZE or not hasattr(self.regularizer, "minimizer"):
+            return None
+        x, U = linalg.eigh(-self.constraints.combine(z * self.sign), check_finite=False)
+        H = divided_differences(self.regularizer, x)
+        i, j = np.triu_indices(M)
+        kept = H[i, j] > 0
+        i, j = i[kept], j[kept]
+        E = self.constraints.entries(U, F, i, j)
+        E *= np.sqrt(H[i, j] * np.where(i == j, 1.0, 2.0))
+        inner = E.T @ E
+        inner[np.diag_indices(len(inner))] += 1 / self.gamma
+        g = self.sign[F] * gradient[F]
+        y = linalg.solve(inner, E.T @ g, assume_a="pos", check_finite=False)
+        step = np.zeros(self.n)
+        step[F] = self.gamma * self.sign[F] * (g - E @ y)
+        return step
+
+    def curvature(self) -> float:
+        """L, the largest eigenvalue of the Gram matrix <C_c, C_d>, plus 1/gamma.
+
+        Where A(X) has Lipschitz constant 1 (all but LogDet) it bounds the
+        curvature of the dual. By the power method, rounded up.
+        """
+        y = np.ones(self.n) / np.sqrt(max(self.n, 1))
+        largest = 0.0
+        for _ in range(100):
+            C_y = self.constraints.combine(y)
+            y = self.constraints.inner(C_y)
+            before, largest = largest, float(np.linalg.norm(y))
+            if largest == 0:
+                break
+            y /= largest
+            if largest <= before * (1 + 1e-4):
+                break
+        return 1.05 * largest + 1 / self.gamma
+
+    def zero_threshold(self) -> float:
+        """The tau from which on A = 0 is optimal for the trace norm.
+
+        At A = 0 the slack is max(-b, 0), its multipliers gamma times that, and
+        A = (X(z) - tau I)_+ vanishes as soon as tau reaches the top eigenvalue of X(z).
+        """
+        z = self.gamma * np.maximum(-self.bound, 0)
+        X = -self.constraints.combine(z * self.sign)
+        return float(np.linalg.eigvalsh(X)[-1])
+
+
+def divided_differences(regularizer: Regularizer, x: Array) -> Array:
+    """(w_i - w_j)/(x_i - x_j) of w = minimizer(x), and its derivative where x_i = x_j."""
+    w = regularizer.minimizer(x)
+    h = 1e-7 * (1 + np.abs(x))
+    below = x - h  # towards the inside of the domain
+    slope = (w - regularizer.minimizer(below)) / h
+    dx, dw = x[:, None] - x, w[:, None] - w
+    near = np.abs(dx) < 1e-6 * (1 + np.abs(x))
+    middle = (slope[:, None] + slope) / 2
+    return np.maximum(np.where(near, middle, dw / np.where(near, 1.0, dx)), 0.0)
+
+
+class BaseReference:
+    """Percentiles of squared distances and values of the base kernel between some rows.
+
+    Over the pairs of distinct rows, at most ``REFERENCE_ROWS`` of them, chosen by content.
+    """
+
+    def __init__(self, kernel: Kernel, X: Rows, rows: Array) -> None:
+        if kernel.input == "matrix":
+            rows = rows[:REFERENCE_ROWS]
+        else:
+            first, _ = distinct_rows(take_rows(X, rows))
+            rows = rows[first[:REFERENCE_ROWS]]
+        K = kernel(to_double(take_rows(X, rows)), to_double(kernel.reference(X, rows)))
+        K = K.astype(np.float64, copy=False)
+        i, j = np.triu_indices(len(rows), 1)
+        d = np.diagonal(K)
+        self.values = K[i, j]
+        self.distances = np.maximum(d[i] + d[j] - 2 * K[i, j], 0.0)
+        self.mean_diagonal = float(np.mean(d))
+
+    @property
+    def scale(self) -> float:
+        """The size of a squared distance; slack is measured in it."""
+        return float(np.mean(self.distances)) if len(self.distances) else 0.0
+
+    def distance(self, q: float) -> float:
+        return float(np.percentile(self.distances, q))
+
+    def similarity(self, q: float) -> float:
+        return float(np.percentile(self.values, q))
+
+
+class Measured(NamedTuple):
+    """Constraints on A, and the bounds as they stand on the learned kernel."""
+
+    constraints: LinearConstraints
+    kernel_bound: Array  # (m,)
+
+
+def measure_constraints(
+    terms: Terms,  # points are rows of X or sums of them
+    X: Rows,
+    features: Features,
+    alpha: float,
+    *,
+    is_exact: bool,  # whether the features reproduce the kernel on the constrained rows
+) -> Measured:
+    """The constraints in the features of their points, with the bounds corrected.
+
+    The learned kernel is alpha (k - z'z) + z'A z, so a constraint on it is one
+    on A with b_c - alpha sg_c <C_c, K - Z Z'> in place of b_c (Jain et al., Theorem 2).
+    """
+    n_sums = len(terms.sums)
+    ids = np.unique(np.concatenate([terms.left, terms.right]))
+    rows = ids[ids >= 0]
+    Z = features_of(features, X, rows)
+    Z_sums = np.zeros((n_sums, Z.shape[1]))
+    for a, (members, weight) in enumerate(zip(terms.sums, terms.sum_weights, strict=True)):
+        Z_sums[a] = weight * features_of(features, X, members).sum(axis=0)
+    number = terms._replace(
+        left=number_points(terms.left, rows, n_sums), right=number_points(terms.right, rows, n_sums)
+    )
+    Z = np.concatenate([Z_sums, Z])
+    constraints = LinearConstraints(Z, number, terms.bound)
+    if is_exact and not terms.base_share.any():
+        return Measured(constraints, terms.bound)
+    in_features = constraints.inner(np.eye(Z.shape[1]))
+    base = in_features if is_exact else base_values(terms, features.kernel, X)
+    bound = terms.bound + terms.base_share * np.maximum(base, 0.0)
+    corrected = bound - alpha * terms.sign * (base - in_features)
+    return Measured(LinearConstraints(Z, number, corrected), bound)
+
+
+def features_of(features: Features, X: Rows, rows: Array) -> Array:
+    return np.asarray(features(take_rows(X, rows)), dtype=np.float64)
+
+
+def number_points(points: Array, rows: Array, n_sums: int) -> Array:
+    """Rows of X and sums (negative) as positions in [sums, rows]."""
+    return np.where(points < 0, -1 - points, n_sums + np.searchsorted(rows, points))
+
+
+def base_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
+    """<C_c, K> under the base kernel itself, from single entries of K."""
+    total = np.zeros(len(terms.left))
+    for a in range(2):
+        for b in range(2):
+            coef = terms.left_coef[:, a] * terms.right_coef[:, b]
+            total += coef * point_products(terms, kernel, X, terms.left[:, a], terms.right[:, b])
+    return np.bincount(terms.owner, terms.weight * total, len(terms.sign))
+
+
+def point_products(terms: Terms, kernel: Kernel, X: Rows, left: Array, right: Array) -> Array:
+    """K between points; the left ones are rows."""
+    values = np.empty(len(left))
+    plain = right >= 0
+    same = plain & (left == right)
+    values[same] = kernel.diag(to_double(X))[left[same]] if same.any() else 0.0
+    other = plain & ~same
+    values[other] = paired_values(kernel, X, left[other], right[other])
+    for a, (members, weight) in enumerate(zip(terms.sums, terms.sum_weights, strict=True)):
+        own = right == -1 - a
+        if own.any():
+            values[own] = weight * summed_values(kernel, X, left[own], members)
+    return values

@@ -1,0 +1,530 @@
+"""Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
+
+import warnings
+from numbers import Integral
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from scipy import linalg, optimize
+from sklearn.exceptions import ConvergenceWarning
+
+from kernel_learn.criteria.neighbours import (
+    Clustering,
+    CollapsedClasses,
+    LargeMargin,
+    NeighbourhoodComponents,
+    within_class_metric,
+)
+from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.inductive import learned_directions
+from kernel_learn.estimators.validation import (
+    Array,
+    check_n_components,
+    check_positive,
+    validate_labelled,
+)
+from kernel_learn.kernels.base import take_rows
+from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.representations import Features, Sample, plan_sample
+from kernel_learn.representations.plan import format_bytes, parse_memory
+from kernel_learn.representations.represent import build_features
+from kernel_learn.solvers.psd import solve_psd
+from kernel_learn.solvers.result import Result
+
+EXACT_ROWS = 600
+DEFAULT_LANDMARKS = 300
+
+
+class _Problem(NamedTuple):
+    Z: Array  # (n, M) features in units of the root mean squared distance
+    labels: Array
+    features: Features
+    scale: float  # the mean squared distance
+
+
+class KernelMetric(SubspaceTransformer):
+    """What the kernelised metric learners share: the feature map, and how results are stored.
+
+    Features are whitened and divided by the root mean squared distance of the
+    base kernel, so margins and ``reg`` keep their meaning for any kernel. All n x n
+    distances are held at a time.
+    """
+
+    n_components: int | None
+
+    def _prepare(self, X: Any, y: Any) -> _Problem:
+        data = validate_labelled(self, X, y)
+        n = n_rows(data.X)
+        budget = parse_memory(self.memory_budget)
+        if 6 * 8 * n**2 > budget:
+            raise ValueError(
+                f"{type(self).__name__} compares all pairs of {n} rows, which takes "
+                f"{format_bytes(6 * 8 * n**2)}; the memory budget is {format_bytes(budget)}. "
+                "Fit it on a subset of the rows, or raise memory_budget."
+            )
+        sample = Sample(data.kernel, data.X, np.zeros((n, 0)))
+        landmarks = self.landmarks
+        if isinstance(landmarks, str) and landmarks == "auto":
+            plan = plan_sample(data.kernel, sample, "auto", self.memory_budget)
+            if plan.representation != "explicit" and sample.n_distinct > EXACT_ROWS:
+                landmarks = DEFAULT_LANDMARKS
+        self.plan_ = plan_sample(data.kernel, sample, landmarks, self.memory_budget)
+        if self.plan_.representation == "gram":
+            reference = data.kernel.reference(data.X, sample.first)
+            features = Features.whitened(data.kernel, reference, take_rows(data.X, sample.first))
+        else:
+            features = build_features(data.kernel, sample, self.plan_, landmarks, self.random_state)
+        Z = features(data.X).astype(np.float64)
+        m = Z.mean(axis=0)
+        scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
+        if not np.isfinite(scale):
+            raise ValueError(f"{data.kernel!r} gives values that are not finite on these rows.")
+        if scale <= 1e-14 * float(np.mean(np.sum(Z**2, axis=1))):
+            raise ValueError(
+                f"{data.kernel!r} has zero variance on these rows: all of them look the same to "
+                f"it (n_features={getattr(self, 'n_features_in_', None)}). "
+                "Check that X is not constant and that the kernel's width suits its scale."
+            )
+        self.base_kernel_, self.classes_ = data.kernel, data.classes
+        return _Problem(Z / np.sqrt(scale), data.labels, features, scale)
+
+    def _store_metric(self, problem: _Problem, A: Array) -> None:
+        """kernel_ from A in scaled features; principal axes of the learned kernel first."""
+        wanted = check_n_components(self.n_components, len(A), self)
+        w, V = linalg.eigh((A + A.T) / 2)
+        if w[-1] <= 0:
+            raise ValueError(
+                f"{type(self).__name__} found that the best metric is zero: reg={self.reg!r} is "
+                "too large for these rows."
+            )
+        F = learned_directions(w, V, problem.Z.T @ problem.Z)[:, :wanted]
+        self._store_factor(problem, F)
+
+    def _store_factor(self, problem: _Problem, F: Array) -> None:
+        coef = F / np.sqrt(problem.scale)
+        self._store_kernel(problem.features.expand(coef, np.zeros(len(F))))
+
+    def _store_certificate(self, result: Result) -> None:
+        self.objective_, self.gap_ = result.value, result.gap
+        self.n_iter_, self.history_ = result.n_iter, result.history
+        if result.status != "optimal":
+            warnings.warn(
+                f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative "
+                f"gap of {result.relative_gap:.2g}. Raise max_iter, tol or reg.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    reg: float
+    tol: float
+    max_iter: int
+
+    def _check(self, *names: str) -> None:
+        for name in names:
+            value = getattr(self, name)
+            if not (isinstance(value, Integral) and int(value) >= 1):
+                raise ValueError(
+                    f"{type(self).__name__}({name}={value!r}): {name} must be a positive integer."
+                )
+        check_positive("reg", self.reg, self)
+        if hasattr(self, "tol"):
+            check_positive("tol", self.tol, self)
+        check_n_components(self.n_components, 1, self)
+
+
+class KernelLMNN(KernelMetric):
+    """Large margin nearest neighbours in a kernel's feature space.
+
+    min over A >= 0 of the mean over rows i of
+    (1 - mu) sum_{targets j} d_ij + mu sum_{targets j, impostors l} max(1 + d_ij - d_il, 0),
+    plus reg tr A: convex, with a certified gap (Weinberger, Blitzer & Saul 2005). Distances are in
+    units of the base kernel's mean squared distance.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
+    n_neighbors : int, default=3
+        Target neighbours of each row.
+    mu : float, default=0.5
+        Weight of the margin against the pull, between 0 and 1.
+    smoothing : float, default=0.1
+        The hinge is rounded over this width, which makes the problem smooth and
+        changes a margin's loss by half of it at most.
+    reg : float, default=0.01
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    tol : float, default=1e-2
+        Relative gap at which to stop.
+    max_iter : int, default=1000
+    memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_, gap_ : float
+        Value of the problem above, and a bound on its distance from the optimum.
+    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        n_neighbors: int = 3,
+        mu: float = 0.5,
+        smoothing: float = 0.1,
+        reg: float = 0.01,
+        landmarks: Any = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 1000,
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.mu = mu
+        self.smoothing = smoothing
+        self.reg = reg
+        self.landmarks = landmarks
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric from rows X and class labels y."""
+        self._check("n_neighbors", "max_iter")
+        if not 0 < self.mu < 1:
+            raise ValueError(f"KernelLMNN(mu={self.mu!r}): mu must lie between 0 and 1.")
+        check_positive("smoothing", self.smoothing, self)
+        problem = self._prepare(X, y)
+        criterion = LargeMargin(
+            problem.Z,
+            problem.labels,
+            int(self.n_neighbors),
+            float(self.mu),
+            float(self.reg),
+            float(self.smoothing),
+        )
+        result = solve_psd(
+            criterion.evaluate,
+            np.eye(problem.Z.shape[1]),
+            trace_bound(float(self.reg)),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+        )
+        self._store_certificate(result)
+        self._store_metric(problem, result.point)
+        return self
+
+
+def trace_bound(reg: float) -> Any:
+    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
+
+    def bound(value: float, G_A: float, smallest: float) -> float:
+        return G_A + max(0.0, -smallest) * value / reg
+
+    return bound
+
+
+class KernelMCML(KernelMetric):
+    """Maximally collapsing metric learning in a kernel's feature space.
+
+    min over A >= 0 of -mean_i mean_{j of i's class} log p_ij + reg tr A, p_ij the softmax of
+    -d_ij over the other rows: convex, with a certified gap (Globerson & Roweis 2006).
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
+    reg : float, default=0.001
+        Where classes can be separated the bare criterion has no minimum.
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    tol : float, default=1e-3
+        Relative gap at which to stop.
+    max_iter : int, default=1000
+    memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_, gap_ : float
+        Value of the problem above, and a bound on its distance from the optimum.
+    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 1e-3,
+        landmarks: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric from rows X and class labels y."""
+        self._check("max_iter")
+        problem = self._prepare(X, y)
+        criterion = CollapsedClasses(problem.Z, problem.labels, float(self.reg))
+        result = solve_psd(
+            criterion.evaluate,
+            np.eye(problem.Z.shape[1]),
+            trace_bound(float(self.reg)),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+        )
+        self._store_certificate(result)
+        self._store_metric(problem, result.point)
+        return self
+
+
+class KernelMMC(KernelMetric):
+    """Metric learning for clustering in a kernel's feature space (Xing et al. 2002).
+
+    max over A >= 0 of the mean distance sqrt(d_ij) of rows of different classes, subject to
+    mean d_ij <= 1 over rows of the same class: convex, with a certified gap.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
+    reg : float, default=0.1
+        Added to the scatter of the similar pairs, relative to its mean eigenvalue:
+        in a rich feature space some direction has none of it, and the bare
+        problem no maximum.
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    tol : float, default=1e-3
+        Relative gap at which to stop.
+    max_iter : int, default=1000
+    memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_ : float
+        The mean distance that was maximised.
+    gap_ : float
+        Bound on its distance from the optimum.
+    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 0.1,
+        landmarks: Any = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric from rows X and class labels y."""
+        self._check("max_iter")
+        problem = self._prepare(X, y)
+        criterion = Clustering(problem.Z, problem.labels, float(self.reg))
+        M = problem.Z.shape[1]
+        result = solve_psd(
+            criterion.evaluate,
+            np.eye(M) / M,
+            homogeneous_bound,
+            tol=2 * float(self.tol),
+            max_iter=int(self.max_iter),
+        )
+        self._store_certificate(result)
+        # value = -q^2 for the best scale, q the mean distance at mean_S d = 1
+        self.objective_ = float(np.sqrt(-result.value))
+        self.gap_ = float(np.sqrt(-result.value + result.gap)) - self.objective_
+        self._store_metric(problem, criterion.metric(result.point))
+        return self
+
+
+def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
+    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
+    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
+    lam = max(0.0, -smallest)
+    if lam >= 1:
+        return np.inf
+    return max(value + (G_A - value) / (1 - lam), 0.0)
+
+
+class KernelRCA(KernelMetric):
+    """Relevant component analysis in a kernel's feature space (Bar-Hillel et al. 2005).
+
+    A = (C + reg mean-eigenvalue(C) I)^{-1}, C the covariance within classes (chunklets): directions
+    in which rows of one class differ count for less. Closed form.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
+    reg : float, default=0.1
+        Relative to the mean eigenvalue of C, which is singular in a rich feature space.
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    base_kernel_, classes_, n_components_, plan_
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 0.1,
+        landmarks: Any = "auto",
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the metric from rows X and class labels (or chunklets) y."""
+        self._check()
+        problem = self._prepare(X, y)
+        A = within_class_metric(problem.Z, problem.labels, float(self.reg))
+        self._store_metric(problem, A)
+        return self
+
+
+class KernelNCA(KernelMetric):
+    """Neighbourhood components analysis in a kernel's feature space (Goldberger et al. 2005).
+
+    max over L of the mean probability that a row's random neighbour is of its class, less
+    reg |L|^2. Not convex; starts from the discriminant directions and never ends below them.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    n_components : int, default=None
+        Rows of L; None: n_classes - 1.
+    reg : float, default=0.0001
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    tol : float, default=1e-5
+        Largest entry of the gradient at which to stop.
+    max_iter : int, default=200
+    memory_budget, random_state
+        As in :class:`HSICSubspace`.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_, grad_norm_ : float
+    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 1e-4,
+        landmarks: Any = "auto",
+        tol: float = 1e-5,
+        max_iter: int = 200,
+        memory_budget: float | str | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the map from rows X and class labels y."""
+        self._check("max_iter")
+        problem = self._prepare(X, y)
+        wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)
+        wanted = min(wanted, problem.Z.shape[1])
+        criterion = NeighbourhoodComponents(problem.Z, problem.labels, float(self.reg))
+        L = self._start(problem, wanted)
+        history: list[dict[str, float]] = []
+
+        def negative(flat: Array) -> tuple[float, Array]:
+            value, gradient = criterion.evaluate(flat.reshape(L.shape))
+            history.append({"objective": value})
+            return -value, -gradient.ravel()
+
+        found = optimize.minimize(
+            negative,
+            L.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": int(self.max_iter), "gtol": float(self.tol), "ftol": 1e-12},
+        )
+        self.objective_ = -float(found.fun)
+        self.grad_norm_ = float(np.abs(found.jac).max())
+        self.n_iter_, self.history_ = max(1, int(found.nit)), tuple(history)
+        self._store_factor(problem, found.x.reshape(L.shape).T)
+        return self
+
+    def _start(self, problem: _Problem, wanted: int) -> Array:
+        """Directions that tell class means apart in RCA's metric, then principal ones."""
+        Z, labels = problem.Z, problem.labels
+        A = within_class_metric(Z, labels, 0.1)
+        w, V = linalg.eigh(A)
+        root = (V * np.sqrt(w)) @ V.T
+        means = np.array([Z[labels == c].mean(axis=0) for c in range(len(self.classes_))])
+        spread = (means[labels] - Z.mean(axis=0)) @ root
+        total = (Z - Z.mean(axis=0)) @ root
+        _, U = linalg.eigh(spread.T @ spread + 1e-6 * total.T @ total)
+        L = (root @ U[:, ::-1][:, :wanted]).T
+        F = Z @ L.T
+        size = 2 * float(np.mean(np.sum((F - F.mean(axis=0)) ** 2, axis=1)))
+        return np.asarray(L * np.sqrt(10.0 / size))

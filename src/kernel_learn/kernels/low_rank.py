@@ -1,0 +1,77 @@
+"""A kernel cut to its leading directions on a sample."""
+
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.rows import distinct_rows
+
+LANDMARK_ROWS = 2000
+
+
+class LowRank(Kernel):
+    """k_l(x, y) = f(x)'f(y) with the top l eigenvectors of the kernel matrix of a sample.
+
+    f(x) = coef'k(x, landmarks), coef = U_l w_l^{-1/2} of K = U diag(w) U': kernel
+    principal components without centring. ``landmarks`` and ``coef`` are
+    computed by ``resolve`` (from at most 2000 distinct rows, chosen by content).
+    """
+
+    def __init__(
+        self,
+        base: Any = "gaussian",
+        n_components: int = 2,
+        landmarks: Rows | None = None,
+        coef: Array | None = None,
+    ) -> None:
+        self.base = base
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.coef = coef
+
+    @property
+    def input(self) -> InputKind:  # type: ignore[override]
+        return as_kernel(self.base).input
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.coef is not None
+
+    def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
+        if not isinstance(self.n_components, Integral) or int(self.n_components) < 1:
+            raise ValueError(
+                f"LowRank(n_components={self.n_components!r}): n_components must be an "
+                "integer >= 1."
+            )
+        if self.is_resolved:
+            return self
+        if self.input == "matrix":
+            raise ValueError(
+                "LowRank needs kernel values between any two rows; cut a precomputed matrix "
+                "K = U diag(w) U' to its top eigenvectors yourself."
+            )
+        base = as_kernel(self.base).resolve(X, sample_weight)
+        landmarks = take_rows(X, distinct_rows(X)[0][:LANDMARK_ROWS])
+        K = base(landmarks).astype(np.float64)
+        n, r = len(K), min(int(self.n_components), len(K))
+        w, U = linalg.eigh((K + K.T) / 2, subset_by_index=(n - r, n - 1))
+        kept = w > n * np.finfo(float).eps * w[-1]
+        return type(self)(base, r, landmarks, (U[:, kept] / np.sqrt(w[kept]))[:, ::-1])
+
+    def transform(self, X: Rows) -> Array:
+        """f(x) for each row."""
+        if self.coef is None:
+            raise ValueError(f"{self!r} waits for a sample: call kernel.resolve(X) first.")
+        return np.asarray(as_kernel(self.base)(X, self.landmarks) @ self.coef)
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        F = self.transform(X)
+        return np.asarray(F @ (F if X_ref is None else self.transform(X_ref)).T)
+
+    def diag(self, X: Rows) -> Array:
+        F = self.transform(X)
+        return np.asarray(np.einsum("ij,ij->i", F, F))

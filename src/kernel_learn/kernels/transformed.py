@@ -1,0 +1,79 @@
+"""The learned kernel of a linear transformation in feature space."""
+
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.subspace import BLOCK_SIZE
+
+
+class TransformedKernel(Kernel):
+    """k_W(x, y) = phi(x)'W phi(y) with W = alpha I + Phi'S Phi, Phi the landmarks' features:
+
+        k_W(x, y) = alpha k(x, y) + f(x)' diag(weights) f(y),   f(x) = coef'k(x, landmarks),
+
+    so S = coef diag(weights) coef' (Jain et al. 2010, Eq. 3). With alpha = 0
+    it has low rank; with alpha > 0 it is the base kernel plus what was learned.
+    Everything it needs is a parameter, so it can be cloned, saved, and used as
+    ``kernel=`` of another estimator.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        landmarks: Rows,  # (n_landmarks, ...)
+        coef: Array,  # (n_landmarks, r)
+        weights: Array,  # (r,)
+        alpha: float,
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.coef = coef
+        self.weights = weights
+        self.alpha = alpha
+
+    @property
+    def input(self) -> InputKind:  # type: ignore[override]
+        return self.kernel.input
+
+    def features(self, X: Rows) -> Array:
+        """f(x) for each row, (n_rows, r), in row blocks."""
+        n = n_rows(X)
+        F = np.empty((n, self.coef.shape[1]), dtype=self.coef.dtype)
+        for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(self.coef)))):
+            K = self.kernel(take_rows(X, rows), self.landmarks)
+            np.matmul(K, self.coef, out=F[rows], casting="same_kind")
+        return F
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        F = self.features(X)
+        F_ref = F if X_ref is None else self.features(X_ref)
+        K = (F * self.weights.astype(F.dtype)) @ F_ref.T
+        if self.alpha:
+            self._check_matrix(X, X_ref)
+            K += self.alpha * self.kernel(X, X_ref)
+        return np.asarray(K)
+
+    def diag(self, X: Rows) -> Array:
+        self._check_matrix(X, None)
+        F = self.features(X)
+        d = np.einsum("ij,j,ij->i", F, self.weights.astype(F.dtype), F)
+        return np.asarray(d + self.alpha * self.kernel.diag(X)) if self.alpha else np.asarray(d)
+
+    def _check_matrix(self, X: Rows, X_ref: Rows | None) -> None:
+        """A row of a precomputed matrix knows the training rows only, not other new rows."""
+        if (
+            self.alpha
+            and self.input == "matrix"
+            and (X_ref is not None or X.shape[0] != X.shape[1])
+        ):
+            raise ValueError(
+                "This learned kernel adds to its base kernel, and of a precomputed base kernel "
+                "only the values with the training rows are known: call it on the training matrix "
+                "itself, or use the features of transform."
+            )
+
+    def __sklearn_clone__(self) -> Any:
+        return self  # immutable by convention; its arrays need no copies

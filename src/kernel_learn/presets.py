@@ -1,0 +1,63 @@
+"""Methods of the literature as configured estimators.
+
+Each function returns an :class:`~kernel_learn.InductiveKernel`; keyword
+arguments go through to it, so anything can be set otherwise.
+
+>>> from kernel_learn import presets
+>>> presets.trace_ssikdr(tau=0.2).regularizer
+'trace'
+"""
+
+from typing import Any
+
+from kernel_learn.criteria.constraints import Pairs
+from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.kernels.low_rank import LowRank
+
+__all__ = ["frob_lr", "itml", "itml_lr_post", "itml_lr_pre", "pola", "pola_pairs", "trace_ssikdr"]
+
+
+def itml(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+    """ITML (Davis et al. 2007): logdet, pair distances at the 5th and 95th percentiles."""
+    return InductiveKernel(
+        kernel, **{"regularizer": "logdet", "constraints": "pairs", **parameters}
+    )
+
+
+def pola(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+    """|W|^2/2 with pair distances (Shalev-Shwartz et al. 2004); "Frob" in Jain et al., Table 1.
+
+    Bounds are the 5th and 95th percentiles, as in that table. For POLA's own,
+    d <= b - 1 and d >= b + 1, pass ``pola_pairs(similar, dissimilar, b)`` to ``fit``.
+    """
+    return InductiveKernel(kernel, **{"regularizer": "pola", **parameters})
+
+
+def pola_pairs(similar: Any, dissimilar: Any, threshold: float = 2.0) -> Pairs:
+    """Pairs with POLA's bounds: d <= threshold - 1 if similar, d >= threshold + 1 if not."""
+    return Pairs(similar, dissimilar, similar_max=threshold - 1, dissimilar_min=threshold + 1)
+
+
+def trace_ssikdr(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+    """Trace-SSIKDR (Jain et al. 2010): tau tr W + |W|^2/2, of low rank."""
+    return InductiveKernel(kernel, **{"regularizer": "trace", **parameters})
+
+
+def frob_lr(n_components: int = 2, kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+    """Frob LR (Jain et al. 2010): ``pola`` cut to the top eigenvectors of W."""
+    defaults = {"regularizer": "pola", "components": "metric", "n_components": n_components}
+    return InductiveKernel(kernel, **{**defaults, **parameters})
+
+
+def itml_lr_pre(
+    n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
+) -> InductiveKernel:
+    """ITML LR-pre (Jain et al. 2010): the base kernel cut to low rank first, then ITML."""
+    return itml(LowRank(kernel, n_components), **parameters)
+
+
+def itml_lr_post(
+    n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
+) -> InductiveKernel:
+    """ITML LR-post (Jain et al. 2010): ITML, then the top eigenvectors of the learned matrix."""
+    return itml(kernel, **{"n_components": n_components, **parameters})

@@ -1,0 +1,30 @@
+"""Single entries of a kernel matrix, where the whole of it would be too much."""
+
+import numpy as np
+
+from kernel_learn.kernels.base import Kernel, take_rows
+from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.representations.base import Array, Rows
+from kernel_learn.representations.gram import to_double
+
+# A block of b pairs costs b^2 kernel values of which b are wanted: at 64 the
+# matrix product still runs at its speed and the waste is small beside it.
+BLOCK_PAIRS = 64
+
+
+def paired_values(kernel: Kernel, X: Rows, i: Array, j: Array) -> Array:
+    """k(x_i, x_j) for each pair of rows of X, in float64."""
+    values = np.empty(len(i))
+    for part in row_blocks(len(i), BLOCK_PAIRS):
+        K = kernel(to_double(take_rows(X, i[part])), to_double(kernel.reference(X, j[part])))
+        values[part] = np.diagonal(K)
+    return values
+
+
+def summed_values(kernel: Kernel, X: Rows, i: Array, members: Array) -> Array:
+    """sum over j in members of k(x_i, x_j), for each i."""
+    values = np.empty(len(i))
+    columns = to_double(kernel.reference(X, members))
+    for part in row_blocks(len(i), max(1, 2**21 // max(1, len(members)))):
+        values[part] = kernel(to_double(take_rows(X, i[part])), columns).sum(axis=1)
+    return values
