@@ -28,7 +28,8 @@ def main():
     for i, (name, model) in enumerate(MODELS.items()):
         model.fit(X, y)
         weights.bar(positions + 0.27 * (i - 1), model.kernel_weights_, width=0.27, label=name)
-    weights.set_xticks(positions, [name.removeprefix("gaussian_") for name in BANK], fontsize=7)
+    weights.set_xticks(positions, [f"{1 / k.gamma:.2g}" for k in BANK.values()])
+    weights.tick_params(axis="x", labelsize=7)
     weights.set_xlabel("sigma")
     weights.set_ylabel("kernel_weights_")
     weights.legend(frameon=False, fontsize=8)
