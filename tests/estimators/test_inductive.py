@@ -414,6 +414,8 @@ def explicit(make):
         (bad(solver="bregman", regularizer="pola"), "logdet alone"),
         (bad(solver="uzawa"), "boundary"),
         (bad(landmarks="best"), "landmarks"),
+        (bad(landmarks="all", memory_budget="100kB"), "memory budget"),
+        (bad(landmarks=20, memory_budget="1MB"), "fewer constraints"),
         (lambda: InductiveKernel().fit(X), "requires y"),
         (lambda: InductiveKernel().fit(X, np.full(len(y), -1)), "All rows are unlabelled"),
         (lambda: InductiveKernel().fit(X, np.where(y == 0, 0, -1)), "at least 2 classes"),
