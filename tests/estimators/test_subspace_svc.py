@@ -265,6 +265,7 @@ def test_two_classes_are_one_machine():
     proba = model.predict_proba(X)
     assert proba.shape == (len(X), 2)
     assert_array_equal(model.predict(X), (proba[:, 1] > 0.5).astype(int))
+    assert_allclose(np.exp(model.predict_log_proba(X)), proba)
     assert model.upper_bound_ - model.lower_bound_ <= 1e-6 * model.upper_bound_
 
 

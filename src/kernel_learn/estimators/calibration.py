@@ -22,6 +22,11 @@ def probabilities(scores: Array, sharpness: float) -> Array:
     return np.asarray(softmax(scaled(scores, sharpness), axis=1))
 
 
+def log_probabilities(scores: Array, sharpness: float) -> Array:
+    """Logarithms of ``probabilities``, finite where those round to zero."""
+    return np.asarray(log_softmax(scaled(scores, sharpness), axis=1))
+
+
 def fit_sharpness(scores: Array, labels: Array, weight: Array) -> float:
     """The factor on held-out scores with the smallest log loss.
 

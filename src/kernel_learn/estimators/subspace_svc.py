@@ -19,7 +19,7 @@ from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_
 from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.estimators.base import SubspaceTransformer
-from kernel_learn.estimators.calibration import fit_sharpness, probabilities
+from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
 from kernel_learn.estimators.joint import (
     JointProblem,
     JointSolution,
@@ -232,8 +232,9 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
     ) -> MarginPath:
         """Machines for all ``regs`` (default: ``reg``) and ``Cs``; the estimator stays as it is.
 
-        One eigendecomposition serves the whole grid, and each C starts from
-        the solution of the one before. The landmarks are the rows of X if the
+        One eigendecomposition serves the whole grid; each C starts from the
+        solution of the one before, the first C of each reg from that of the
+        reg before. The landmarks are the rows of X if the
         plan is exact (each row once if rows are repeated).
         """
         self._check_parameters()
@@ -244,13 +245,14 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
         rows = worker._prepare(X, y)
         coefs, intercepts, bounds = [], [], []
+        starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
-            start, last = None, 1.0
+            last = Cs[0]
             for C in Cs:
                 problem, coordinates = rows.problem(rows.lam(reg), C)
-                start = None if start is None else start * (C / last)
+                start = starts[last] * (C / last) if last in starts else None
                 solution = worker._solve(problem, rows, start)
-                start, last = solution.machines.alpha, C
+                starts[C], last = solution.machines.alpha, C
                 weights = solution.directions @ solution.coef.T
                 learned = rows.sample.expand(coordinates.lift(weights))
                 coefs.append(learned.coef)
@@ -292,6 +294,11 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         """
         check_is_fitted(self)
         return probabilities(self.decision_function(X), self.sharpness_)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of ``predict_proba``, (n_samples, n_classes)."""
+        check_is_fitted(self)
+        return log_probabilities(self.decision_function(X), self.sharpness_)
 
     def _check_parameters(self) -> float:
         self._check_weight_options()
