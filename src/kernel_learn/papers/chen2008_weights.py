@@ -119,13 +119,15 @@ def fit_hsic(kernel: Any, reg: float, A: Any, y: Any) -> Any:
 
 def best_joint(kernel: Any, A: Any, y: Any) -> Any:
     F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
+    # one kernel: the machines' own accuracy; several: J is flat, and 1e-3 would accept any weights
+    tol = 1e-6 if isinstance(kernel, list) else 1e-3
     best, found = -1.0, (REGS[0], CS[0])
     for reg in REGS:
         for C in CS:
-            score = SubspaceSVC(kernel, reg=reg, C=C, tol=1e-3).fit(F, y_F).score(V, y_V)
+            score = SubspaceSVC(kernel, reg=reg, C=C, tol=tol).fit(F, y_F).score(V, y_V)
             if score > best:
                 best, found = score, (reg, C)
-    return SubspaceSVC(kernel, reg=found[0], C=found[1], tol=1e-3).fit(A, y)
+    return SubspaceSVC(kernel, reg=found[0], C=found[1], tol=tol).fit(A, y)
 
 
 def _strata(y: Any) -> Any:
@@ -167,7 +169,7 @@ def claims(runs: dict[str, list[Record]]) -> str:
             key = "equal" if abs(difference) < 1e-9 else "better" if difference < 0 else "worse"
             counts[key] += 1
         lines.append(f"| {family}_mkl | " + " | ".join(str(v) for v in counts.values()) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + NOTE
 
 
 HEADER = """# Chen et al. (2008), Table 3: four Gaussian kernels, each alone and combined
@@ -188,4 +190,15 @@ cross-validation). The best single kernel of a row is chosen by its *test*
 error: a comparison in favour of single kernels. The 11.2 % printed for waveform cannot be: its
 Bayes error is 14 % by construction.
 
+"""
+
+NOTE = """
+What became of the claims. The paper's combined kernels have the lowest error nearly everywhere;
+here they do on Satimage, Waveform and Wine (and on Segment for SVM_mkl), by 0.4 to 2.3 points, and
+do not on USPS and the two gene sets. There ker1 (on B. Tumor1 ker2 as well) is the identity on the
+sample: its error is near that of guessing. It gets weight all the same, because a diagonal added
+to the kernel lowers the criterion on training rows whatever the labels; it is regularisation,
+bought at the price of the informative kernels. With a third of its rows the paper's figures are
+reached on Wine alone. Two readings of "normalised" were tried: this one, and rows of unit length,
+under which Satimage and Wine were worse.
 """
