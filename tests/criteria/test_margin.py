@@ -73,6 +73,13 @@ def test_tolerance_is_kept_or_the_gap_says_so(monkeypatch):
     assert solve_margin(K, SIGNS, 10.0, max_iter=2).relative_gap > 1e-3
 
 
+def test_repeated_rows_do_not_stop_it():
+    """Free rows that repeat make singular systems; single precision alone stops at 1e-6."""
+    rows = np.concatenate([np.arange(len(y)), np.arange(0, len(y), 2)])
+    solution = solve_margin(K[np.ix_(rows, rows)], SIGNS[rows], 100.0, tol=1e-9)
+    assert solution.relative_gap < 1e-9
+
+
 def test_same_machine_as_svc():
     weight = np.where(y == 1, 3.0, 1.0)
     solution = solve_margin(K, SIGNS, 2.0 * weight)

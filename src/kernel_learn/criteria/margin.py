@@ -290,7 +290,9 @@ def _mend(K: Array, y: Array, uppers: Array, alpha: Array, rounds: int) -> Array
         if not len(F):
             return given
         try:
-            factor = linalg.cho_factor(K[np.ix_(F, F)] + shift, lower=True, check_finite=False)
+            K_FF = K[np.ix_(F, F)] + shift
+            K_FF[np.diag_indices(len(F))] += 1e-12 * shift  # repeated rows: any split of alpha
+            factor = linalg.cho_factor(K_FF, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:
             return given
         right = np.stack([y[F] - K[np.ix_(F, U)] @ A_U, np.ones(len(F))], axis=1)

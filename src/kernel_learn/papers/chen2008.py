@@ -327,7 +327,8 @@ def render_table(records: Iterable[Record]) -> str:
 
 def _verdict(done: dict[str, list[Record]]) -> list[str]:
     """What the paper concludes from its table, and what this one says."""
-    better, worse = [], []
+    better: list[str] = []
+    worse: list[str] = []
     for name, rows in done.items():
         errors = {m: np.array([row[m]["error"] for row in rows]) for m in METHODS}
         for method in METHODS[1:]:
@@ -335,9 +336,9 @@ def _verdict(done: dict[str, list[Record]]) -> list[str]:
                 lower = errors[method].mean() < errors["SVM"].mean()
                 (better if lower else worse).append(f"{method} on {name}")
     return [
-        "The paper: every subspace method beats the SVM on every set, and uSVM_joint is best on six of",
-        "seven. Here, against an SVM whose width and C are tuned on the same partitions, significantly",
-        f"better (p < 0.05): {', '.join(better) or 'none'}; significantly worse: "
+        "The paper: all subspace methods beat the SVM on all sets, and uSVM_joint is best on six",
+        "of seven. Here, against an SVM whose width and C are tuned on the same partitions,",
+        f"significantly better (p < 0.05): {', '.join(better) or 'none'}; significantly worse: "
         f"{', '.join(worse) or 'none'}.",
         "No correction for the number of comparisons is made.",
     ]
@@ -489,9 +490,9 @@ def render_figures(records: Iterable[Record]) -> str:
             lines += [
                 "## Figure 3: test error in per cent per round of the alternation",
                 "",
-                "The paper: the error falls and is at its best after 3 or 4 rounds. Here, on the first",
-                "partition, it is at its best in the first round, which is the HSIC subspace that the",
-                "alternation starts from, and swings after that.",
+                "The paper: the error falls and is at its best after 3 or 4 rounds. Here, on the",
+                "first partition, it is at its best in the first round, which is the HSIC subspace",
+                "that the alternation starts from, and swings after that.",
                 "",
             ]
         for record in records:
