@@ -195,10 +195,10 @@ Bayes error is 14 % by construction.
 NOTE = """
 What became of the claims. The paper's combined kernels have the lowest error nearly everywhere;
 here they do on Satimage, Waveform and Wine (and on Segment for SVM_mkl), by 0.4 to 2.3 points, and
-do not on USPS and the two gene sets. There ker1 (on B. Tumor1 ker2 as well) is the identity on the
-sample: its error is near that of guessing. It gets weight all the same, because a diagonal added
-to the kernel lowers the criterion on training rows whatever the labels; it is regularisation,
-bought at the price of the informative kernels. With a third of its rows the paper's figures are
-reached on Wine alone. Two readings of "normalised" were tried: this one, and rows of unit length,
-under which Satimage and Wine were worse.
+do not on USPS and the two gene sets. There ker1 (on B. Tumor1 ker2 as well) tells test rows
+nothing: its error is near that of guessing, yet it gets weight. Our reading, not tested: a kernel
+that is nearly the identity on the training rows lowers the criterion there as a ridge would, at
+the price of the informative kernels. With a third of its rows the paper's figures are reached on
+Wine alone. Two readings of "normalised" were tried: this one, and rows of unit length, under which
+Satimage and Wine were worse (one partition).
 """

@@ -134,10 +134,10 @@ single source on both. On proteinfold learning also beats uniform weights by 3 t
 mfeat, where all six views are good, uniform weights are as good.
 
 On jaffe_kernels learned weights do not beat the best single kernel, and for discriminants they are
-worse. Its twelve kernels are no sources: they are twelve kernel functions of one set of features,
-neighbouring ones almost equal, so that there is little to complement. The criterion picks kernel
-6, one of the sharpest (the entropy of its spectrum is that of 50 equal eigenvalues on all 213
-rows, against 17 to 20 for kernels 0 to 4). With 42 training rows a sharp kernel separates all
-labels, and that is what the weights minimise. For the choice among such kernels leave-one-out or
-cross-validation is the better tool; learned weights pay where sources complement each other.
+worse. Its twelve kernels are no sources: they are twelve kernels of one set of features,
+neighbouring ones almost equal, so that there is little to complement. The criterion puts nearly
+all weight on kernel 6, one of the sharpest (the entropy of its spectrum is that of 50 equal
+eigenvalues on all 213 rows, against 17 to 20 for kernels 0 to 4). Our reading, not tested: with 42
+training rows a sharp kernel separates all labels, and that is what the weights minimise; leave-
+one-out or cross-validation would be the better judge there.
 """
