@@ -180,7 +180,7 @@ def run_skfe(half: Half, width: int) -> Record:
     """SKFE with the regulariser of the package (its default), C by cross-validation."""
     K, y = half.K[width], half.y_train
     errors = np.zeros(len(CS))
-    template = AlignmentSubspace("precomputed", n_components=half.n_classes, tol=1e-3)
+    template = AlignmentSubspace("precomputed", n_components=half.n_classes, reg=1.0, tol=1e-3)
     for train, held in half.folds:
         model = template.fit(K[np.ix_(train, train)], y[train])
         F, F_held = (model.transform(K[np.ix_(rows, train)]) for rows in (train, held))
@@ -264,7 +264,7 @@ DEPARTURES = """\
 - "Normalised" is not defined in the paper. Here: columns to [0, 1] by the training rows.
 - Subspace features are scaled to mean squared length 1 before their SVM, so that C means the same.
 - HSIC and uHSIC have k - 1 features, the rank of centred labels (the paper: k; the k-th is empty).
-- SKFE is the package's regularised form (reg = 1); reg = 0, the paper's, fits random labels too.
+- SKFE is regularised (reg = 1); reg = 0, the paper's, fits random labels too.
 - SVM_joint and uSVM_joint are the exact solution, not the alternation, which does not converge.
 - Machines on features and on the kernel itself are scikit-learn's SVC (one-vs-one); the joint
   ones are one-vs-rest, as in the paper's problem.
@@ -405,7 +405,7 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
             errors.append(features_error(half, width, model, FIGURE_C))
         else:
             transformer = (
-                AlignmentSubspace("precomputed", n_components=l, tol=1e-3)
+                AlignmentSubspace("precomputed", n_components=l, reg=1.0, tol=1e-3)
                 if method == "SKFE"
                 else HSICSubspace(
                     "precomputed", n_components=l, uncorrelated=uncorrelated, reg=FIGURE_REG
