@@ -76,7 +76,7 @@ def against_one_step(n=1797, copies=2000):
         K[np.diag_indices(copies)] += 1e-3
         linalg.cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
 
-    times = best_times({"newton": newton, "gram + cholesky": unit}, 2)
+    times = best_times({"newton": newton, "gram + cholesky": unit}, 4)
     report(f"bank and weights, n={copies}, p=10", "newton", "gram + cholesky", 20, times)
     model = HSICSubspace(BANK, uncorrelated=True)
     times = best_times({"fit": lambda: model.fit(A, labels_), "gram + cholesky": unit}, 1)

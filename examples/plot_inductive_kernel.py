@@ -18,8 +18,6 @@ from sklearn.neighbors import KNeighborsClassifier
 import kernel_learn as kl
 from kernel_learn.kernels import LowRank
 
-PICTURE = Path("out", "inductive_kernel.png")
-
 
 def learn():
     """{method: (embedding of the unseen digits, 5-NN accuracy there)} and their labels."""
@@ -57,6 +55,6 @@ def draw(path):
 
 
 if __name__ == "__main__":
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURE
-    for method, (_, accuracy) in draw(path).items():
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs", "images")
+    for method, (_, accuracy) in draw(folder / "inductive_kernel.png").items():
         print(f"{method:12} 5-NN accuracy in two dimensions: {accuracy:.3f}")

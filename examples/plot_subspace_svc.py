@@ -4,7 +4,7 @@ Left: held-out rows in the first two features of ``SubspaceSVC``. Right: both bo
 of the alternation of Chen et al. (2008), and the value that the exact method proves.
 """
 
-import argparse
+import sys
 import warnings
 from pathlib import Path
 
@@ -59,6 +59,5 @@ def draw(path):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("out", "subspace_svc.png"))
-    draw(parser.parse_args().out)
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs", "images")
+    draw(folder / "subspace_svc.png")

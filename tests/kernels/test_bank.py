@@ -23,7 +23,8 @@ from kernel_learn.kernels import (
     gaussian_bank,
     pairwise,
 )
-from kernel_learn.kernels.bank import common_input, named_kernels, shared_groups
+from kernel_learn.kernels.bank import common_input, shared_groups
+from kernel_learn.kernels.resolve import named_kernels
 from oracles import naive
 from tolerances import EXACT, KERNEL, SINGLE
 

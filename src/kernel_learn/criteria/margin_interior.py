@@ -23,9 +23,11 @@ def solve_interior(
     """
     n = len(y)
     Q = y[:, None] * K * y
-    a, s = uppers / 2, uppers / 2
-    z = w = np.full(n, 1.0 + float(np.abs(Q @ a - 1).mean()))
-    b = 0.0
+    # alpha has the size of 1/K_ii; boxes of the squared hinge loss are far beyond it
+    a = np.minimum(uppers / 2, 1.0 / max(float(np.trace(K)) / n, np.finfo(float).tiny))
+    s = uppers - a
+    mu = float(a.mean()) * (1.0 + float(np.abs(Q @ a - 1).mean()))
+    z, w, b = mu / a, mu / s, 0.0
     for _ in range(max_iter):
         dual, balance = Q @ a - 1 + b * y - z + w, float(y @ a)
         mu = float(a @ z + s @ w) / (2 * n)

@@ -26,6 +26,7 @@ INNER_TOL = 1e-7
 # million (30 s for 20 rows). Up to so many rows interior points give them instead, one
 # factorisation a step.
 MACHINE_STEPS = 50_000
+WARM_STEPS = 2000
 INTERIOR_ROWS = 3000
 
 
@@ -110,7 +111,7 @@ class MarginWeights:
             boxes,
             loss=self.loss,
             tol=INNER_TOL,
-            max_iter=MACHINE_STEPS if small else -1,
+            max_iter=(MACHINE_STEPS if start is None else WARM_STEPS) if small else -1,
             start=start,
         )
         left = (solution.primal - solution.dual) > INNER_TOL * np.abs(solution.primal)

@@ -43,7 +43,7 @@ class AlignmentSubspace(SubspaceTransformer):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Dimension of the subspace; None means n_classes.
-    reg : float, default=0.1
+    reg : float, default=0.05
         lambda = reg * tr(G) / n is added to the variance of every direction.
         Zero is the criterion of the paper, which fits random labels as well.
     center : bool, default=False
@@ -96,7 +96,7 @@ class AlignmentSubspace(SubspaceTransformer):
         kernel: Any = "gaussian",
         *,
         n_components: int | None = None,
-        reg: float = 0.1,
+        reg: float = 0.05,
         center: bool = False,
         criterion: str = "alignment",
         init: Any = "koc",

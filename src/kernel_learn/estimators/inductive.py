@@ -35,6 +35,7 @@ from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.transformed import TransformedKernel
 from kernel_learn.representations import Features, Sample, plan_sample
+from kernel_learn.representations.plan import format_bytes
 from kernel_learn.representations.represent import build_features
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from kernel_learn.solvers.result import Result
@@ -207,6 +208,7 @@ default="pairs"
         reference = BaseReference(data.kernel, data.X, data.rows)
         check_spread(reference, data.kernel, getattr(self, "n_features_in_", None))
         terms = data.constraints.terms(reference)
+        self._check_memory(len(terms.left), features.dimension)
         measured = measure_constraints(
             terms, data.X, features, regularizer.alpha, is_exact=is_exact
         )
@@ -371,6 +373,16 @@ default="pairs"
         features = build_features(kernel, sample, self.plan_, landmarks, rng)
         return features, self.plan_.representation == "explicit"
 
+    def _check_memory(self, n_terms: int, M: int) -> None:
+        """Both sides of the constraints and their image under A, beside the M x M matrices."""
+        needed = 8 * M * (4 * n_terms + 6 * M)
+        if needed > self.plan_.budget:
+            raise ValueError(
+                f"{n_terms} constraint terms on {M} features need {format_bytes(needed)}, and the "
+                f"memory budget is {format_bytes(self.plan_.budget)}. Raise memory_budget, or pass "
+                "fewer constraints or landmarks."
+            )
+
     def _dual(self, regularizer: Regularizer, measured: Measured) -> RegularizedDual:
         dual = RegularizedDual(regularizer, measured.constraints, self.slack_)
         self.tau_ = None
@@ -457,8 +469,7 @@ default="pairs"
 
     def _second_moment(self, data: "_Data", features: Features) -> Array:
         """Z'Z of the constrained rows, in blocks."""
-        M = len(features.landmarks) if features.T is None else features.T.shape[1]
-        total = np.zeros((M, M))
+        total = np.zeros((features.dimension,) * 2)
         for start in range(0, len(data.rows), 4096):
             Z = features(take_rows(data.X, data.rows[start : start + 4096])).astype(np.float64)
             total += Z.T @ Z

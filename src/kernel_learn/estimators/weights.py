@@ -58,6 +58,7 @@ class WeightLearner:
     solver: str
     tol: float
     max_iter: int | None
+    history_: Any
 
     def _check_weight_options(self) -> None:
         self.gap_, self.n_iter_ = 0.0, 1

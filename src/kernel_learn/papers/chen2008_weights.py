@@ -19,8 +19,8 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record
 REPEATS = 20
 SIGMAS = [1e-3, 1e-2, 5e-1, 1e-1]
 KERNELS = [Gaussian(1 / sigma) for sigma in SIGMAS]
-REGS = [1e-4, 1e-2, 1.0]
-CS = [1.0, 10.0, 100.0]
+REGS = [1e-4, 1e-2]
+CS = [1.0, 100.0]
 SETS = {
     "Wine": ("wine", None),
     "B. Tumor1": ("Brain_Tumor1", None),
@@ -119,13 +119,15 @@ def fit_hsic(kernel: Any, reg: float, A: Any, y: Any) -> Any:
 
 def best_joint(kernel: Any, A: Any, y: Any) -> Any:
     F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
+    # one kernel: the machines' own accuracy; several: J is flat, and 1e-3 would accept any weights
+    tol = 1e-6 if isinstance(kernel, list) else 1e-3
     best, found = -1.0, (REGS[0], CS[0])
     for reg in REGS:
         for C in CS:
-            score = SubspaceSVC(kernel, reg=reg, C=C, tol=1e-3).fit(F, y_F).score(V, y_V)
+            score = SubspaceSVC(kernel, reg=reg, C=C, tol=tol).fit(F, y_F).score(V, y_V)
             if score > best:
                 best, found = score, (reg, C)
-    return SubspaceSVC(kernel, reg=found[0], C=found[1], tol=1e-3).fit(A, y)
+    return SubspaceSVC(kernel, reg=found[0], C=found[1], tol=tol).fit(A, y)
 
 
 def _strata(y: Any) -> Any:
@@ -167,7 +169,7 @@ def claims(runs: dict[str, list[Record]]) -> str:
             key = "equal" if abs(difference) < 1e-9 else "better" if difference < 0 else "worse"
             counts[key] += 1
         lines.append(f"| {family}_mkl | " + " | ".join(str(v) for v in counts.values()) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n" + NOTE
 
 
 HEADER = """# Chen et al. (2008), Table 3: four Gaussian kernels, each alone and combined
@@ -182,10 +184,21 @@ Kernels exp(-|x - y|^2 / sigma), sigma = 1e-3, 1e-2, 5e-1, 1e-1 (ker1 to ker4). 
 paper samples 300 rows per class, 100 are taken. "Normalised" is not defined in the paper: columns
 are scaled to [0, 1] here and squared distances averaged over them, a reading under which these
 widths make sense. HSIC_keri is uHSIC on one kernel followed by a linear SVM on its features,
-SVM_keri is uSVM_joint; mkl learns the weights of all four. reg (1e-4, 1e-2, 1) and C (1, 10, 100)
+SVM_keri is uSVM_joint; mkl learns the weights of all four. reg (1e-4, 1e-2) and C (1, 100)
 are chosen on a third of the training rows (the paper: grids of 11 and 43 values by 5-fold
 cross-validation). The best single kernel of a row is chosen by its *test*
 error: a comparison in favour of single kernels. The 11.2 % printed for waveform cannot be: its
 Bayes error is 14 % by construction.
 
+"""
+
+NOTE = """
+What became of the claims. The paper's combined kernels have the lowest error nearly everywhere;
+here they do on Satimage, Waveform and Wine (and on Segment for SVM_mkl), by 0.4 to 2.3 points, and
+do not on USPS and the two gene sets. There ker1 (on B. Tumor1 ker2 as well) is the identity on the
+sample: its error is near that of guessing. It gets weight all the same, because a diagonal added
+to the kernel lowers the criterion on training rows whatever the labels; it is regularisation,
+bought at the price of the informative kernels. With a third of its rows the paper's figures are
+reached on Wine alone. Two readings of "normalised" were tried: this one, and rows of unit length,
+under which Satimage and Wine were worse.
 """

@@ -25,6 +25,7 @@ NAME = "jain2010-usps"
 N_LABELLED, N_GRAPH, N_TEST = 100, 1500, 2000
 SEEDS = range(5)
 TRACE, PCA = "Trace-SSIKDR", "kernel PCA"
+ALL_TRACE, ALL_PCA = "Trace-SSIKDR, its own rank", "kernel PCA, the same rank"
 
 
 def build() -> Protocol:
@@ -42,13 +43,16 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
     labels[:N_LABELLED] = y[labelled]
     start = perf_counter()
     base = GraphDeformed(Gaussian(), X[graph], strength=10.0).resolve(X[graph])
-    full = trace_ssikdr(base, random_state=0).fit(X[graph], labels)
-    trace = trace_ssikdr(base, n_components=2, random_state=0).fit(X[graph], labels)
+    options = {"tau": 0.1, "n_constraints": 4000, "random_state": 0}
+    full = trace_ssikdr(base, **options).fit(X[graph], labels)
+    trace = trace_ssikdr(base, n_components=2, **options).fit(X[graph], labels)
     seconds = perf_counter() - start
     pca = LowRank(base, 2).resolve(X[graph])
     embed = {TRACE: trace.transform, PCA: pca.transform}
     record: Record = {"seconds": seconds, "rank": full.rank_, "gap": full.gap_ / full.objective_}
-    for method, transform in {**embed, "all directions": full.transform}.items():
+    same_rank = LowRank(base, full.rank_).resolve(X[graph])
+    all_directions = {ALL_TRACE: full.transform, ALL_PCA: same_rank.transform}
+    for method, transform in {**embed, **all_directions}.items():
         knn = KNeighborsClassifier(5).fit(transform(X[labelled]), y[labelled])
         record[method] = float(knn.score(transform(X[test]), y[test]))
     raw = KNeighborsClassifier(5).fit(X[labelled], y[labelled])
@@ -62,7 +66,7 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
 
 def render(records: Iterable[Record]) -> str:
     found = list(records)
-    columns = ("raw pixels", PCA, TRACE, "all directions")
+    columns = ("raw pixels", PCA, TRACE, ALL_PCA, ALL_TRACE)
     means = {name: [r[name] for r in found] for name in columns}
     lines = [
         "# Jain, Kulis & Dhillon (2010), Figure 1: USPS digits in two dimensions",
@@ -76,8 +80,9 @@ def render(records: Iterable[Record]) -> str:
         "",
         f"5-nearest-neighbour accuracy on the unseen digits, mean of {len(found)} draws:",
         "",
-        "| raw pixels | kernel PCA, 2-D | Trace-SSIKDR, 2-D | Trace-SSIKDR, all directions |",
-        "|---|---|---|---|",
+        "| raw pixels | kernel PCA, 2-D | Trace-SSIKDR, 2-D | kernel PCA, rank of Trace-SSIKDR "
+        "| Trace-SSIKDR |",
+        "|---|---|---|---|---|",
         "| " + " | ".join(f"{np.mean(means[name]):.3f}" for name in columns) + " |",
         "",
         f"Rank without the cut to two dimensions: {np.mean([r['rank'] for r in found]):.1f} on "
@@ -85,7 +90,10 @@ def render(records: Iterable[Record]) -> str:
         f"{np.mean([r['seconds'] for r in found]):.0f} s per draw, one thread.",
         "",
         "The paper shows the two pictures without figures; its claim is that most digits separate "
-        "in two dimensions where kernel PCA does not separate them.",
+        "in two dimensions where kernel PCA does not separate them. Here the learned plane is "
+        "better than the plane of kernel PCA, but ten classes at equal distances need nine "
+        "dimensions, and a plane shows few of them: the gain of learning is in the last two "
+        "columns, at the rank that the trace norm chose. Settings: tau=0.1, 4000 pairs.",
         "",
         "Commands:",
         "",

@@ -92,7 +92,7 @@ def render(records: Iterable[Record]) -> str:
         for family in FAMILIES if runs[name] else ():
             mean = np.mean([run["weights"][f"{family} learn"] for run in runs[name]], axis=0)
             shares.append(f"- {name}, {family}: " + ", ".join(f"{w:.2f}" for w in mean))
-    return HEADER + "\n".join(lines) + "\n" + "\n".join(shares) + "\n"
+    return HEADER + "\n".join(lines) + "\n" + NOTE + "\n".join(shares) + "\n"
 
 
 def table_row(name: str, family: str, runs: list[Record]) -> str:
@@ -126,4 +126,18 @@ kernel of median width on standardised columns; jaffe_kernels are 12 kernel matr
 as a stack (n, n, p). RKDA is `KernelDiscriminant(reg="loo")`, SVM is `MultiKernelSVC(C=10)`. The
 best single source is chosen by its mean *test* error, which favours it.
 
+"""
+
+NOTE = """
+mfeat and proteinfold have sources that complement each other, and learned weights beat the best
+single source on both. On proteinfold learning also beats uniform weights by 3 to 6 points; on
+mfeat, where all six views are good, uniform weights are as good.
+
+On jaffe_kernels learned weights do not beat the best single kernel, and for discriminants they are
+worse. Its twelve kernels are no sources: they are twelve kernel functions of one set of features,
+neighbouring ones almost equal, so that there is little to complement. The criterion picks kernel
+6, one of the sharpest (the entropy of its spectrum is that of 50 equal eigenvalues on all 213
+rows, against 17 to 20 for kernels 0 to 4). With 42 training rows a sharp kernel separates all
+labels, and that is what the weights minimise. For the choice among such kernels leave-one-out or
+cross-validation is the better tool; learned weights pay where sources complement each other.
 """

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg.blas import daxpy
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
 from kernel_learn.kernels.base import Kernel, take_rows
@@ -186,12 +187,10 @@ class GramBank(KernelBank):
         else:
             total = np.zeros((len(self.L), len(self.L)))
         kept = [(theta[i], self.cache[i]) for i in active if i in self.cache]
-        buffer = np.empty((min(32, len(total)), len(total)))
-        for rows in row_blocks(len(total), 32):
-            part = buffer[: rows.stop - rows.start]
+        for rows in row_blocks(len(total), 32):  # the block of the sum stays in the cache
+            block = total[rows].reshape(-1)
             for weight, G in kept:
-                np.multiply(G[rows], weight, out=part)
-                total[rows] += part
+                daxpy(G[rows].reshape(-1), block, a=weight)
         return total
 
     def products(self, B: Array) -> Array:

@@ -81,6 +81,11 @@ class Features:
         w, U = eigh_positive((JT_K_J + JT_K_J.T) / 2, cut=rounding(len(J), 1.0))
         return cls(kernel, landmarks, J @ (U / np.sqrt(w)))
 
+    @property
+    def dimension(self) -> int:
+        """M."""
+        return n_rows(self.landmarks) if self.T is None else int(self.T.shape[1])
+
     def __call__(self, X: Rows) -> Array:
         K = self.kernel(X, self.landmarks)
         return K if self.T is None else K @ self.T

@@ -113,7 +113,7 @@ def solve_quasi_newton(
         if step is None:
             step = quasi_newton_step(g, free, pairs)
         found = search_arc(dual, z, point, step, 1.0 if pairs else first_step(g, free))
-        if found is None and pairs:
+        if found is None:  # no ascent that way: the gradient itself, and no memory
             pairs.clear()
             found = search_arc(dual, z, point, np.where(free, g, 0.0), first_step(g, free))
         if found is None:

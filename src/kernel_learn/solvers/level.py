@@ -37,7 +37,7 @@ def solve_level(
     while not trace.converged(tol) and n_iter < max_iter:
         n_iter += 1
         c, g = np.array(trace.intercepts), np.array(trace.slopes)
-        trace.lower = max(trace.lower, lower_bound(c, g))
+        trace.raise_lower(lower_bound(c, g))
         if trace.converged(tol):
             break
         heights = trace.lower + LEVEL * trace.gap - c

@@ -67,6 +67,11 @@ class Trace:
         self.history.append({"value": tangent.value, "lower": self.lower, "gap": self.gap})
         return tangent
 
+    def raise_lower(self, lower: float) -> None:
+        """A better lower bound from elsewhere; the last entry of the history says so."""
+        self.lower = max(self.lower, lower)
+        self.history[-1] |= {"lower": self.lower, "gap": self.gap}
+
     def bound(self, d: Array) -> float:
         """The best lower bound on J(d) that the tangents seen so far give."""
         return max(

@@ -1,0 +1,62 @@
+"""The protocols of Jain et al. (2010) on small stand-ins for their data."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.datasets import find_data
+from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps
+from kernel_learn.papers.__main__ import load_protocol
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(3)[y] @ rng.normal(size=(3, 4))
+    X[3, 1] = np.nan
+    np.savez(tmp_path / "iris.npz", X=X, y=y)
+    y = np.arange(200) % 3
+    np.savez(tmp_path / "usps.npz", X=rng.normal(size=(200, 9)) + 3 * np.eye(9)[y], y=y)
+    return find_data(tmp_path)
+
+
+def test_table(data):
+    protocol = load_protocol("jain2010-table1")
+    assert len(protocol.cells) == 100
+    cell = protocol.cells[0]
+    record = {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}
+    assert len(record["accuracy"]) == len(jain2010_table1.METHODS) == 7
+    assert min(record["accuracy"]) > 0.5
+    by_method = dict(zip(jain2010_table1.METHODS, record["rank"], strict=True))
+    assert by_method["Trace-SSIKDR"] == by_method["ITML LR-pre"] == by_method["ITML LR-post"]
+    assert by_method["Trace-SSIKDR"] < by_method["Frob"] <= by_method["ITML"]
+    page = protocol.render([record])
+    assert "0.99 (40)" in page  # theirs
+    assert f"{record['accuracy'][2]:.3f}" in page  # ours
+    assert "python -m kernel_learn.papers jain2010-table1" in page
+    assert protocol.render([])
+
+
+def test_verdict_counts_what_the_table_says():
+    accuracy, rank = np.full(7, 0.9), np.array([80, 50, 80, 10, 10, 10, 10])
+    assert jain2010_table1.verdict("a", accuracy, rank) == ("a", 0.0, 8.0)
+    lines = jain2010_table1.summary([("a", 0.5, 8.0), ("b", 1.5, 8.0), ("c", 0.0, 3.0)])
+    assert "1 of 3 sets (a)" in lines[2]
+
+
+def test_usps(data, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    for name, value in (("N_LABELLED", 30), ("N_GRAPH", 80), ("N_TEST", 100)):
+        monkeypatch.setattr(jain2010_usps, name, value)
+    protocol = load_protocol("jain2010-usps")
+    cell = protocol.cells[0]
+    record = {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}
+    assert np.array(record["Trace-SSIKDR embedding"]).shape == (100, 2)
+    assert record["Trace-SSIKDR"] > 0.8
+    assert f"{record['kernel PCA']:.3f}" in protocol.render([record])
+    jain2010_usps.draw([record], tmp_path / "out" / "picture.png")
+    assert (tmp_path / "out" / "picture.png").stat().st_size > 1000
+
+
+def test_protocols_are_registered():
+    assert {"jain2010-table1", "jain2010-usps"} <= set(PROTOCOLS)

@@ -1,0 +1,71 @@
+"""The protocols of kernel weights on small made-up data."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.datasets import DataFolder
+from kernel_learn.papers import PROTOCOLS, chen2008_weights, sources, ye2007
+from kernel_learn.papers.__main__ import load_protocol
+
+
+@pytest.fixture
+def data(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 4)) + 2 * np.eye(4)[y]
+    np.savez(tmp_path / "sonar.npz", X=X[y < 2], y=np.array(["Mine", "Rock"])[y[y < 2]])
+    np.savez(tmp_path / "wine.npz", X=X, y=y)
+    views = {f"X{i}": X + rng.normal(size=X.shape) for i in range(3)}
+    np.savez(tmp_path / "mfeat.npz", n_views=3, y=y, **views)
+    K = np.stack([V @ V.T for V in views.values()])
+    np.savez(tmp_path / "jaffe_kernels.npz", K=K, y=y)
+    return DataFolder(tmp_path)
+
+
+def first(protocol, name):
+    return next(cell for cell in protocol.cells if cell.settings["set"] == name)
+
+
+def test_table_1(data):
+    protocol = ye2007.table1()
+    assert len(protocol.cells) == 30 * 4
+    cell = first(protocol, "Sonar")
+    record = protocol.run_cell(data, cell)
+    assert set(record["accuracies"]) == set(ye2007.COLUMNS_1)
+    assert all(60 <= value <= 100 for value in record["accuracies"].values())
+    page = protocol.render([{**cell.settings, **record}])
+    assert "85.60" in page and "| Sonar | 1 |" in page and "ye2007-table1" in page
+
+
+def test_table_2(data):
+    protocol = ye2007.table2()
+    cell = first(protocol, "Wine (3)")
+    record = protocol.run_cell(data, cell)
+    page = protocol.render([{**cell.settings, **record}])
+    assert "98.66" in page and "Figure 1" in page and "ms)" in page
+
+
+def test_table_3(data):
+    protocol = chen2008_weights.table3()
+    assert len(protocol.cells) == 20 * 7
+    cell = first(protocol, "Wine")
+    record = protocol.run_cell(data, cell)
+    assert len(record["weights"]["SVM_mkl"]) == 4
+    page = protocol.render([{**cell.settings, **record}])
+    assert "2.92" in page and "| HSIC_mkl |" in page
+
+
+def test_sources(data):
+    protocol = sources.multi_source()
+    records = []
+    for name in ("mfeat", "jaffe_kernels"):
+        cell = first(protocol, name)
+        records.append({**cell.settings, **protocol.run_cell(data, cell)})
+    page = protocol.render(records)
+    assert "| mfeat | 1 | RKDA |" in page and "- jaffe_kernels, SVM:" in page
+
+
+def test_all_are_registered():
+    for name in ("ye2007-table1", "ye2007-table2", "chen2008-table3", "multi-source"):
+        assert name in PROTOCOLS
+        assert load_protocol(name).name == name
