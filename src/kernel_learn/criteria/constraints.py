@@ -556,7 +556,9 @@ class LinearConstraints:
             D = self.left.T @ (self.right.multiply(weight[:, None])).tocsr()
             X = self.Z.T @ (D @ self.Z)
         else:
-            used = np.flatnonzero(weight)  # constraints that are met have multiplier zero
+            used: Any = np.flatnonzero(weight)  # constraints that are met have multiplier zero
+            if len(used) > len(weight) // 2:
+                used = slice(None)  # the copies of so many rows would cost more than they save
             X = self.U[used].T @ (weight[used, None] * self.V[used])
         return np.asarray((X + X.T) / 2)
 
