@@ -212,9 +212,10 @@ def notes(seconds: float, gap: float) -> list[str]:
         "- How the default tau came about: tau in {0.003, 0.01, 0.03, 0.1} and slack in "
         "{1, 10, 100} were compared by test accuracy and rank on the folds of run 0 of iris, "
         "wine, heart-c and ionosphere, and tau=0.01 with slack=1 was kept. Run 0 of "
-        "these four sets is therefore not untouched by the choice; the other six sets and runs 1 to 9 had no part in it, though "
-        "they hold the same rows. The comparison was between settings of Trace-SSIKDR; slack=1 was "
-        "already the default for the others, which were tried with 10 and 100 as well.",
+        "these four sets is therefore not untouched by the choice; the other six sets "
+        "and runs 1 to 9 had no part in it, though they hold the same rows. The comparison "
+        "was between settings of Trace-SSIKDR; slack=1 was already the default for the others, "
+        "which were tried with 10 and 100 as well.",
         '- "Frob" is |W|^2 (`presets.pola`). Frob LR, ITML LR-pre and LR-post are given the rank '
         "that Trace-SSIKDR found on the same fold, as in the paper.",
         "- The rank of ITML and of the Gaussian is the numerical rank of the training kernel "
