@@ -240,6 +240,7 @@ class TestExpansion:
             ({"init": "best"}, "init must be"),
             ({"init": np.ones((3, 2))}, "points are"),
             ({"kernel": Laplacian()}, "no derivative"),
+            ({"class_weight": {0: 1.0, 1: 1.0, 2: 0.0}}, "must be positive and finite"),
         ],
     )
     def test_bad_parameters(self, options, match):

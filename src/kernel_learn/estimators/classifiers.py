@@ -26,6 +26,21 @@ class ScoreClassifier(ClassifierMixin):
         return self._scores(self._features(X))
 
 
+class MachineClassifier(ClassifierMixin):
+    """A classifier by ``_machine_values(X)``: one machine per class, or one for two classes."""
+
+    def decision_function(self, X: Any) -> Array:
+        """Values of the machines, (n_samples, n_classes); of the one machine, (n_samples,)."""
+        values = self._machine_values(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> Array:
+        """The class of the largest value, (n_samples,)."""
+        values = self.decision_function(X)
+        winners = (values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)
+        return self.classes_[winners]
+
+
 class ProbabilityClassifier(ScoreClassifier):
     """A ``ScoreClassifier`` whose scores are log probabilities up to a constant."""
 

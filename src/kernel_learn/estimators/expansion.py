@@ -7,18 +7,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.estimators.base import SubspaceTransformer
-from kernel_learn.estimators.classifiers import ScoreClassifier
+from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_count,
     check_positive,
+    class_prices,
     validate_labelled,
 )
 from kernel_learn.kernels import pairwise
@@ -30,7 +30,7 @@ from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 INITS = ("kmeans", "uniform", "rpcholesky")
 
 
-class ExpansionSVC(ScoreClassifier, SubspaceTransformer):
+class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     """Support vector machine whose kernel expansion has a given number of points.
 
     An ordinary SVM keeps a large part of the training rows. Here the subspace
@@ -186,14 +186,11 @@ class ExpansionSVC(ScoreClassifier, SubspaceTransformer):
         return one_vs_rest_signs(data.labels, len(data.classes))
 
     def _boxes(self, data: Labelled, C: float) -> Array:
-        weight = compute_class_weight(
-            self.class_weight, classes=data.classes, y=data.classes[data.labels]
-        )
-        return C * weight[data.labels]
+        return C * class_prices(self.class_weight, data)[data.labels]
 
-    def _scores(self, F: Array) -> Array:
-        scores = F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
-        return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
+    def _machine_values(self, X: Any) -> Array:
+        F = self._features(X)
+        return F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
 
 
 def _machine(F: Array, y: Array, C: Array, start: Array | None) -> Array:

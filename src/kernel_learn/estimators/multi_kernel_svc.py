@@ -4,12 +4,12 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.estimators.base import KernelEstimator
+from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -28,7 +28,7 @@ from kernel_learn.representations import GramBank
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
+class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
     min over weights of the optimum of the machine, a convex problem (Lanckriet
@@ -180,18 +180,6 @@ class MultiKernelSVC(WeightLearner, ClassifierMixin, KernelEstimator):
         self.intercept_ = solution.intercept
         self.kernel_ = self.base_kernel_ = data.kernel
         self._support_rows = data.kernel.reference(data.X, support)
-
-    def decision_function(self, X: Any) -> Array:
-        """Values of the machines, (n_samples, n_classes); (n_samples,) for two classes."""
-        values = self._machine_values(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> Array:
-        """The class of each row, (n_samples,)."""
-        values = self._machine_values(X)
-        if values.shape[1] == 1:
-            return self.classes_[(values[:, 0] > 0).astype(int)]
-        return self.classes_[np.argmax(values, axis=1)]
 
     def _machine_values(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -8,9 +8,7 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.joint import RowMap, map_rows
@@ -20,6 +18,7 @@ from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
+from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.joint import (
     JointProblem,
     JointSolution,
@@ -31,6 +30,7 @@ from kernel_learn.estimators.validation import (
     Labelled,
     check_n_components,
     check_positive,
+    class_prices,
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
@@ -58,7 +58,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
+class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -267,20 +267,8 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
             lower,
         )
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the classes, (n_samples, n_classes); of the second class for two, (n_samples,).
-
-        They are those of linear machines on ``transform(X)``.
-        """
-        scores = self._features(X) @ self.coef_.T + self.intercept_
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    def predict(self, X: Any) -> Array:
-        """The class of the largest score."""
-        check_is_fitted(self)
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[best]
+    def _machine_values(self, X: Any) -> Array:
+        return self._features(X) @ self.coef_.T + self.intercept_
 
     def predict_proba(self, X: Any) -> Array:
         """softmax(sharpness_ * scores), (n_samples, n_classes).
@@ -318,7 +306,7 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
     def _prepare(self, X: Any, y: Any) -> "_Rows":
         data = validate_labelled(self, X, y)
         self.classes_ = data.classes
-        price = self._class_prices(data)
+        price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
         n_wanted = check_n_components(self.n_components, len(data.classes), self)
         if n_wanted > len(data.classes):
@@ -377,18 +365,6 @@ class SubspaceSVC(WeightLearner, ClassifierMixin, SubspaceTransformer):
         )
         data, result = self._weigh_bank(data, bank, criterion)
         return data, result.value - result.gap if learns else None
-
-    def _class_prices(self, data: Labelled) -> Array:
-        """Factors on C per class."""
-        y = data.classes[data.labels]
-        price = compute_class_weight(self.class_weight, classes=data.classes, y=y)
-        if not (np.all(np.isfinite(price)) and np.all(price > 0)):
-            raise ValueError(
-                f"class_weight gives the classes {list(data.classes)} the factors "
-                f"{[float(p) for p in price]} on C; each must be positive and finite. "
-                "To leave a class out, leave out its rows."
-            )
-        return np.asarray(price, dtype=np.float64)
 
     def _solve(
         self, problem: JointProblem, rows: "_Rows", start: Array | None = None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -148,6 +149,19 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
             "to learn what tells them apart."
         )
     return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def class_prices(class_weight: Any, data: Labelled) -> Array:
+    """Factors on C per class, (k,), from ``class_weight`` as in scikit-learn."""
+    y = data.classes[data.labels]
+    price = compute_class_weight(class_weight, classes=data.classes, y=y)
+    if not (np.all(np.isfinite(price)) and np.all(price > 0)):
+        raise ValueError(
+            f"class_weight gives the classes {list(data.classes)} the factors "
+            f"{[float(p) for p in price]} on C; each must be positive and finite. "
+            "To leave a class out, leave out its rows."
+        )
+    return np.asarray(price, dtype=np.float64)
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
