@@ -1,6 +1,7 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from kernel_learn.kernels.base import (
     shared_statistic,
 )
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
 
 
@@ -54,6 +56,20 @@ class Combination(Kernel):
         kernels = [kernel.resolve(rows_for(kernel, X), sample_weight) for kernel in self.kernels]
         return type(self)(kernels, self.weights)
 
+    def resolve_on(self, pool: Pool) -> Self:
+        return type(self)(resolve_bank(self.kernels, pool), self.weights)
+
+    def rule_bytes(self, n: int) -> int:
+        return max(kernel.rule_bytes(n) for kernel in self.kernels)
+
+    def numeric_columns(self, X: Rows) -> Array:
+        columns = [kernel.numeric_columns(X) for kernel in self.kernels]
+        return np.unique(np.concatenate(columns)).astype(int)
+
+    @property
+    def row_copies(self) -> float:  # type: ignore[override]
+        return max(kernel.row_copies for kernel in self.kernels)
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
 
@@ -90,6 +106,11 @@ def evaluate_bank(
         A, B = _group_rows(group[0], X), None if X_ref is None else _group_rows(group[0], X_ref)
         Ks = evaluate_profiles(profiles, A, B) if profiles else [group[0](A, B)]
         yield from zip(members, Ks, strict=True)
+
+
+def resolve_bank(kernels: Sequence[Kernel], pool: Pool) -> list[Kernel]:
+    """Each kernel with its rules replaced by their values on the pool."""
+    return [kernel.resolve_on(replace(pool, X=rows_for(kernel, pool.X))) for kernel in kernels]
 
 
 def shared_groups(kernels: Sequence[Kernel]) -> list[list[int]]:

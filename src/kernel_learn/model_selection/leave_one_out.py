@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernel_learn.representations.base import Representation
+from kernel_learn.representations.base import Combined
 
 Array = NDArray[Any]
 
@@ -32,7 +32,7 @@ class LeaveOneOutPath:
         return int(max(np.flatnonzero(low), key=lambda i: self.lams[i]))
 
 
-def leave_one_out(sample: Representation, lams: Sequence[float]) -> LeaveOneOutPath:
+def leave_one_out(sample: Combined, lams: Sequence[float]) -> LeaveOneOutPath:
     """Exact leave-one-out squared error of ridge regression with intercept on the targets T.
 
         f = mean + A (A'A + lam)^{-1} A'(T - mean)    A = centred rows, A'A = diag(w)
@@ -44,7 +44,7 @@ def leave_one_out(sample: Representation, lams: Sequence[float]) -> LeaveOneOutP
     one pass over the rows.
     """
     lam = np.asarray(lams, dtype=np.float64)
-    spectrum = sample.spectrum()
+    spectrum = sample.spectrum
     w, AT_T = spectrum.w, sample.spectral_targets(spectrum)
     shrink = 1 / (w[:, None] + lam)  # (rank, n_lams)
     total, largest = np.zeros(len(lam)), np.zeros(len(lam))
