@@ -226,9 +226,7 @@ default="pairs"
             data.constraints.terms(reference),
             measured_rows.points,
             regularizer.alpha,
-            None
-            if measured_rows.is_exact
-            else partial(kernel_values, kernel=data.kernel, X=data.X),
+            measured_rows.base_values,
         )
         self.slack_ = float(self.slack) / reference.scale**2
         dual = self._dual(regularizer, measured)

@@ -181,5 +181,5 @@ def stack_rows(A: Rows, B: Rows) -> Rows:
             A.names, stack_rows(A.numbers, B.numbers), np.vstack([A.others, B.others]), A.place
         )
     if is_sparse(A):
-        return sparse.vstack([A, B], format="csr")  # type: ignore[call-overload]
+        return sparse.vstack([A, B], format="csr")
     return np.concatenate([np.asarray(A), np.asarray(B)])
