@@ -21,11 +21,13 @@ from scipy import linalg
 from kernel_learn.criteria.constraints import LinearConstraints, Terms
 from kernel_learn.criteria.regularizers import Regularizer
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import row_blocks
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.entries import own_values, paired_values, summed_values
 
 # Newton's method solves systems of this size: 0.1 s for a Cholesky factorisation of 2000.
 NEWTON_SIZE = 2000
+NEWTON_BLOCK = 512
 # Percentiles of the base kernel are taken over the pairs of so many distinct rows.
 REFERENCE_ROWS = 1000
 
@@ -78,14 +80,23 @@ class RegularizedDual:
         i, j = np.triu_indices(M)
         kept = H[i, j] > 0
         i, j = i[kept], j[kept]
-        E = self.constraints.entries(U, F, i, j)
-        E *= np.sqrt(H[i, j] * np.where(i == j, 1.0, 2.0))
-        inner = E.T @ E
-        inner[np.diag_indices(len(inner))] += 1 / self.gamma
+        root = np.sqrt(H[i, j] * np.where(i == j, 1.0, 2.0))
+
+        def rows(part: slice) -> Array:
+            return np.asarray(self.constraints.entries(U, F[part], i, j) * root)
+
+        # E has a row per free multiplier, so it is made twice in blocks and never held
+        blocks = list(row_blocks(len(F), NEWTON_BLOCK))
         g = self.sign[F] * gradient[F]
-        y = linalg.solve(inner, E.T @ g, assume_a="pos", check_finite=False)
+        inner, ET_g = np.eye(len(i)) / self.gamma, np.zeros(len(i))
+        for part in blocks:
+            E = rows(part)
+            inner += E.T @ E
+            ET_g += E.T @ g[part]
+        y = linalg.solve(inner, ET_g, assume_a="pos", overwrite_a=True, check_finite=False)
         step = np.zeros(self.n)
-        step[F] = self.gamma * self.sign[F] * (g - E @ y)
+        for part in blocks:
+            step[F[part]] = self.gamma * self.sign[F[part]] * (g[part] - rows(part) @ y)
         return step
 
     def curvature(self) -> float:

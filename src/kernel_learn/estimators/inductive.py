@@ -16,6 +16,8 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from kernel_learn.criteria.constraints import Constraints, Pairs, is_unlabeled
 from kernel_learn.criteria.draw import KINDS, draw_constraints
 from kernel_learn.criteria.inductive import (
+    NEWTON_BLOCK,
+    NEWTON_SIZE,
     REFERENCE_ROWS,
     BaseReference,
     Measured,
@@ -381,8 +383,10 @@ default="pairs"
         n_terms = len(data.constraints.terms(UnitReference()).left)
 
         def extra(n: int, M: int) -> float:
-            """Both sides of the constraints and their image under A, the features of the rows."""
-            return 8.0 * M * (4 * n_terms + 2 * len(data.rows))
+            """Sides of the constraints and their image, features of the rows, Newton's matrices."""
+            q = M * (M + 1) // 2
+            newton = 8.0 * q * (2 * q + 3 * NEWTON_BLOCK) if q <= NEWTON_SIZE else 0.0
+            return 8.0 * M * (4 * n_terms + 2 * len(data.rows)) + newton
 
         def planned(landmarks: Any, source: ArraySource) -> Plan:
             return plan_source(

@@ -31,8 +31,7 @@ from kernel_learn.solvers.result import Result
 
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
-# n x n and n x M arrays that the criteria hold at a time.
-PAIR_ARRAYS, ROW_ARRAYS = 6.0, 4.0
+ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
 
 
 class _Problem(NamedTuple):
@@ -51,6 +50,7 @@ class KernelMetric(SubspaceTransformer):
     """
 
     n_components: int | None
+    pair_arrays = 6.0  # n x n arrays that the criterion holds at a time
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -59,7 +59,7 @@ class KernelMetric(SubspaceTransformer):
 
         def extra(_: int, M: int) -> float:
             """All pairs of rows, and the features of all rows."""
-            return 8.0 * (PAIR_ARRAYS * n**2 + ROW_ARRAYS * n * M)
+            return 8.0 * (self.pair_arrays * n**2 + ROW_ARRAYS * n * M)
 
         self.plan_ = plan_source(
             data.kernels,
@@ -411,6 +411,8 @@ class KernelRCA(KernelMetric):
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
     base_kernel_, classes_, n_components_, plan_
     """
+
+    pair_arrays = 0.0
 
     def __init__(
         self,

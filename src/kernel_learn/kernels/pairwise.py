@@ -208,8 +208,8 @@ STATISTICS: dict[StatisticName, type[Statistic]] = {
 ROW_COPIES: dict[StatisticName, float] = {
     "dot": 0.5,
     "cosine": 1.0,
-    "sqeuclidean": 2.5,
-    "euclidean": 2.5,
+    "sqeuclidean": 3.0,
+    "euclidean": 3.0,
     "manhattan": 0.0,
     "chi2": 1.0,
 }

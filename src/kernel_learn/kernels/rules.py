@@ -48,7 +48,7 @@ def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
     X, w = pairwise.as_vectors(few.rows), few.weight
     n = len(w)
     D = np.empty((n, n))
-    pairwise.STATISTICS[statistic](X, X).block(slice(0, n), slice(0, n), D)
+    pairwise.STATISTICS[statistic](X, None).block(slice(0, n), slice(0, n), D)
     np.maximum(D, 0.0, out=D)
     # every pair twice, and the n zeros of i = j
     values = np.concatenate([np.zeros(n), *(D[i, i + 1 :] for i in range(n))])

@@ -52,6 +52,7 @@ class Combined(ABC):
     residual: float | None  # share of the kernel's trace that is left out, None if not measured
     operator: Array  # (m, m)
     targets: Array  # (m, r)
+    target_mean: Array  # (r,), zero if the sample is not centred
 
     @property
     def trace(self) -> float:

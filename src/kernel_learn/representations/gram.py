@@ -1,6 +1,7 @@
 """Exact, centred Gram matrices of one kernel or several."""
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class Gram(Combined):
         self.n, self.targets, self.weight = form.n, form.targets, form.weight
         self.root_weight, self.center = form.root_weight, form.center
         self.landmarks, self.dtype = form.landmarks, form.dtype
+        self.target_mean, self.order = form.target_mean, form.order
 
     def pairing(self, A: Array, O_A: Array) -> Array:
         return O_A
@@ -60,6 +62,33 @@ class Gram(Combined):
         root, share = np.sqrt(spectrum.w), self.weight / self.n
         for rows in row_blocks(len(share), 1024):
             yield spectrum.U[rows] * root, self.targets[rows], share[rows]
+
+    def sketched(self, size: int) -> "Gram":
+        few = self.order[:size]
+        part = copy(self)
+        part.operator = self.operator[np.ix_(few, few)]
+        part.targets, part.weight = self.targets[few], self.weight[few]
+        part.n = float(part.weight.sum())
+        return part
+
+    def left_out(self, lam: float, count: int) -> tuple[Array, Array, Array]:
+        """Of the first ``count`` rows by key: residuals left out, leverages, shares of the weight.
+
+        With Q = (G + lam I)^{-1} the residuals of a ridge regression with intercept are
+        lam Q T, and 1 - h_i = lam Q_ii - s_i/n. If these rows come last, their block
+        of Q is that of the factor's last block, and one factorisation is all it costs.
+        """
+        order = np.concatenate([self.order[count:], self.order[:count]])
+        M = self.operator[np.ix_(order, order)]
+        M[np.diag_indices(len(M))] += lam
+        L = linalg.cholesky(M.T, lower=True, overwrite_a=True, check_finite=False)
+        Q_T = linalg.cho_solve((L, True), self.targets[order], check_finite=False)[-count:]
+        inverse = linalg.solve_triangular(
+            L[-count:, -count:], np.eye(count), lower=True, check_finite=False
+        )
+        share = self.weight[order[-count:]] / self.n
+        left = lam * np.einsum("ij,ij->j", inverse, inverse) - share
+        return lam * Q_T / np.maximum(left, 1e-12)[:, None], 1 - left, share
 
     def expand(self, B: Array) -> SubspaceKernel:
         """f(x) = sum_i b_i <phi(x) - m, root_i (phi(x_i) - m)>, with the means moved into b."""
@@ -93,6 +122,7 @@ class GramForm(Representation):
         scale: bool = True,
         weigh_rows: bool = True,
         n_kept: int | None = None,  # None for all
+        order: Array | None = None,  # the rows in the order of their keys
     ) -> None:
         self.kernels, self.X = list(kernels), X
         n = n_rows(X)
@@ -101,7 +131,9 @@ class GramForm(Representation):
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.n, self.center, self.weigh_rows = float(self.weight.sum()), center, weigh_rows
         self.root_weight = np.sqrt(self.weight) if weigh_rows else np.ones(n)
-        self.targets = T - (self.weight / self.n) @ T if center else np.array(T)
+        self.order = np.arange(n) if order is None else order
+        self.target_mean = (self.weight / self.n) @ T if center else np.zeros(T.shape[1])
+        self.targets = T - self.target_mean
         self.targets *= self.root_weight[:, None]
         self.L = self.targets if mixing is None else self.targets @ mixing
         self.LT_L = self.L.T @ self.L

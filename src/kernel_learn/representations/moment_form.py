@@ -38,6 +38,7 @@ class FeatureSample(Combined):
             C = root[:, None] * C[np.ix_(kept, kept)] * root
             S, m = root[:, None] * S[kept], root * m[kept]
         self.mean_diagonal = float(np.trace(C)) / self.n + float(m @ m)
+        self.target_mean = t if form.center else np.zeros_like(t)
         if form.center:
             self.mean, self.operator, self.targets = m, C, S
         else:
@@ -56,13 +57,22 @@ class FeatureSample(Combined):
     def spectral_rows(
         self, spectrum: Spectrum, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
-        form, t = self.form, self.form.moments.target_mean
-        active = np.flatnonzero(self.theta)
-        for X, T, weight in form.merged_blocks(at_most):
-            Zs = form.features.parts(X)
-            Z = np.hstack([np.sqrt(self.theta[i]) * Zs[i] for i in active])
+        for X, T, weight in self.form.merged_blocks(at_most):
             root = np.sqrt(weight)[:, None]
-            yield root * ((Z - self.mean) @ spectrum.U), root * (T - t), weight / self.n
+            A = self._features(X) @ spectrum.U
+            A *= root
+            yield A, root * (T - self.target_mean), weight / self.n
+
+    def _features(self, X: Rows) -> Array:
+        """Centred z(x) in float64."""
+        Zs = self.form.features.parts(X)
+        active = np.flatnonzero(self.theta)
+        Z = np.empty((len(Zs[0]), len(self.mean)))
+        ends = np.cumsum([Zs[i].shape[1] for i in active])
+        for i, end in zip(active, ends, strict=True):
+            np.multiply(Zs[i], np.sqrt(self.theta[i]), out=Z[:, end - Zs[i].shape[1] : end])
+        Z -= self.mean
+        return Z
 
     def expand(self, B: Array) -> SubspaceKernel:
         return self.form.features.expand(B, self.mean, self.theta)
@@ -131,13 +141,14 @@ class MomentForm(Representation):
     def merged_blocks(self, at_most: int | None = None) -> Iterator[tuple[Rows, Array, Array]]:
         """Distinct rows with averaged targets and summed weights; of the summary, if not all."""
         assert self.source is not None, "this needs the rows"
+        size = max(1, self.block_rows // 2)  # features, the same in other coordinates, squares
         if at_most is None:
             X, targets, weights = self.source.merged()
-            for rows in row_blocks(len(weights), self.block_rows):
+            for rows in row_blocks(len(weights), size):
                 yield take_rows(X, rows), targets[rows], weights[rows]
             return
         summary = self.source.summary
-        for rows in row_blocks(min(at_most, len(summary.rows)), self.block_rows):
+        for rows in row_blocks(min(at_most, len(summary.rows)), size):
             weight = summary.weight[rows]
             T = dense(summary.labels[rows]) / weight[:, None]
             yield take_rows(self.source.X, summary.rows[rows]), T, weight

@@ -35,6 +35,7 @@ class Size:
     itemsize: int = 8  # of a number in it
     row_copies: float = 0.0  # that an evaluation of the kernels makes, in float64
     rule_bytes: int = 0  # to resolve the kernels' rules
+    rule_rows: int = 0  # at which they look
     pool: int = 20_000  # rows of the summary
     explicit: int | None = None  # dimension of the kernel's own feature space
     merges: bool = True  # whether repeated rows become one row
@@ -182,14 +183,13 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
     matrix, rows = 8 * n**2, n * size.double_bytes
     copied = n * size.row_bytes if size.merges and n < size.n_rows else 0.0
     held = _bookkeeping(size) + copied + 8 * needs.columns * n * size.n_targets
-    held += needs.extra(n, n)
     evaluation = size.row_copies * rows + (rows if size.itemsize < 8 else 0.0)
 
     def total(kept: int) -> int:
         phases = [
             _setup(size),
             (kept + (kept < p)) * matrix + evaluation,
-            needs.exact * matrix,
+            needs.exact * matrix + needs.extra(n, n),
             (kept + needs.weights) * matrix if p > 1 else 0.0,
         ]
         return int(held + max(phases))
@@ -218,7 +218,6 @@ def _plan_features(
     landmark_rows = M * (size.row_bytes + size.row_copies * size.double_bytes)
     # T, and the moments of all columns and targets as they are merged
     held = _bookkeeping(size) + M * size.row_bytes + (p * item * M**2 if kind != "explicit" else 0)
-    held += 8 * needs.rows * size.n_rows * columns + needs.extra(size.n_rows, columns)
     # k(x, landmarks), z, the copy that is centred, one-hot targets, copies of the rows
     per_row: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
     per_row += size.row_bytes + size.row_copies * size.double_bytes
@@ -232,7 +231,9 @@ def _plan_features(
             0.0 if kind == "explicit" else pool_rows * per_pool + landmark_rows,
             0.0 if kind == "explicit" else 6 * square + landmark_rows,
             block_rows * per_row + landmark_rows + 8 * 4 * (columns + q) ** 2,
-            8 * (needs.features + 1 + (p > 1)) * columns**2,
+            8 * (needs.features + 1 + (p > 1)) * columns**2
+            + 8 * needs.rows * size.n_rows * columns
+            + needs.extra(size.n_rows, columns),
         ]
         return int(held + max(phases))
 
@@ -263,9 +264,10 @@ def _bookkeeping(size: Size) -> int:
     return 48 * size.n_rows
 
 
-def _setup(size: Size) -> int:
+def _setup(size: Size) -> float:
     """Sorting the keys, or resolving the kernels' rules."""
-    return max(48 * size.n_rows, size.rule_bytes)
+    rows = size.rule_rows * (size.row_bytes + size.row_copies * size.double_bytes)
+    return max(48.0 * size.n_rows, size.rule_bytes + rows)
 
 
 def describe(chosen: Plan) -> str:

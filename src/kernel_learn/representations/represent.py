@@ -71,10 +71,18 @@ def size_of(
         itemsize=4 if getattr(source.X, "dtype", None) == np.float32 else 8,
         row_copies=max(kernel.row_copies for kernel in kernels),
         rule_bytes=max(kernel.rule_bytes(source.n_distinct) for kernel in kernels),
+        rule_rows=max(rule_rows(kernel, source.n_distinct) for kernel in kernels),
         pool=len(source.summary.rows) if uses_pool else 0,
         explicit=kernels[0].explicit_dimension(source.X) if len(kernels) == 1 else None,
         merges=merge,
     )
+
+
+def rule_rows(kernel: Kernel, n: int) -> int:
+    """How many of n distinct rows the rules of a kernel look at."""
+    if kernel.rule_bytes(n) == 0 or kernel.input == "matrix":
+        return 0
+    return n if kernel.pool_rows is None else min(n, kernel.pool_rows)
 
 
 def represent(
@@ -91,11 +99,13 @@ def represent(
 ) -> Representation:
     """The representation that the plan asks for; ``merge=False`` keeps repeated rows apart."""
     if chosen_plan.representation == "gram":
-        X, T, weight = source.X, None, source.weight
+        X, T, weight, order = source.X, None, source.weight, None
         if merge:
             X, T, weight = source.merged()
+            order = np.argsort(np.argsort(source.first))  # of the merged rows, by key
         T = source.targets(source.labels) if T is None else T
         options |= {"mixing": mixing, "center": center, "n_kept": chosen_plan.n_kept}
+        options["order"] = order
         form: Representation = GramForm(kernels, X, T, weight, **options)
         form.again = partial(GramForm, kernels, X, T, weight, **options)
         return form
