@@ -20,6 +20,7 @@ from kernel_learn.kernels.base import (
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
+from kernel_learn.kernels.table import Table
 
 
 def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[str, Gaussian]:
@@ -137,8 +138,9 @@ def common_input(kernels: Sequence[Kernel]) -> InputKind:
 
 
 def rows_for(kernel: Kernel, X: Rows) -> Rows:
-    """X as the kernel takes it: a frame becomes an array for a kernel on all columns."""
-    return as_rows(X, "vectors", "X") if kernel.input == "vectors" else X
+    """X as the kernel takes it: a table becomes an array for a kernel on all columns."""
+    is_table = isinstance(X, Table) or hasattr(X, "iloc")
+    return as_rows(X, "vectors", "X") if is_table and kernel.input == "vectors" else X
 
 
 def _add_group(
@@ -164,7 +166,9 @@ def _add_group(
 def _profile(kernel: Kernel) -> ProfileKernel | None:
     """The kernel that shares a statistic with others, if this is one, or one on some columns."""
     inner = kernel.base if isinstance(kernel, ColumnKernel) else kernel
-    return inner if isinstance(inner, ProfileKernel) else None
+    # a subclass with a call of its own is asked for its values, not for its profile
+    shares = isinstance(inner, ProfileKernel) and type(inner).__call__ is ProfileKernel.__call__
+    return inner if shares else None
 
 
 def _columns_key(kernel: Kernel) -> str:

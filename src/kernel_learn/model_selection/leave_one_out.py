@@ -1,19 +1,21 @@
 """Leave-one-out predictions of kernel ridge regression for all regularisations at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernel_learn.representations.base import Combined
+from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.representations.base import Combined, SpectralBlock
 from kernel_learn.representations.gram import Gram
 
 Array = NDArray[Any]
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
 LEVERAGE_LIMIT = 1 - 1e-5
+BLOCK_ROWS = 512
 # Rows whose errors judge a large sample, and how many lams are tried on it at the most.
 SEARCH_ROWS, SEARCH_STEPS = 1200, 4
 
@@ -61,7 +63,7 @@ def leave_one_out(
     shrink = 1 / (w[:, None] + lam)  # (rank, n_lams)
     total, largest, share_seen = np.zeros(len(lam)), np.zeros(len(lam)), 0.0
     scores: list[Array] = []
-    for A, T, share in sample.spectral_rows(spectrum, at_most):
+    for A, T, share in small_blocks(sample.spectral_rows(spectrum, at_most)):
         F = _fitted(A, shrink, AT_T)  # (n_lams, rows, q)
         H = np.square(A, out=A) @ shrink + share[:, None]  # (rows, n_lams)
         largest = np.maximum(largest, H.max(axis=0, initial=0.0))
@@ -136,6 +138,13 @@ def leave_groups_out(
         left_out[own] = np.linalg.solve(np.eye(len(own)) - H, residual[own])
     root = np.sqrt(share * sample.n)[:, None]
     return np.asarray((T - left_out) / root + sample.target_mean)
+
+
+def small_blocks(blocks: Iterator[SpectralBlock]) -> Iterator[SpectralBlock]:
+    """The same rows, so few at a time that predictions for all lams stay small."""
+    for A, T, share in blocks:
+        for rows in row_blocks(len(A), BLOCK_ROWS):
+            yield A[rows], T[rows], share[rows]
 
 
 def _fitted(A: Array, shrink: Array, AT_T: Array) -> Array:

@@ -243,7 +243,7 @@ def _plan_features(
     whole = 0 if kind == "explicit" or not size.pool else max(M, min(n, size.pool))
     pool_rows, least = whole, total(1, M if whole else 0)
     if least <= budget < total(1, whole):
-        pool_rows = max(M, int((budget - total(1, 0)) / per_pool))
+        pool_rows = max(M, int((budget - held - landmark_rows) / per_pool))
     return Plan(
         kind,
         size.n_rows,
