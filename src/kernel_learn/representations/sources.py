@@ -105,7 +105,7 @@ class ArraySource:
             rows=kept,
             weight=np.bincount(inverse, self.weight, len(first))[: len(kept)],
             labels=summed_labels(inverse, self.labels, self.weight, self.n_classes, len(kept)),
-            capacity=len(kept) if len(kept) < len(first) else capacity_of(self.X),
+            capacity=len(kept),
             n_known=len(first),
         )
 
