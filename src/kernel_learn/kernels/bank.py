@@ -60,8 +60,8 @@ class Combination(Kernel):
     def resolve_on(self, pool: Pool) -> Self:
         return type(self)(resolve_bank(self.kernels, pool), self.weights)
 
-    def rule_bytes(self, n: int) -> int:
-        return max(kernel.rule_bytes(n) for kernel in self.kernels)
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        return max(kernel.rule_bytes(n, is_weighted) for kernel in self.kernels)
 
     def numeric_columns(self, X: Rows) -> Array:
         columns = [kernel.numeric_columns(X) for kernel in self.kernels]

@@ -57,7 +57,7 @@ class Precomputed(Kernel):
     def reference(self, X: Rows, indices: Array) -> Rows:
         return np.asarray(indices)
 
-    def rule_bytes(self, n: int) -> int:
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
         return 24 * n**2  # the comparison with the transpose
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
