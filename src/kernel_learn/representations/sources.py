@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -129,7 +129,15 @@ class ArraySource:
             other.__dict__["_unique"] = self._unique
         return other
 
-    def subset(self, rows: Array) -> "ArraySource":
+    def with_rows(self, X: Rows) -> "ArraySource":
+        """The same rows in another form; their keys are not computed again."""
+        if X is self.X:
+            return self
+        other = self.subset(slice(None))
+        other.X = X
+        return other
+
+    def subset(self, rows: Any) -> "ArraySource":
         """Some of the rows."""
         return ArraySource(
             take_rows(self.X, rows),
