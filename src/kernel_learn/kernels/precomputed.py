@@ -65,6 +65,7 @@ class Precomputed(Kernel):
         if self.psd not in ("clip", "error"):
             raise ValueError(f'Precomputed(psd={self.psd!r}): psd must be "clip" or "error".')
         X = self.matrix(X)
+        check_square(X)
         check_symmetric_matrix(X)
         if self.repair is not None or is_positive_semidefinite(X):
             return self
@@ -91,20 +92,27 @@ def kernel_matrix(X: Rows) -> Array:
     return pairwise.dense(pairwise.as_vectors(X))
 
 
-def check_symmetric_matrix(K: Array) -> None:
+def check_square(K: Array) -> None:
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"A precomputed kernel matrix must be square at fit, and X has shape {K.shape}. "
             "Pass K(X_train, X_train) to fit and K(X_new, X_train) afterwards."
         )
+
+
+def check_symmetric_matrix(
+    K: Array,
+    what: str = "The precomputed kernel matrix",
+    remedy: str = "Use (K + K.T) / 2 if that is rounding, and check that X is "
+    "K(X_train, X_train) if it is not.",
+) -> None:
     largest = np.abs(K).max(initial=0.0)
     difference = np.abs(K - K.T)
     if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:
         i, j = np.unravel_index(np.argmax(difference), K.shape)
         raise ValueError(
-            f"The precomputed kernel matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
-            f"entry ({j}, {i}) is {K[j, i]:.6g}. Use (K + K.T) / 2 if that is rounding, and check "
-            "that X is K(X_train, X_train) if it is not."
+            f"{what} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
+            f"entry ({j}, {i}) is {K[j, i]:.6g}. {remedy}"
         )
 
 
