@@ -32,7 +32,7 @@ def test_merging_keeps_the_smaller_capacity_and_what_is_not_known(rng):
     many = Summary.of(X[30:], nothing, capacity=50)
     for merged in (few.merge(many), many.merge(few)):
         assert (len(merged.keys), merged.capacity, merged.n_known) == (8, 8, None)
-    less = Summary.of(X[:3], nothing[:3], capacity=50)
+    less = Summary.of(few.rows[:3], nothing[:3], capacity=50)
     assert few.merge(less).n_known is None
 
 
