@@ -1,6 +1,5 @@
 """What all estimators of a learned subspace share."""
 
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, wraps
@@ -17,6 +16,7 @@ from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
     Combined,
@@ -58,10 +58,10 @@ def all_or_nothing(fit: Fit) -> Fit:
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
-        for name in before:
-            if name.endswith("_") and not name.startswith("_"):
-                delattr(self, name)
         try:
+            for name in before:
+                if name.endswith("_") and not name.startswith("_"):
+                    delattr(self, name)
             with one_thread_if_small(args[0] if args else kwargs.get("X")):
                 return fit(self, *args, **kwargs)
         except BaseException:
@@ -164,11 +164,9 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         wanted: int | None = self.n_components
         if wanted is not None and self.n_components_ < wanted:
             found = self.n_components_
-            warnings.warn(
+            warn_user(
                 f"n_components={wanted} features were asked for, and the targets and the kernel "
                 f"determine {found}; transform gives {found} columns.",
-                UserWarning,
-                stacklevel=4,
             )
 
     def _store_result(self, result: Result) -> None:

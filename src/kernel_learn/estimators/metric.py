@@ -1,6 +1,5 @@
 """Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
 
-import warnings
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple, Self
@@ -25,6 +24,7 @@ from kernel_learn.estimators.validation import (
     check_spread,
     validate_labelled,
 )
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
     FeatureMap,
@@ -77,7 +77,7 @@ class KernelMetric(SubspaceTransformer):
             source,
             self.landmarks,
             self.memory_budget,
-            Needs(6.0, 6.0, extra=extra, remedy="fit it on a subset of the rows"),
+            Needs(6.0, 6.0, reordered=True, extra=extra, remedy="fit it on a subset of the rows"),
             exact_rows=EXACT_ROWS,
             default_landmarks=DEFAULT_LANDMARKS,
         )
@@ -127,11 +127,10 @@ class KernelMetric(SubspaceTransformer):
         self.objective_, self.gap_ = result.value, result.gap
         self.n_iter_, self.history_ = result.n_iter, result.history
         if result.status != "optimal":
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative "
                 f"gap of {result.relative_gap:.2g}. Raise max_iter, tol or reg.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     reg: float

@@ -1,6 +1,5 @@
 """Kernels of others: a function, a scikit-learn metric name, a Gaussian-process kernel."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, Kernel, Rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.precomputed import check_symmetric_matrix, is_positive_semidefinite
+from kernel_learn.kernels.warn import warn_user
 
 # Rows on which a function is looked at before it is trusted to be a kernel.
 CHECKED_ROWS = 100
@@ -32,13 +32,11 @@ class FunctionKernel(Kernel):
         check_symmetric_matrix(K, f"The kernel function {self.function!r}", CHECK_FUNCTION)
         if np.isfinite(K).all() and not is_positive_semidefinite(K):
             w = linalg.eigvalsh(K)
-            warnings.warn(
+            warn_user(
                 f"The kernel function {self.function!r} is not positive semidefinite: on "
                 f"{len(K)} rows its matrix has eigenvalues from {w[0]:.3g} to {w[-1]:.3g}. What is "
                 "learned with it means little; correct it, or pass the repaired matrix to "
-                'kernel="precomputed".',
-                UserWarning,
-                stacklevel=2,
+                'kernel="precomputed".'
             )
         return self
 

@@ -1,6 +1,5 @@
 """A kernel matrix that the user has computed."""
 
-import warnings
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -8,6 +7,7 @@ from scipy import linalg
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.warn import warn_user
 
 
 class Precomputed(Kernel):
@@ -76,12 +76,10 @@ class Precomputed(Kernel):
                 f"from {w[0]:.3g} to {w[-1]:.3g}. Correct the kernel, or let "
                 'Precomputed(psd="clip") set the negative ones to zero.'
             )
-        warnings.warn(
+        warn_user(
             f"The precomputed kernel matrix has negative eigenvalues (smallest {w[0]:.3g}, "
             f"largest {w[-1]:.3g}); they are set to zero, and new rows are repaired alike. "
             'Precomputed(psd="error") refuses such a matrix.',
-            UserWarning,
-            stacklevel=2,
         )
         V_plus = V[:, w > 0]
         repair = (V_plus @ V_plus.T).astype(X.dtype)

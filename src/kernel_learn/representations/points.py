@@ -44,8 +44,10 @@ def exact_points(
     """
     own = rows[part.first]
     landmarks = kernel.reference(source.X, own)
-    data = to_double(take_rows(source.X, own))
-    K = kernel(data, landmarks) if kernel.input == "matrix" else kernel(data)
+    if kernel.input == "matrix":
+        K = kernel(to_double(take_rows(source.X, own)), landmarks)
+    else:
+        K = kernel(to_double(landmarks))
     K = K.astype(np.float64, copy=False)
     dtype = getattr(source.X, "dtype", None)
     w, T = whitening(K.copy(), dtype)

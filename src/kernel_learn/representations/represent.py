@@ -1,6 +1,7 @@
 """From rows to a representation: the one place that carries out a plan."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -44,12 +45,13 @@ def plan_source(
 ) -> Plan:
     """The plan for some rows and what the user said of landmarks and memory."""
     wanted = check_landmarks(landmarks)
-    uses_pool = isinstance(wanted, str)
+    uses_pool, gives = isinstance(wanted, str), False
     if isinstance(wanted, Landmarks):
         uses_pool, wanted = wanted.rule != "uniform", wanted.count or default_landmarks
     elif not isinstance(wanted, str):
-        wanted = n_rows(wanted)
+        gives, wanted = True, n_rows(wanted)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
+    size = replace(size, gives_landmarks=gives)
     return plan(
         size,
         wanted,
@@ -78,6 +80,7 @@ def size_of(
         pool=len(source.summary.rows) if uses_pool else 0,
         explicit=kernels[0].explicit_dimension(source.X) if len(kernels) == 1 else None,
         merges=merge,
+        copied_bytes=source.copied_bytes,
     )
 
 
