@@ -107,8 +107,8 @@ class SharedStatistics:
     def _mismatches(self) -> Array:
         if not self.codes.shape[1]:
             return np.zeros(self.shape)
-        shares: Array = cdist(self.codes, self.codes_ref, "hamming")
-        return shares * self.codes.shape[1]
+        shares = cdist(self.codes, self.codes_ref, "hamming")
+        return np.asarray(shares * self.codes.shape[1])
 
     def _gower(self) -> Array:
         return self["manhattan"] + self._mismatches() if self.codes.size else self["manhattan"]
