@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath, RidgeSolves, solve_ridge
+from kernel_learn.criteria.ridge import (
+    LEAST_SLACK,
+    RidgePath,
+    RidgeSolves,
+    solve_ridge,
+    with_all_shares,
+)
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels import Gaussian, Linear
 from oracles import classifier as oracle
@@ -89,3 +95,13 @@ def test_targets_of_some_rows(rng):
     part = targets.take(np.array([9, 5, 1, 0]))
     assert [list(group) for group in part.groups] == [[1, 3]]
     np.testing.assert_array_equal(part.counts, targets.counts[[9, 5, 1, 0]])
+
+
+@pytest.mark.parametrize("groups", GROUPS, ids=["rows", "groups"])
+def test_shares_of_all_rows(groups, X, rng):
+    """Strongly regularised scores are the class shares, and do not give the label away."""
+    targets = Targets(counts_of("weights", rng), groups)
+    scores, _ = RidgePath(Gaussian(0.3)(X), targets).held_out(np.array([1e9]))
+    assert np.abs(scores[0] - targets.mean).max() > 0.02
+    moved = with_all_shares(scores, targets)[0]
+    np.testing.assert_allclose(moved, np.tile(targets.mean, (14, 1)), atol=1e-6)

@@ -40,7 +40,8 @@ def test_discriminants_count_weights_as_repetitions(scores, counts, rng):
 
 
 def test_scores_that_sum_to_one_and_classes_without_rows(counts, rng):
-    S = rng.dirichlet(np.ones(3), size=20)
+    S = rng.dirichlet(np.ones(3), size=20) + counts / counts.sum(axis=1, keepdims=True)
+    S /= 2
     counts[:, 2] = 0
     counts[counts.sum(axis=1) == 0, 0] = 1
     for g, found in zip(SHRINKAGES, fit_discriminants(S, counts), strict=True):
@@ -113,3 +114,18 @@ def test_mean_and_error(counts, rng):
 
 def test_softmax_of_large_logits():
     assert softmax(np.array([[1e4, 0.0], [0.0, 0.0]])).tolist() == [[1.0, 0.0], [0.5, 0.5]]
+
+
+def test_scores_that_speak_against_their_class_are_left_out(rng):
+    """Backwards they would predict every row: what leaving out does where there is no signal."""
+    y = np.arange(60) % 3
+    Y = np.eye(3)[y]
+    backwards = 1 / 3 - 0.01 * Y + 0.001 * rng.standard_normal((60, 3))
+    found = fit_second_level(backwards, Targets(Y), np.arange(60) // 3 % 5)
+    np.testing.assert_allclose(found.proba(), 1 / 3, atol=1e-6)
+    half = backwards.copy()
+    half[:, 0] = Y[:, 0] + 0.1 * rng.standard_normal(60)
+    P = fit_second_level(half, Targets(Y), np.arange(60) // 3 % 5).proba()
+    assert P[y == 0, 0].mean() > 0.9 and 0.4 < P[y == 1, 1].mean() < 0.6
+    pairs = fit_discriminants(-Y[:, :1], Y, roles=np.array([[-1.0, 1.0, 0.0]]))[0]
+    assert np.abs(pairs.coef).max() > 0

@@ -49,11 +49,17 @@ def ridge_left_out(K, counts, lam, groups):
 
 
 def discriminant_logits(S, counts, shrinkage, S_new):
-    """Log-odds of the shrunken discriminant, one repetition at a time."""
+    """Log-odds of the shrunken discriminant, one repetition at a time.
+
+    The score of a class that is not higher on its own rows than on the others is left out.
+    """
     units = repeat(counts)
     n, k, q = len(units), counts.shape[1], S.shape[1]
     F = np.array([S[i] for i, _ in units])
     y = np.array([c for _, c in units])
+    for c in range(q):
+        if not (y == c).any() or F[y == c, c].mean() <= F[y != c, c].mean():
+            F[:, c] = 0.0
     m = F.mean(axis=0)
     M = np.array([F[y == c].mean(axis=0) if (y == c).any() else m for c in range(k)])
     W = np.zeros((q, q))

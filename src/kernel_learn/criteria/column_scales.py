@@ -27,7 +27,7 @@ REG = 0.1
 FLOOR = 1e-6
 # The fitted values have rank below k; of more classes so many directions are followed.
 MOST_DIRECTIONS = 10
-BLOCK_ENTRIES = 2**22
+BLOCK_ENTRIES = 2**21
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,19 @@ def squared_gradients(Z: Rows, targets: Targets) -> Array:
         V = W * a
         own = V.sum(axis=1)
         for columns in row_blocks(Z.shape[1], size):
-            Z_j = Z[:, columns]
-            VZ = (Z_j.T @ V.T).T if is_sparse(Z_j) else V @ Z_j
-            dense = Z_j.toarray() if is_sparse(Z_j) else Z_j
-            M[columns] += p @ (own[:, None] * dense - VZ) ** 2
+            M[columns] += _mean_squares(Z[:, columns], V, own, p)
     return M
+
+
+def _mean_squares(Z: Rows, V: Array, own: Array, p: Array) -> Array:
+    """sum_i p_i (own_i z_ij - [VZ]_ij)^2 for every column; of sparse rows term by term."""
+    if not is_sparse(Z):
+        return np.asarray(p @ (own[:, None] * Z - V @ Z) ** 2)
+    VZ = (Z.T @ V.T).T
+    crossed = Z.multiply((p * own)[:, None]).multiply(VZ).sum(axis=0)
+    squared = Z.multiply(Z).multiply((p * own**2)[:, None]).sum(axis=0)
+    total = p @ VZ**2 - 2 * np.asarray(crossed).ravel() + np.asarray(squared).ravel()
+    return np.asarray(np.maximum(total, 0.0))
 
 
 def scale_columns(X: Rows, s: Array) -> Rows:

@@ -11,6 +11,12 @@ fitted, class means M_c and the pooled covariance W within classes,
 
 g and t by the log loss of parts of the rows that the means and W have not
 seen. On scores of training rows W would be far too small.
+
+A score must speak for its own class. Where two classes look alike, leaving a
+row out pushes its scores away from its own label (the mean of its class
+loses it), and read backwards such scores predict every row that was left out
+and no new one: on 50 rows with labels by chance to 12 % error. A score whose
+mean over its own class is not above that over the others is left out.
 """
 
 from dataclasses import dataclass
@@ -53,17 +59,18 @@ def fit_second_level(
     scores: Array,  # (n, q) held out
     targets: Targets,
     folds: Array,  # (n,) the part of each row
+    roles: Array | None = None,  # (q, k), see fit_discriminants
 ) -> SecondLevel:
     """The discriminant on all rows, at the shrinkage and temperature of least held-out loss."""
     logits = np.zeros((len(SHRINKAGES), targets.n, targets.n_classes))
     for part in np.unique(folds):
         inside, outside = np.flatnonzero(folds != part), folds == part
-        maps = fit_discriminants(scores[inside], targets.counts[inside])
+        maps = fit_discriminants(scores[inside], targets.counts[inside], roles)
         for i, discriminant in enumerate(maps):
             logits[i, outside] = discriminant(scores[outside])
     losses = np.array([log_loss_path(L, targets, TEMPERATURES) for L in logits])
     g, t = divmod(int(losses.argmin()), len(TEMPERATURES))
-    final = fit_discriminants(scores, targets.counts)[g]
+    final = fit_discriminants(scores, targets.counts, roles)[g]
     sharp = float(TEMPERATURES[t])
     return SecondLevel(
         LinearMap(sharp * final.coef, sharp * final.intercept),
@@ -72,13 +79,18 @@ def fit_second_level(
     )
 
 
-def fit_discriminants(scores: Array, counts: Array) -> list[LinearMap]:
+def fit_discriminants(
+    scores: Array,  # (n, q)
+    counts: Array,  # (n, k)
+    roles: Array | None = None,  # (q, k): 1 if the score speaks for the class, -1 if against
+) -> list[LinearMap]:
     """One discriminant per shrinkage; a class without rows stands at the centre."""
     weight, n_c = counts.sum(axis=1), counts.sum(axis=0)
     total, k, q = float(weight.sum()), counts.shape[1], scores.shape[1]
     m = weight @ scores / total
     S = scores - m
     M = (counts.T @ S) / np.where(n_c > 0, n_c, 1.0)[:, None]
+    S, M = _for_their_class(S, M, n_c, one_hot_roles(k) if roles is None else roles)
     within = (S * weight[:, None]).T @ S - (M * n_c[:, None]).T @ M
     W = within / max(total - np.count_nonzero(n_c), 1.0)
     prior = np.log((n_c + 0.5) / (total + 0.5 * k))
@@ -90,6 +102,22 @@ def fit_discriminants(scores: Array, counts: Array) -> list[LinearMap]:
         intercept = prior - 0.5 * np.sum(M.T * coef, axis=0)
         maps.append(LinearMap(coef, intercept - m @ coef))
     return maps
+
+
+def one_hot_roles(k: int) -> Array:
+    """One score per class, for it and against the others."""
+    return 2.0 * np.eye(k) - 1.0
+
+
+def _for_their_class(S: Array, M: Array, n_c: Array, roles: Array) -> tuple[Array, Array]:
+    """Centred scores and class means without the scores that speak against their class."""
+    means = []
+    for side in (roles > 0, roles < 0):
+        share = side * n_c
+        total = share.sum(axis=1)
+        means.append(np.sum(share.T * M, axis=0) / np.where(total > 0, total, 1.0))
+    kept = (means[0] > means[1]).astype(np.float64)
+    return S * kept, M * kept
 
 
 def log_loss_path(logits: Array, targets: Targets, temperatures: Array) -> Array:

@@ -71,7 +71,7 @@ def level_codes(values: Array) -> tuple[Array, Array]:
 
 def is_missing(values: Array) -> Array:
     """Where an entry is None, NaN or a frame's own mark for missing."""
-    return np.array([value is None or value != value or _is_mark(value) for value in values], bool)
+    return np.array([value is None or _is_mark(value) or value != value for value in values], bool)
 
 
 def columns_of(X: Rows) -> list[Array]:

@@ -1,0 +1,204 @@
+"""From what a user passes to a problem: rows read and merged, labels, weights, groups."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from kernel_learn.estimators.distinct import DistinctRows, merge_rows
+from kernel_learn.estimators.fitting import Fitted, Problem
+from kernel_learn.estimators.quality import QUALITIES, bank, plan_classifier
+from kernel_learn.estimators.table import Table, as_rectangle, learn_table
+from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
+from kernel_learn.kernels.codes import categorical_positions
+from kernel_learn.kernels.pairwise import is_sparse
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem, and the way back from distinct rows to the rows given."""
+
+    problem: Problem
+    rows: DistinctRows
+    classes: Array
+    kept: Array  # (n_kept,) the rows of positive weight
+    left: Table  # the others
+    n_given: int
+
+    def held_out(self, fitted: Fitted) -> Array:
+        """Held-out probabilities of all rows given; a row of weight zero was never in."""
+        P = np.empty((self.n_given, len(self.classes)))
+        P[self.kept] = fitted.proba[self.rows.inverse]
+        others = np.setdiff1d(np.arange(self.n_given), self.kept)
+        if len(others):
+            P[others] = fitted.machine.proba(self.left)
+        return P
+
+
+def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int) -> Prepared:
+    """Check everything, merge equal rows, decide what is tried."""
+    if y is None:
+        raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
+    groups_of_columns = column_groups(estimator.column_groups, X)
+    X = read_rows(estimator, X, reset=True)
+    y = _check_target(y)
+    check_consistent_length(X, y)
+    weight = check_weights(sample_weight, len(y))
+    weight = np.ones(len(y)) if weight is None else weight
+    classes, labels = encode_labels(y, weight)
+    reader = learn_table(X, estimator.categorical)
+    everything = reader.read(X)
+    kept = np.flatnonzero(weight > 0)
+    table = everything.take(kept)
+    labels, weight = labels[kept], weight[kept]
+    weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
+    groups = _check_groups(groups, len(y), kept)
+    rows = merge_rows(table.keys(), labels, weight, len(classes), groups, seed)
+    quality = QUALITIES[estimator.quality]
+    problem = Problem(
+        table=table.take(rows.first),
+        reader=reader,
+        targets=rows.targets,
+        sources={"": None, **groups_of_columns},
+        candidates=_candidates(estimator.quality, table, reader, groups_of_columns),
+        quality=quality,
+        plan=plan_classifier(len(y), rows.targets.n, quality, estimator.memory_budget),
+        max_members=int(estimator.max_members),
+        deadline=np.inf if estimator.time_budget is None else float(estimator.time_budget),
+        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+    )
+    left = everything.take(np.setdiff1d(np.arange(len(y)), kept))
+    return Prepared(problem, rows, classes, kept, left, len(y))
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
+    if is_views(X):
+        X = _side_by_side(X)
+    X = as_rectangle(X)
+    least = 2 if reset else 1
+    if hasattr(X, "columns") or hasattr(X, "column_names"):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if X.shape[0] < least or X.shape[1] < 1:
+            raise ValueError(
+                f"Found a frame of shape {tuple(X.shape)}; at least {least} sample(s) and 1 "
+                "feature(s) are required."
+            )
+        return X
+    objects = X.dtype.kind in "OUS"
+    finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
+    return validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=None if objects else np.float64,
+        ensure_all_finite=finite,
+        ensure_min_samples=least,
+        reset=reset,
+    )
+
+
+def is_views(X: Any) -> bool:
+    """Whether X is a list or tuple of 2-D arrays, one per group of columns."""
+    return (
+        isinstance(X, list | tuple)
+        and len(X) > 0
+        and all(len(getattr(part, "shape", ())) == 2 for part in X)
+    )
+
+
+def column_groups(groups: Any, X: Any) -> dict[str, Array]:
+    """Named groups of columns as positions."""
+    if is_views(X):
+        if groups is not None:
+            raise ValueError(
+                "X is a list of arrays, one per group of columns, and column_groups names groups "
+                "too. Give one of them."
+            )
+        ends = np.cumsum([part.shape[1] for part in X])
+        return {
+            f"view_{i}": np.arange(end - part.shape[1], end)
+            for i, (part, end) in enumerate(zip(X, ends, strict=True))
+        }
+    if groups is None:
+        return {}
+    if not hasattr(groups, "items"):
+        raise ValueError(
+            f"KernelClassifier(column_groups={groups!r}): give a dict of names to lists of columns."
+        )
+    X = as_rectangle(X)
+    return {str(name): np.array(categorical_positions(cols, X)) for name, cols in groups.items()}
+
+
+def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
+    """Factors on the rows' weights whose weighted mean is one, (n,)."""
+    if class_weight is None:
+        return np.ones(len(labels))
+    counts = np.bincount(labels, weight, len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factor = counts.sum() / (len(classes) * counts)
+    else:
+        factor = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
+        raise ValueError(
+            f"class_weight gives the classes {list(classes)} the weights "
+            f"{[float(f) for f in factor]}; each must be positive and finite. "
+            "To leave a class out, leave out its rows."
+        )
+    factor = np.asarray(factor, dtype=np.float64) * counts.sum() / (factor @ counts)
+    return np.asarray(factor[labels])
+
+
+def _candidates(quality: str, table: Table, reader: Any, groups: dict[str, Array]) -> list:
+    def of(columns: Array | None, prefix: str) -> list:
+        inside = np.arange(reader.n_columns) if columns is None else columns
+        return bank(
+            quality,
+            numbers=bool(np.isin(reader.numbers, inside).any()),
+            categories=bool(np.isin(reader.categories, inside).any()),
+            is_sparse=is_sparse(table.numbers),
+            prefix=prefix,
+        )
+
+    found = of(None, "")
+    for name, columns in groups.items():
+        found += of(columns, f"{name}/")
+    return found
+
+
+def _check_target(y: Any) -> Array:
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            "y has several labels per row, and KernelClassifier gives each row one class. Use "
+            "sklearn.multioutput.MultiOutputClassifier(KernelClassifier())."
+        )
+    return check_labels(y)
+
+
+def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    if len(groups) != n:
+        raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
+    found = np.unique(groups, return_inverse=True)[1][kept]
+    if len(np.unique(found)) < 2:
+        raise ValueError("All rows are of one group, and nothing can be left out of it.")
+    return found
+
+
+def _side_by_side(parts: Any) -> Any:
+    if len({part.shape[0] for part in parts}) > 1:
+        shapes = [tuple(part.shape) for part in parts]
+        raise ValueError(f"X is a list of arrays of the shapes {shapes}; they need the same rows.")
+    if any(is_sparse(part) for part in parts):
+        return sparse.hstack(parts, format="csr")
+    return np.hstack([np.asarray(part) for part in parts])
+
+
+def _silent(text: str) -> None:
+    pass

@@ -1,0 +1,123 @@
+"""How much is tried: the members of each quality, and what is carried out for so many rows."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from kernel_learn.estimators.members import Candidate, candidates
+from kernel_learn.representations.plan import format_bytes, parse_memory
+
+PLAIN = {
+    "fast": {
+        "z": "rbf1 rbf3 rbf10 lap1 lap3 lin",
+        "q": "rbf3 lap1 lap3 lin",
+        "u": "anova",
+    },
+    "balanced": {
+        "z": "rbf1 rbf3 rbf10 lap1 lap3 lin poly3 arc",
+        "q": "rbf1 rbf3 exp1 lap1 lap3 lin",
+        "u": "anova add",
+        "c": "rbf1 rbf3 lin",
+    },
+}
+PLAIN["best"] = PLAIN["balanced"]
+LEARNED = {
+    "fast": {},
+    "balanced": {"z": "rbf1 exp1 lap1 lap3", "q": "rbf1 exp1 lap1 lap3"},
+}
+LEARNED["best"] = LEARNED["balanced"]
+# Exact up to so many distinct rows: a Cholesky factorisation and inverse of 5000 rows
+# take about 3 s; above, local exact leaves are as good and cheaper.
+EXACT_ROWS = 5000
+# Matrices of n x n that an exact refit holds at its peak: two distances, a dot product,
+# the kernel, its factor.
+EXACT_MATRICES = 6
+
+
+@dataclass(frozen=True)
+class Quality:
+    """What a quality stands for."""
+
+    screen: int  # rows on which all candidates are tried, if there are more
+    keep: int  # candidates that are then fitted to all rows
+    repeats: int  # of the division into parts
+
+
+QUALITIES = {
+    "fast": Quality(400, 4, 1),
+    "balanced": Quality(400, 8, 1),
+    "best": Quality(1000, 12, 3),
+}
+
+
+@dataclass(frozen=True)
+class ClassifierPlan:
+    """What a fit carries out, decided before it starts; prints itself."""
+
+    n_given: int
+    n_rows: int  # distinct rows
+    screen_rows: int  # rows on which candidates are tried; n_rows if all
+    leaf_rows: int  # rows of a leaf at most; n_rows if there is one exact fit
+    bytes_needed: int
+    budget: int
+
+    @property
+    def exact(self) -> bool:
+        return self.leaf_rows >= self.n_rows
+
+    def __str__(self) -> str:
+        rows = f"{self.n_rows} distinct rows of {self.n_given}"
+        screen = "all of them" if self.screen_rows >= self.n_rows else f"{self.screen_rows} rows"
+        refit = (
+            "one exact fit per member"
+            if self.exact
+            else f"exact fits in leaves of at most {self.leaf_rows} rows"
+        )
+        need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
+        return f"{rows}: candidates tried on {screen}, {refit}; {need} of a budget of {budget}"
+
+
+def plan_classifier(
+    n_given: int, n_rows: int, quality: Quality, memory_budget: Any
+) -> ClassifierPlan:
+    """Screening above 1.25 times the screen, leaves above EXACT_ROWS or what memory allows."""
+    budget = parse_memory(memory_budget)
+    affordable = int((budget / (8 * EXACT_MATRICES)) ** 0.5)
+    if affordable < 50:
+        raise ValueError(
+            f"memory_budget={memory_budget!r} leaves room for kernels of {affordable} rows. "
+            "Give at least 200 kB."
+        )
+    screen = n_rows if n_rows <= 1.25 * quality.screen else quality.screen
+    screen = min(screen, affordable)
+    leaf = n_rows if n_rows <= min(EXACT_ROWS, affordable) else min(LEAF_ROWS, affordable)
+    peak = 8 * EXACT_MATRICES * max(screen, min(leaf, n_rows)) ** 2
+    return ClassifierPlan(n_given, n_rows, screen, leaf, peak, budget)
+
+
+LEAF_ROWS = 2000
+
+
+def bank(
+    quality: str,
+    *,
+    numbers: bool = True,
+    categories: bool = False,
+    is_sparse: bool = False,
+    prefix: str = "",
+) -> list[Candidate]:
+    """The candidates of a quality on the views that a table has."""
+    plain, learned = dict(PLAIN[quality]), dict(LEARNED[quality])
+    if is_sparse:  # ranks do not keep zero zero
+        plain.pop("u", None)
+    if not numbers:  # all views but codes and blocks of ones are the same
+        for name in ("q", "c"):
+            plain.pop(name, None)
+            learned.pop(name, None)
+    if categories:
+        plain["u"] = plain["u"] + " ham0.3"
+    found = []
+    for view, kernels in plain.items():
+        found += candidates(prefix + view, kernels)
+    for view, kernels in learned.items():
+        found += candidates(prefix + view, kernels, learned=True)
+    return found
