@@ -10,6 +10,8 @@ import numpy as np
 from kernel_learn.criteria.column_scales import ColumnScales
 from kernel_learn.criteria.permutation import permutation_p_value
 from kernel_learn.criteria.ridge import RidgePath
+from kernel_learn.criteria.second_level import log_losses
+from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
 from kernel_learn.estimators.judging import (
@@ -20,10 +22,18 @@ from kernel_learn.estimators.judging import (
     judge,
     scales_of_parts,
     weigh,
+    weigh_probabilities,
+)
+from kernel_learn.estimators.leaves import (
+    LeafMachine,
+    fit_leaves,
+    grow_tree,
+    scaled,
+    tune_on_leaves,
 )
 from kernel_learn.estimators.machine import Machine, build_machine
-from kernel_learn.estimators.members import Candidate, candidates
-from kernel_learn.estimators.quality import ClassifierPlan, Quality
+from kernel_learn.estimators.members import Candidate, candidates, narrower
+from kernel_learn.estimators.quality import NARROW_ABOVE, ClassifierPlan, Quality
 from kernel_learn.estimators.report import Member, Members
 from kernel_learn.estimators.table import Table, TableReader
 from kernel_learn.estimators.table_views import TableView, fit_view
@@ -32,6 +42,7 @@ from kernel_learn.estimators.validation import Array
 # Rows on which the permutation test and the relevance of columns are worked out.
 PROBE_ROWS = 1000
 SURVIVOR_SHARE = 0.01  # of the heaviest weight
+TUNING_LEAVES = 2
 REFIT_REGS = 10.0 ** np.array([-0.5, 0.0, 0.5])
 
 
@@ -60,7 +71,7 @@ class Problem:
 class Fitted:
     """The machine and what is said of it."""
 
-    machine: Machine
+    machine: Machine | LeafMachine
     members: Members
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
@@ -105,7 +116,12 @@ def fit_classifier(problem: Problem) -> Fitted:
     regs: Mapping[Candidate, Array] | None = None
     learned: dict[str, list[ColumnScales]] = {}
     if problem.plan.screen_rows < sample.targets.n:
-        chosen, regs, learned = screen(problem, sample)
+        kept, learned = screen(problem, sample)
+        if not problem.plan.exact:
+            return fit_in_leaves(problem, sample, views, kept, learned)
+        if sample.targets.n > NARROW_ABOVE:
+            kept = try_narrower(problem, sample, kept, problem.quality.keep)[0]
+        chosen, regs = [one.candidate for one in kept], near_regs(kept)
     judged, weights, own = judge_all(problem, sample, chosen, regs)
     rows = {name: sample.views[name] for name in views}
     machine = build_machine(judged, weights, views, rows, problem.reader, sample.targets)
@@ -116,6 +132,92 @@ def fit_classifier(problem: Problem) -> Fitted:
         proba,
         make_probe(problem, sample, views, learned | own),
     )
+
+
+def fit_in_leaves(
+    problem: Problem,
+    sample: Sample,
+    views: Mapping[str, TableView],
+    kept: Sequence[Judged],
+    learned: Mapping[str, Sequence[ColumnScales]],
+) -> Fitted:
+    """More rows than one exact fit takes: the heaviest members in the leaves of some trees."""
+    quality = problem.quality
+    found, part, seen = try_narrower(
+        problem, sample, kept, min(quality.leaf_members, problem.max_members)
+    )
+    weights = weigh(found, part.targets)
+    small = build_machine(found, weights, views, part.views, problem.reader, part.targets)
+    guide = guide_of(found, learned)
+    Z = scaled(sample.views[guide[0]], guide[1])
+    trees, leaf_rows = [], []
+    for t in range(quality.trees):
+        rng = np.random.default_rng(t) if t else None
+        trees.append(grow_tree(Z, problem.plan.leaf_rows, rng))
+        place = trees[t].leaves(Z)
+        leaf_rows.append([np.flatnonzero(place == leaf) for leaf in range(place.max() + 1)])
+    some = leaf_rows[0][:: max(1, len(leaf_rows[0]) // TUNING_LEAVES)][:TUNING_LEAVES]
+    chosen, lams = tune_on_leaves(sample, found, some)
+    judging = np.setdiff1d(np.arange(sample.targets.n), seen)
+    problem.say(f"{len(chosen)} members in {len(leaf_rows[0])} leaves of {quality.trees} trees")
+    fits = fit_leaves(sample, chosen, lams, leaf_rows, judging)
+    weights = weigh_trees(
+        [P[judging] for _, P in fits], sample.targets.take(judging), quality.trees
+    )
+    members = [replace(m, weight=float(w)) for (m, _), w in zip(fits, weights, strict=True)]
+    used = dict.fromkeys([guide[0], *(one.candidate.view for one in chosen)])
+    machine = LeafMachine(
+        small,
+        {name: views[name] for name in used},
+        {name: sample.views[name] for name in used},
+        guide,
+        trees,
+        leaf_rows,
+        members,
+        sample.targets,
+    )
+    proba = np.tensordot(weights, np.array([P for _, P in fits]), 1)
+    return Fitted(
+        machine,
+        members_of(
+            [replace(m.judged, proba=P, loss=loss_of(P, sample.targets)) for m, P in fits],
+            weights,
+            sample.targets,
+        ),
+        proba,
+        make_probe(problem, sample, views, learned),
+    )
+
+
+def weigh_trees(probas: Sequence[Array], targets: Targets, n_trees: int) -> Array:
+    """Soft weights of members averaged over the trees, which all count the same."""
+    n_members = len(probas) // n_trees
+    means = [np.mean(probas[m::n_members], axis=0) for m in range(n_members)]
+    return np.tile(weigh_probabilities(means, targets) / n_trees, n_trees)
+
+
+def guide_of(
+    found: Sequence[Judged], learned: Mapping[str, Sequence[ColumnScales]]
+) -> tuple[str, Array | None]:
+    """The view in which rows are neighbours: scaled columns if some were learned."""
+    for view, scales in learned.items():
+        return view, scales[0].scales
+    return found[0].candidate.view, found[0].scales
+
+
+def try_narrower(
+    problem: Problem, sample: Sample, kept: Sequence[Judged], keep: int
+) -> tuple[list[Judged], Sample, Array]:
+    """Survivors and their narrower kin on more rows: widths narrow as rows grow."""
+    rows = stratified_rows(sample.targets, problem.plan.narrow_rows)
+    part = sample.take(rows)
+    regs = near_regs(kept)
+    for one in kept:
+        if one.candidate.family in ("rbf", "exp", "lap"):
+            regs[narrower(one.candidate)] = one.reg * REFIT_REGS
+    problem.say(f"trying {len(regs)} candidates on {part.targets.n} rows")
+    found, _ = judge(part, list(regs), regs, problem.before(0.6))
+    return survivors(found, part.targets, keep), part, rows
 
 
 def fit_views(problem: Problem) -> dict[str, TableView]:
@@ -139,15 +241,12 @@ def sample_of(problem: Problem, views: Mapping[str, TableView]) -> Sample:
     )
 
 
-def screen(
-    problem: Problem, sample: Sample
-) -> tuple[list[Candidate], dict[Candidate, Array], dict[str, list[ColumnScales]]]:
-    """Try all candidates on some rows; the heaviest go on, with regularisers near their own."""
+def screen(problem: Problem, sample: Sample) -> tuple[list[Judged], dict[str, list[ColumnScales]]]:
+    """Try all candidates on some rows; the heaviest go on."""
     part = sample.take(stratified_rows(sample.targets, problem.plan.screen_rows))
     problem.say(f"trying {len(problem.candidates)} candidates on {part.targets.n} rows")
     found, learned = judge(part, problem.candidates, None, problem.before(0.4))
-    kept = survivors(found, part.targets, problem.quality.keep)
-    return [one.candidate for one in kept], near_regs(kept), learned
+    return survivors(found, part.targets, problem.quality.keep), learned
 
 
 def survivors(found: Sequence[Judged], targets: Targets, keep: int) -> list[Judged]:
@@ -200,6 +299,10 @@ def held_out_average(judged: Sequence[Judged], weights: Array, targets: Targets)
 def prior(targets: Targets) -> Array:
     n_c, k = targets.mean * targets.total, targets.n_classes
     return np.asarray((n_c + 0.5) / (targets.total + 0.5 * k))
+
+
+def loss_of(proba: Array, targets: Targets) -> float:
+    return mean_and_error(log_losses(proba), targets)[0]
 
 
 def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> Members:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.criteria.column_scales import ColumnScales, learn_scales, scale_columns
+from kernel_learn.criteria.machines import FITS
+from kernel_learn.criteria.machines import REGS as MACHINE_REGS
 from kernel_learn.criteria.ridge import (
     LEAST_SLACK,
     Dual,
@@ -109,6 +111,9 @@ def judge_plain(
     """Candidates of one view by exact leave-one-out."""
     view = sample.view_rows(group[0].view)
     for candidate in group:
+        if candidate.loss != "ridge":
+            yield from judge_machines(sample, view, candidate, regs)
+            continue
         kernel, path = view.kernel(candidate), REGS if regs is None else regs[candidate]
         ridge = ridge_of(view.gram(kernel), sample.targets, len(path))
         if ridge is None:
@@ -119,6 +124,24 @@ def judge_plain(
         if best is not None:
             r, second = best
             yield _judged(candidate, kernel, float(path[r]), second, ridge.dual(path[r]))
+
+
+def judge_machines(
+    sample: Sample, view: ViewRows, candidate: Candidate, regs: Mapping[Candidate, Array] | None
+) -> Iterator[Judged]:
+    """A candidate of another loss; every regulariser goes through the second level."""
+    kernel = view.kernel(candidate)
+    path = MACHINE_REGS if regs is None else regs[candidate]
+    try:
+        found = FITS[candidate.loss](view.gram(kernel), sample.targets, path)
+    except np.linalg.LinAlgError:
+        return
+    levels = [
+        fit_second_level(machines.scores, sample.targets, sample.folds, machines.roles)
+        for machines in found
+    ]
+    r = min(range(len(levels)), key=lambda i: levels[i].loss)
+    yield _judged(candidate, kernel, float(path[r]), levels[r], found[r].model)
 
 
 def judge_scaled(
@@ -201,7 +224,12 @@ def best_second_level(scores: Array, safe: Array, sample: Sample) -> tuple[int, 
 
 def weigh(judged: Sequence[Judged], targets: Targets) -> Array:
     """Soft weights of judged members, (members,)."""
-    return soft_weights(np.array([log_losses(one.proba) for one in judged]), targets)
+    return weigh_probabilities([one.proba for one in judged], targets)
+
+
+def weigh_probabilities(probas: Sequence[Array], targets: Targets) -> Array:
+    """Soft weights from held-out probabilities (n, k) of each member."""
+    return soft_weights(np.array([log_losses(P) for P in probas]), targets)
 
 
 def _judged(

@@ -11,11 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
-from kernel_learn.estimators.distinct import DistinctRows
 from kernel_learn.estimators.fitting import Fitted, fit_classifier
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.quality import QUALITIES
-from kernel_learn.estimators.report import Explanation, explain_rows, summarise
+from kernel_learn.estimators.report import Explanation, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count, check_positive
 
 
@@ -158,10 +157,11 @@ class KernelClassifier(
         """The training rows that speak loudest for each row's predicted class."""
         check_is_fitted(self)
         table = self._table(X)
-        winners = self._fitted.machine.proba(table).argmax(axis=1)
-        added, rest = self._fitted.machine.contributions(table)
         count = check_count("n_rows", n_rows, self)
-        return explain_rows(added, rest, self._rows.first, winners, self.classes_, count)
+        winners = self._fitted.machine.proba(table).argmax(axis=1)
+        contrast = contrasts(winners, len(self.classes_))
+        added, baseline = self._fitted.machine.contributions(table, contrast)
+        return explain_rows(added, baseline, self._first, self.classes_[winners], count)
 
     def permutation_p_value(self, n_permutations: int = 200) -> float:
         """Is there any signal at all? The share of shuffled labels that are predicted as well.
@@ -171,7 +171,7 @@ class KernelClassifier(
         """
         check_is_fitted(self)
         count = check_count("n_permutations", n_permutations, self)
-        if self._rows.targets.groups:
+        if self._grouped:
             raise ValueError(
                 "permutation_p_value shuffles rows, and rows of one group cannot be shuffled one "
                 "by one. Fit one row per group to ask this."
@@ -216,7 +216,8 @@ class KernelClassifier(
         rows, targets = prepared.rows, prepared.rows.targets
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
-        self._rows: DistinctRows = rows
+        self._first = prepared.kept[rows.first]  # positions of the distinct rows
+        self._grouped = bool(targets.groups)
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.members_ = fitted.members

@@ -76,18 +76,18 @@ class Machine:
             P[rows] += part.weight * softmax(part.second(part.model.scores(K)))
         return P / P.sum(axis=1, keepdims=True)
 
-    def contributions(self, table: Table) -> tuple[Array, Array]:
-        """What each training row adds to the averaged log-odds (n_new, n, k), and the rest (k,).
+    def contributions(self, table: Table, contrast: Array) -> tuple[Array, Array]:
+        """What each training row adds to contrast'logits (n_new, n), and the rest (n_new,).
 
-        sum_m weight_m logits_m(x) = rest + sum_i contribution_i(x).
+        With the averaged log-odds L = sum_m weight_m logits_m(x) and contrast (n_new, k):
+        contrast_i'L(x_i) = rest_i + sum_j contribution_ij.
         """
-        n_new, k = table.numbers.shape[0], self.targets.n_classes
-        added, rest = np.zeros((n_new, self.n_rows, k)), np.zeros(k)
+        added, rest = np.zeros((len(contrast), self.n_rows)), np.zeros(len(contrast))
         for rows, part, K in self._kernel_blocks(table):
             pull = part.weight * part.model.coef @ part.second.coef
-            added[rows] += K[:, :, None] * pull[None, :, :]
+            added[rows] += K * (contrast[rows] @ pull.T)
         for part in self.parts:
-            rest += part.weight * part.second(part.model.intercept)
+            rest += part.weight * (contrast @ part.second(part.model.intercept))
         return added, rest
 
     def kernel_object(self) -> Combination:

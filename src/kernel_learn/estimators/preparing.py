@@ -9,10 +9,12 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
 from kernel_learn.estimators.fitting import Fitted, Problem
+from kernel_learn.estimators.members import Candidate
 from kernel_learn.estimators.quality import QUALITIES, bank, plan_classifier
-from kernel_learn.estimators.table import Table, as_rectangle, learn_table
+from kernel_learn.estimators.table import Table, TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
 from kernel_learn.kernels.codes import categorical_positions
 from kernel_learn.kernels.pairwise import is_sparse
@@ -64,7 +66,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         reader=reader,
         targets=rows.targets,
         sources={"": None, **groups_of_columns},
-        candidates=_candidates(estimator.quality, table, reader, groups_of_columns),
+        candidates=_candidates(estimator.quality, rows.targets, table, reader, groups_of_columns),
         quality=quality,
         plan=plan_classifier(len(y), rows.targets.n, quality, estimator.memory_budget),
         max_members=int(estimator.max_members),
@@ -153,20 +155,25 @@ def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Arra
     return np.asarray(factor[labels])
 
 
-def _candidates(quality: str, table: Table, reader: Any, groups: dict[str, Array]) -> list:
-    def of(columns: Array | None, prefix: str) -> list:
+def _candidates(
+    quality: str, targets: Targets, table: Table, reader: TableReader, groups: dict[str, Array]
+) -> list[Candidate]:
+    def of(columns: Array | None, prefix: str) -> list[Candidate]:
         inside = np.arange(reader.n_columns) if columns is None else columns
         return bank(
             quality,
             numbers=bool(np.isin(reader.numbers, inside).any()),
             categories=bool(np.isin(reader.categories, inside).any()),
             is_sparse=is_sparse(table.numbers),
+            n_classes=targets.n_classes,
             prefix=prefix,
         )
 
     found = of(None, "")
     for name, columns in groups.items():
         found += of(columns, f"{name}/")
+    if targets.groups:  # a hinge knows no way to leave out several rows at once
+        found = [candidate for candidate in found if candidate.loss == "ridge"]
     return found
 
 

@@ -51,27 +51,22 @@ class Explanation:
     log_odds: Array  # (n_new,)
 
 
+def contrasts(winners: Array, k: int) -> Array:
+    """The class of each row against the mean of the others, (n, k)."""
+    return ((k * np.eye(k) - 1.0) / max(k - 1, 1))[winners]
+
+
 def explain_rows(
-    added: Array,  # (n_new, n, k) what each training row adds to the log-odds
-    rest: Array,  # (k,)
+    added: Array,  # (n_new, n) what each training row adds
+    baseline: Array,  # (n_new,)
     first: Array,  # (n,) positions of the training rows
-    winners: Array,  # (n_new,) the class explained
-    classes: Array,
+    labels: Array,  # (n_new,) the class explained
     n_rows: int,
 ) -> Explanation:
     """The loudest training rows of each new row."""
-    k = added.shape[2]
-    contrast = (k * np.eye(k) - 1.0) / max(k - 1, 1)  # class c against the mean of the others
-    pulls = np.einsum("ink,ik->in", added, contrast[winners])
-    baseline = contrast[winners] @ rest
-    order = np.argsort(-np.abs(pulls), axis=1, kind="stable")[:, :n_rows]
-    return Explanation(
-        classes[winners],
-        first[order],
-        np.take_along_axis(pulls, order, axis=1),
-        baseline,
-        baseline + pulls.sum(axis=1),
-    )
+    order = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :n_rows]
+    loudest = np.take_along_axis(added, order, axis=1)
+    return Explanation(labels, first[order], loudest, baseline, baseline + added.sum(axis=1))
 
 
 def summarise(classifier: Any) -> str:
