@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_classification
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
 
 from kernel_learn import KernelClassifier
 from kernel_learn.criteria.second_level import softmax
@@ -213,6 +214,10 @@ class TestWhatItSays:
         model = KernelClassifier(time_budget=1e-9).fit(*wine[:2])
         assert len(model.members_) == 1
 
+    def test_threads_change_nothing(self, fitted, wine, monkeypatch):
+        model = KernelClassifier(n_jobs=2).fit(*wine[:2])
+        np.testing.assert_array_equal(model.predict_proba(wine[2]), fitted.predict_proba(wine[2]))
+
     def test_verbose(self, wine, capsys):
         KernelClassifier(quality="fast", verbose=1).fit(*wine[:2])
         assert "candidates" in capsys.readouterr().out
@@ -318,6 +323,28 @@ class TestTables:
         pd.testing.assert_frame_equal(X, before)
         check_kernel(model.kernel_, X[:12])
 
+    @pytest.mark.parametrize("library", ["polars", "pyarrow"])
+    def test_other_frames_agree_with_pandas(self, library, mixed):
+        pytest.importorskip(library)
+        X, y = mixed
+        P = KernelClassifier(quality="fast").fit(X, y).predict_proba(X)
+        columns = {name: [None if v != v else v for v in X[name].tolist()] for name in X.columns}
+        module = __import__(library)
+        frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
+        model = KernelClassifier(quality="fast").fit(frame, y)
+        assert list(model.feature_names_in_) == list(X.columns)
+        np.testing.assert_allclose(model.predict_proba(frame), P, atol=1e-8)
+        np.testing.assert_allclose(
+            model.kernel_(frame)[:3, :3], model.kernel_(frame[:3]), atol=1e-8
+        )
+
+    def test_pipeline_with_a_vectorizer_of_text_and_dates(self, mixed, rng):
+        skrub = pytest.importorskip("skrub")
+        X, y = mixed
+        X = X.assign(when=pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(len(y)), "D"))
+        model = make_pipeline(skrub.TableVectorizer(), KernelClassifier(quality="fast"))
+        assert model.fit(X, y).score(X, y) > 0.7
+
     def test_unseen_categories(self, mixed):
         X, y = mixed
         model = KernelClassifier(quality="fast").fit(X, y)
@@ -408,6 +435,17 @@ class TestColumnGroups:
         model = KernelClassifier(quality="fast", column_groups=groups).fit(X, y)
         assert any(member.view.startswith("second/") for member in model.members_)
         assert model.score(X_new, y_new) > 0.93
+
+    def test_groups_are_combined_by_weights(self, rng):
+        """Thirty columns of noise beside two that tell: the sum weighs the groups."""
+        X = rng.standard_normal((80, 32))
+        y = (X[:, 0] * X[:, 1] > 0).astype(int)
+        groups = {"two": [0, 1], "noise": range(2, 32)}
+        model = KernelClassifier(quality="fast", column_groups=groups).fit(X, y)
+        sums = [m for m in model.members_ if hasattr(m.kernel, "kernels")]
+        assert len(sums) == 1 and sums[0].view == "z"
+        assert all(sums[0].loss <= m.loss for m in model.members_ if m.view == "z")
+        assert np.isfinite(model.kernel_(X[:5])).all()
 
     def test_a_list_of_arrays(self, wine):
         X, y, X_new, _ = wine

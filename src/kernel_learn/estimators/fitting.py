@@ -59,6 +59,7 @@ class Problem:
     plan: ClassifierPlan
     max_members: int
     deadline: float = np.inf  # in seconds from the start
+    n_jobs: int | None = None
     say: Callable[[str], None] = lambda text: None
     start: float = field(default_factory=time.perf_counter)
 
@@ -216,7 +217,7 @@ def try_narrower(
         if one.candidate.family in ("rbf", "exp", "lap"):
             regs[narrower(one.candidate)] = one.reg * REFIT_REGS
     problem.say(f"trying {len(regs)} candidates on {part.targets.n} rows")
-    found, _ = judge(part, list(regs), regs, problem.before(0.6))
+    found, _ = judge(part, list(regs), regs, problem.before(0.6), problem.n_jobs)
     return survivors(found, part.targets, keep), part, rows
 
 
@@ -232,12 +233,14 @@ def fit_views(problem: Problem) -> dict[str, TableView]:
 
 
 def sample_of(problem: Problem, views: Mapping[str, TableView]) -> Sample:
+    groups = [columns for columns in problem.sources.values() if columns is not None]
     return Sample(
         {name: view.rows(problem.table) for name, view in views.items()},
         problem.targets,
         {name: view.categorical for name, view in views.items()},
         {name: view.blocks for name, view in views.items()},
         stratified_parts(problem.targets, FOLDS),
+        {"z": [np.flatnonzero(np.isin(views["z"].owner, c)) for c in groups]} if groups else {},
     )
 
 
@@ -245,7 +248,7 @@ def screen(problem: Problem, sample: Sample) -> tuple[list[Judged], dict[str, li
     """Try all candidates on some rows; the heaviest go on."""
     part = sample.take(stratified_rows(sample.targets, problem.plan.screen_rows))
     problem.say(f"trying {len(problem.candidates)} candidates on {part.targets.n} rows")
-    found, learned = judge(part, problem.candidates, None, problem.before(0.4))
+    found, learned = judge(part, problem.candidates, None, problem.before(0.4), problem.n_jobs)
     return survivors(found, part.targets, problem.quality.keep), learned
 
 
@@ -279,7 +282,9 @@ def judge_all(
         problem.say(f"judging {len(chosen)} candidates on {sample.targets.n} rows")
         if sample.targets.n < 2:
             break
-        found, own = judge(replace(sample, folds=folds), chosen, regs, problem.before(1.0))
+        found, own = judge(
+            replace(sample, folds=folds), chosen, regs, problem.before(1.0), problem.n_jobs
+        )
         found = found[: problem.max_members]
         learned = learned or own
         if found:

@@ -1,9 +1,10 @@
 """Judge candidates by what they say of rows that they have not seen."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
 from kernel_learn.criteria.column_scales import ColumnScales, learn_scales, scale_columns
 from kernel_learn.criteria.machines import FITS
@@ -25,6 +26,7 @@ from kernel_learn.criteria.second_level import (
 )
 from kernel_learn.criteria.soft_weights import soft_weights
 from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.combining import combined_kernel
 from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.members import Candidate, ViewRows
 from kernel_learn.estimators.validation import Array
@@ -60,13 +62,13 @@ class Sample:
     categorical: Mapping[str, tuple[int, ...]]
     blocks: Mapping[str, Array | None]  # columns of a view that share a learned scale
     folds: Array
+    column_groups: Mapping[str, Sequence[Array]] = field(default_factory=dict)
 
     def take(self, rows: Array) -> "Sample":
         targets = self.targets.take(rows)
         views = {name: take_rows(Z, rows) for name, Z in self.views.items()}
-        return Sample(
-            views, targets, self.categorical, self.blocks, stratified_parts(targets, FOLDS)
-        )
+        folds = stratified_parts(targets, FOLDS)
+        return replace(self, views=views, targets=targets, folds=folds)
 
     def view_rows(self, name: str, rows: Rows | None = None, weight: Array | None = None):
         return ViewRows(
@@ -81,28 +83,48 @@ def judge(
     candidates: Sequence[Candidate],
     regs: Mapping[Candidate, Array] | None = None,
     go_on: Callable[[], bool] = lambda: True,
+    n_jobs: int | None = None,
 ) -> tuple[list[Judged], dict[str, list[ColumnScales]]]:
     """All candidates by increasing loss, and the column scales learned on the way.
 
     The scales of a view are those of all rows, then those without each part.
-    ``go_on`` is asked before every candidate but the first.
+    ``go_on`` is asked before every candidate but the first. Places (a view,
+    scaled or not) are judged side by side in threads if ``n_jobs`` says so.
     """
+    places = list(dict.fromkeys(candidate.place for candidate in candidates))
+    groups = [[c for c in candidates if c.place == place] for place in places]
+    results = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(judge_place)(sample, group, regs, go_on, must=place == places[0])
+        for place, group in zip(places, groups, strict=True)
+    )
+    found = [one for judged, _ in results for one in judged]
+    scales = {place[0]: own for place, (_, own) in zip(places, results, strict=True) if own}
+    return sorted(found, key=lambda one: one.loss), scales
+
+
+def judge_place(
+    sample: Sample,
+    group: Sequence[Candidate],
+    regs: Mapping[Candidate, Array] | None,
+    go_on: Callable[[], bool],
+    *,
+    must: bool,  # the first candidate is judged in any case
+) -> tuple[list[Judged], list[ColumnScales] | None]:
+    """The candidates of one place, as far as time allows."""
     found: list[Judged] = []
-    learned: dict[str, list[ColumnScales]] = {}
-    for place in dict.fromkeys(candidate.place for candidate in candidates):
-        group = [candidate for candidate in candidates if candidate.place == place]
-        if found and not go_on():
+    if not must and not go_on():
+        return found, None
+    learned = scales_of_parts(sample, group[0].view) if group[0].learned else None
+    judged = (
+        judge_plain(sample, group, regs)
+        if learned is None
+        else judge_scaled(sample, group, regs, learned)
+    )
+    for one in judged:
+        found.append(one)
+        if not go_on():
             break
-        if place[1]:
-            learned[place[0]] = scales_of_parts(sample, place[0])
-            judged = judge_scaled(sample, group, regs, learned[place[0]])
-        else:
-            judged = judge_plain(sample, group, regs)
-        for one in judged:
-            found.append(one)
-            if not go_on():
-                break
-    return sorted(found, key=lambda one: one.loss), learned
+    return found, learned
 
 
 def judge_plain(
@@ -111,6 +133,9 @@ def judge_plain(
     """Candidates of one view by exact leave-one-out."""
     view = sample.view_rows(group[0].view)
     for candidate in group:
+        if candidate.loss == "combined":
+            yield from judge_combined(sample, candidate, regs)
+            continue
         if candidate.loss != "ridge":
             yield from judge_machines(sample, view, candidate, regs)
             continue
@@ -142,6 +167,30 @@ def judge_machines(
     ]
     r = min(range(len(levels)), key=lambda i: levels[i].loss)
     yield _judged(candidate, kernel, float(path[r]), levels[r], found[r].model)
+
+
+def judge_combined(
+    sample: Sample, candidate: Candidate, regs: Mapping[Candidate, Array] | None
+) -> Iterator[Judged]:
+    """A weighted sum of kernels of column groups: weights and ridge on four parts of five."""
+    Z, targets = sample.views[candidate.view], sample.targets
+    groups, path = sample.column_groups[candidate.view], REGS if regs is None else regs[candidate]
+    held = np.tile(targets.mean, (len(path), targets.n, 1))
+    for part in np.unique(sample.folds):
+        inside, outside = (np.flatnonzero(m) for m in (sample.folds != part, sample.folds == part))
+        some, rows = targets.take(inside), take_rows(Z, inside)
+        kernel = combined_kernel(rows, some, groups, candidate.width)
+        ridge = None if kernel is None else ridge_of(kernel(rows), some, len(path))
+        if kernel is not None and ridge is not None:
+            K_cross = kernel(take_rows(Z, outside), rows)
+            held[:, outside] += new_scores(ridge, K_cross, path) - some.mean
+    best = best_second_level(held, np.ones(len(path), bool), sample)
+    kernel = combined_kernel(Z, targets, groups, candidate.width)
+    if best is not None and kernel is not None:
+        ridge = ridge_of(kernel(Z), targets, len(path))
+        if ridge is not None:
+            r, second = best
+            yield _judged(candidate, kernel, float(path[r]), second, ridge.dual(path[r]))
 
 
 def judge_scaled(

@@ -49,7 +49,7 @@ class KernelClassifier(
     memory_budget : float or str, optional
         Bytes, or a string such as "2GB"; by default half of what is free.
     n_jobs : int, optional
-        Reserved: members are judged one after the other.
+        Threads in which the views are judged side by side; the result is the same.
     random_state : int, RandomState instance or None
         Draws the parts of the cross-fits; None is a seed like any other, so
         that fits repeat. The order of the rows does not matter.

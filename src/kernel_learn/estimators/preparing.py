@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
 from kernel_learn.estimators.fitting import Fitted, Problem
-from kernel_learn.estimators.members import Candidate
+from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.quality import QUALITIES, bank, plan_classifier
 from kernel_learn.estimators.table import Table, TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
@@ -71,6 +71,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         plan=plan_classifier(len(y), rows.targets.n, quality, estimator.memory_budget),
         max_members=int(estimator.max_members),
         deadline=np.inf if estimator.time_budget is None else float(estimator.time_budget),
+        n_jobs=estimator.n_jobs,
         say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
     )
     left = everything.take(np.setdiff1d(np.arange(len(y)), kept))
@@ -172,8 +173,10 @@ def _candidates(
     found = of(None, "")
     for name, columns in groups.items():
         found += of(columns, f"{name}/")
+    if len(groups) > 1:
+        found += candidates("z", "groups1", loss="combined")
     if targets.groups:  # a hinge knows no way to leave out several rows at once
-        found = [candidate for candidate in found if candidate.loss == "ridge"]
+        found = [candidate for candidate in found if candidate.loss in ("ridge", "combined")]
     return found
 
 
