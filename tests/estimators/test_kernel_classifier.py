@@ -1,5 +1,7 @@
 """KernelClassifier: what it promises of rows, weights, tables and of itself."""
 
+from time import perf_counter
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -206,13 +208,23 @@ class TestWhatItSays:
         p = [model.fit(X, rng.permutation(y)).permutation_p_value(49) for _ in range(8)]
         assert max(p) > 0.2 and np.mean(p) > 0.15
 
-    def test_one_member(self, wine):
-        model = KernelClassifier(max_members=1).fit(*wine[:2])
+    @pytest.mark.parametrize("quality", ["balanced", "best"])
+    def test_one_member(self, quality, wine):
+        model = KernelClassifier(max_members=1, quality=quality).fit(*wine[:2])
         assert len(model.members_) == 1 and len(model.kernel_.kernels) == 1
 
     def test_time_budget(self, wine, monkeypatch):
         model = KernelClassifier(time_budget=1e-9).fit(*wine[:2])
         assert len(model.members_) == 1
+
+    def test_time_budget_is_kept(self):
+        """An exact fit of 2500 rows takes longer: leaves as large as time allows."""
+        X, y = make_classification(3000, 8, n_informative=5, random_state=0)
+        start = perf_counter()
+        model = KernelClassifier(time_budget=1.0).fit(X[:2500], y[:2500])
+        assert perf_counter() - start < 2.0  # on a busy machine too
+        assert model.score(X[2500:], y[2500:]) > 0.85
+        assert model.plan_.exact == (model.plan_.leaf_rows >= 2500)
 
     def test_threads_change_nothing(self, fitted, wine, monkeypatch):
         model = KernelClassifier(n_jobs=2).fit(*wine[:2])

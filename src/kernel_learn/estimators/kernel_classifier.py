@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
-from kernel_learn.estimators.fitting import Fitted, fit_classifier
+from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
+from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count, check_positive
@@ -221,7 +222,7 @@ class KernelClassifier(
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.members_ = fitted.members
-        self.plan_ = prepared.problem.plan
+        self.plan_ = fitted.plan
         self.loo_proba_ = prepared.held_out(fitted)
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)

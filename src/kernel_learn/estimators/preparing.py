@@ -10,9 +10,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
-from kernel_learn.estimators.fitting import Fitted, Problem
 from kernel_learn.estimators.members import Candidate, candidates
+from kernel_learn.estimators.problem import Fitted, Problem
 from kernel_learn.estimators.quality import QUALITIES, bank, plan_classifier
 from kernel_learn.estimators.table import Table, TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
@@ -43,6 +44,7 @@ class Prepared:
 
 def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int) -> Prepared:
     """Check everything, merge equal rows, decide what is tried."""
+    clock = Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
     if y is None:
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
     groups_of_columns = column_groups(estimator.column_groups, X)
@@ -70,7 +72,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         quality=quality,
         plan=plan_classifier(len(y), rows.targets.n, quality, estimator.memory_budget),
         max_members=int(estimator.max_members),
-        deadline=np.inf if estimator.time_budget is None else float(estimator.time_budget),
+        clock=clock,
         n_jobs=estimator.n_jobs,
         say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
     )
