@@ -131,7 +131,6 @@ def xrfm(X, y):
 METHODS = {
     "KernelClassifier": lambda X, y: KernelClassifier(),
     "fast": lambda X, y: KernelClassifier(quality="fast"),
-    "best": lambda X, y: KernelClassifier(quality="best"),
     "SVC": tuned_svc,
     "calibrated SVC": calibrated_svc,
 }

@@ -54,16 +54,12 @@ def _group_indices(groups: Array | None, first: Array) -> tuple[Array, ...]:
     return tuple(np.sort(part) for part in parts if len(part) > 1)
 
 
-def stratified_parts(targets: Targets, n_parts: int, seed: int = 0) -> Array:
-    """A part for each row, (n,): classes spread evenly, groups whole.
-
-    In the rows' order, which their content has decided; seeds above zero draw another one.
-    """
+def stratified_parts(targets: Targets, n_parts: int) -> Array:
+    """A part for each row, (n,): classes spread evenly, groups whole, in the rows' order."""
     unit = np.arange(targets.n)  # the first row of a group speaks for it
     for group in targets.groups:
         unit[group] = group[0]
     heads = np.flatnonzero(unit == np.arange(targets.n))
-    heads = np.random.default_rng(seed).permutation(heads) if seed else heads
     part, start = np.empty(targets.n, dtype=int), 0
     for c in range(targets.n_classes):
         mine = heads[targets.majority[heads] == c]

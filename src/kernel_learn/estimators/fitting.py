@@ -1,7 +1,6 @@
 """From a table and its targets to a fitted machine: screen, judge, weigh, build."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -77,29 +76,13 @@ def judge_all(
     chosen: Sequence[Candidate],
     regs: Mapping[Candidate, Array] | None,
 ) -> tuple[list[Judged], Array, dict[str, list[ColumnScales]]]:
-    """Members on all rows and their weights; over several divisions into parts if asked for."""
-    judged: list[Judged] = []
-    weights: list[Array] = []
-    learned: dict[str, list[ColumnScales]] = {}
-    for repeat in range(problem.quality.repeats):
-        if repeat and not problem.clock.before(0.9 * repeat / (repeat + 1))():
-            break
-        folds = stratified_parts(sample.targets, FOLDS, seed=repeat)
-        problem.say(f"judging {len(chosen)} candidates on {sample.targets.n} rows")
-        if sample.targets.n < 2:
-            break
-        found, own = judge(
-            replace(sample, folds=folds), chosen, regs, problem.clock.before(1.0), problem.n_jobs
-        )
-        found = found[: problem.max_members]
-        learned = learned or own
-        if found:
-            judged += found
-            weights.append(weigh(found, sample.targets))
-    shares = np.concatenate(weights) / len(weights) if weights else np.empty(0)
-    heaviest = np.argsort(-shares, kind="stable")[: problem.max_members]
-    shares = shares[heaviest] / (shares[heaviest].sum() or 1.0)
-    return [judged[i] for i in heaviest], shares, learned
+    """Members on all rows, their weights, and the column scales learned on the way."""
+    if sample.targets.n < 2 or not chosen:
+        return [], np.empty(0), {}
+    problem.say(f"judging {len(chosen)} candidates on {sample.targets.n} rows")
+    found, learned = judge(sample, chosen, regs, problem.clock.before(1.0), problem.n_jobs)
+    found = found[: problem.max_members]
+    return found, weigh(found, sample.targets) if found else np.empty(0), learned
 
 
 def held_out_average(judged: Sequence[Judged], weights: Array, targets: Targets) -> Array:

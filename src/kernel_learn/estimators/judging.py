@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from kernel_learn.criteria.column_scales import ColumnScales, learn_scales, scale_columns
-from kernel_learn.criteria.machines import FITS
-from kernel_learn.criteria.machines import REGS as MACHINE_REGS
+from kernel_learn.criteria.hinge import REGS as HINGE_REGS
+from kernel_learn.criteria.hinge import fit_hinges
 from kernel_learn.criteria.ridge import (
     LEAST_SLACK,
     Dual,
@@ -136,8 +136,8 @@ def judge_plain(
         if candidate.loss == "combined":
             yield from judge_combined(sample, candidate, regs)
             continue
-        if candidate.loss != "ridge":
-            yield from judge_machines(sample, view, candidate, regs)
+        if candidate.loss == "hinge":
+            yield from judge_hinges(sample, view, candidate, regs)
             continue
         kernel, path = view.kernel(candidate), REGS if regs is None else regs[candidate]
         ridge = ridge_of(view.gram(kernel), sample.targets, len(path))
@@ -151,14 +151,14 @@ def judge_plain(
             yield _judged(candidate, kernel, float(path[r]), second, ridge.dual(path[r]))
 
 
-def judge_machines(
+def judge_hinges(
     sample: Sample, view: ViewRows, candidate: Candidate, regs: Mapping[Candidate, Array] | None
 ) -> Iterator[Judged]:
-    """A candidate of another loss; every regulariser goes through the second level."""
+    """A candidate of the squared hinge; every regulariser goes through the second level."""
     kernel = view.kernel(candidate)
-    path = MACHINE_REGS if regs is None else regs[candidate]
+    path = HINGE_REGS if regs is None else regs[candidate]
     try:
-        found = FITS[candidate.loss](view.gram(kernel), sample.targets, path)
+        found = fit_hinges(view.gram(kernel), sample.targets, path)
     except np.linalg.LinAlgError:
         return
     levels = [

@@ -23,7 +23,7 @@ from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.categorical import hamming
 from kernel_learn.kernels.shared import evaluate_shared, pair_median
 
-Loss = Literal["ridge", "hinge", "pairs", "combined"]
+Loss = Literal["ridge", "hinge", "combined"]
 NUMBER_WEIGHT = 1.5  # of a rank difference beside a category that differs
 
 

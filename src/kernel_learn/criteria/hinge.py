@@ -1,19 +1,15 @@
-"""Machines for tables that follow rules without noise: squared hinge, and pairs of classes.
+"""Squared-hinge machines, for tables that follow rules without noise.
 
-With a penalised offset, K + u for K, u = tr(Kc)/N, and lam = reg u. A machine
-tells the rows of sign s_i = 1 from those of s_i = -1 (a row seen with both
-has their mean and always counts):
+    min over f of  sum_i w_i max(0, 1 - s_i f(x_i))^2 + lam |f|^2,
 
-    squared hinge:  min  sum_i w_i max(0, 1 - s_i f(x_i))^2 + lam |f|^2,  a class against the rest,
-    pairs:          min  sum_i w_i (s_i - f(x_i))^2 + lam |f|^2,  on the rows of two classes.
-
-On the rows S that count (all of them, or those with s_i f_i < 1), with
+a class (s_i = 1) against the rest (s_i = -1); a row seen with both has their
+mean sign and the square loss. With a penalised offset: K + u for K, u = tr(Kc)/N, and
+lam = reg u. On the rows S that count, those with s_i f_i < 1, with
 Q = (K_SS + lam W_S^{-1})^{-1}: A_S = Q s_S, f = K_.S A_S. Left out, a row of S
-scores s_i - A_i / Q_ii, exactly for pairs, and for the hinge while S stays as
-it is; other rows keep their score.
+scores s_i - A_i / Q_ii, exactly while S stays as it is; other rows keep their
+score.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,33 +50,6 @@ def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
         found.append(_collect(machines, unit, roles))
     order = np.argsort(np.argsort(-np.asarray(regs)))
     return [found[i] for i in order]
-
-
-def fit_pairs(K: Array, targets: Targets, regs: Array) -> list[Machines]:
-    """One machine per pair of classes, on their rows only."""
-    k = targets.n_classes
-    pairs = [(a, b) for a in range(k) for b in range(a + 1, k)]
-    roles = np.zeros((len(pairs), k))
-    for q, (a, b) in enumerate(pairs):
-        roles[q, a], roles[q, b] = 1.0, -1.0
-    K, unit = _with_offset(K, targets)
-    found = []
-    for reg in regs:
-        machines = []
-        for a, b in pairs:
-            weight = targets.counts[:, a] + targets.counts[:, b]
-            rows = np.flatnonzero(weight > 0)
-            s = np.zeros(targets.n)
-            s[rows] = (targets.counts[rows, a] - targets.counts[rows, b]) / weight[rows]
-            machines.append(_solve(K, s, reg * unit, weight, rows))
-        found.append(_collect(machines, unit, roles))
-    return found
-
-
-FITS: dict[str, Callable[[Array, Targets, Array], list[Machines]]] = {
-    "hinge": fit_hinges,
-    "pairs": fit_pairs,
-}
 
 
 def _with_offset(K: Array, targets: Targets) -> tuple[Array, float]:

@@ -1,9 +1,9 @@
-"""Squared hinge and pairs of classes: optimality, weights, rows left out."""
+"""Squared hinge: optimality, weights, rows left out."""
 
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.machines import fit_hinges, fit_pairs
+from kernel_learn.criteria.hinge import fit_hinges
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels import Gaussian
 
@@ -57,30 +57,16 @@ def test_hinge_left_out_is_close_to_a_refit(X, rng):
     assert np.corrcoef(found.scores[:, 0], refits)[0, 1] > 0.97
 
 
-def test_pairs_left_out_are_refits(X, rng):
-    targets = Targets(np.eye(3)[labels_of(X, 3, rng)])
-    K = Gaussian(0.5)(X)
-    (found,) = fit_pairs(K, targets, np.array([0.1]))
-    unit = offset(K, np.ones(30))
-    y = targets.majority
-    for q, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
-        assert found.roles[q].tolist() == [(c == a) - (c == b) for c in range(3)]
-        for i in range(30):
-            rows = np.array([j for j in range(30) if y[j] in (a, b) and j != i])
-            s = np.where(y[rows] == a, 1.0, -1.0)
-            A = np.linalg.solve(K[np.ix_(rows, rows)] + unit + 0.1 * unit * np.eye(len(rows)), s)
-            assert found.scores[i, q] == pytest.approx((K[i, rows] + unit) @ A, abs=1e-8)
-
-
-@pytest.mark.parametrize("fit", [fit_hinges, fit_pairs])
-def test_weights_are_repetitions(fit, X, rng):
+def test_weights_are_repetitions(X, rng):
     y, weight = labels_of(X, 3, rng), rng.integers(1, 4, size=30)
     new = Gaussian(0.5)(rng.standard_normal((4, 2)), X)
     K = Gaussian(0.5)(X)
     again = np.repeat(np.arange(30), weight)
     targets = Targets(np.eye(3)[y] * weight[:, None])
-    once = fit(K, targets, np.array([0.1, 0.01]))
-    repeated = fit(K[np.ix_(again, again)], Targets(np.eye(3)[y[again]]), np.array([0.1, 0.01]))
+    once = fit_hinges(K, targets, np.array([0.1, 0.01]))
+    repeated = fit_hinges(
+        K[np.ix_(again, again)], Targets(np.eye(3)[y[again]]), np.array([0.1, 0.01])
+    )
     for a, b in zip(once, repeated, strict=True):
         expected = b.model.scores(new[:, again])
         np.testing.assert_allclose(a.model.scores(new), expected, atol=1e-6)
