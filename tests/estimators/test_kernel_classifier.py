@@ -477,3 +477,20 @@ def test_softmax_of_decision_function_is_the_probability(fitted, wine):
     np.testing.assert_allclose(
         softmax(fitted.decision_function(X)), fitted.predict_proba(X), atol=EXACT
     )
+
+
+def test_no_kernel_is_evaluated_twice(wine, monkeypatch):
+    """Ridge and hinge on one kernel share its values; so do all kernels of a view its distances."""
+    from kernel_learn.estimators import members
+
+    seen, evaluate = [], members.evaluate_shared
+
+    def counting(kernel, statistics):
+        seen.append((repr(kernel), id(statistics)))
+        alive.append(statistics)
+        return evaluate(kernel, statistics)
+
+    alive = []  # so that no two statistics get one id
+    monkeypatch.setattr(members, "evaluate_shared", counting)
+    KernelClassifier().fit(*wine[:2])
+    assert len(seen) == len(set(seen)) > 20

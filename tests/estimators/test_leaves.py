@@ -1,5 +1,7 @@
 """Many rows: trees, leaves, and the classifier on them."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -7,8 +9,9 @@ from sklearn.datasets import make_moons
 
 from kernel_learn import KernelClassifier
 from kernel_learn.estimators.leaves import LeafMachine, grow_tree, spread_directions
+from kernel_learn.estimators.quality import EXACT_MATRICES
 
-SMALL = 48 * 150**2  # a budget for kernels of 150 rows
+SMALL = 8 * EXACT_MATRICES * 150**2  # a budget for kernels of 150 rows
 
 
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(0)], ids=["median", "mixed"])
@@ -80,3 +83,12 @@ def test_order_and_weights(moons, model):
         np.repeat(X, weight, axis=0), np.repeat(y, weight)
     )
     np.testing.assert_allclose(a.predict_proba(X_new), b.predict_proba(X_new), atol=1e-6)
+
+
+def test_memory_stays_within_the_plan():
+    X, y = make_moons(1300, noise=0.3, random_state=0)
+    tracemalloc.start()
+    model = KernelClassifier().fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < model.plan_.bytes_needed == 8 * EXACT_MATRICES * 1300**2

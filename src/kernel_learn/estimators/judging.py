@@ -131,34 +131,40 @@ def judge_plain(
     sample: Sample, group: Sequence[Candidate], regs: Mapping[Candidate, Array] | None
 ) -> Iterator[Judged]:
     """Candidates of one view by exact leave-one-out."""
+    combined = [candidate for candidate in group if candidate.loss == "combined"]
+    for candidate in combined:
+        yield from judge_combined(sample, candidate, regs)
+    plain = [candidate for candidate in group if candidate.loss != "combined"]
     view = sample.view_rows(group[0].view)
-    for candidate in group:
-        if candidate.loss == "combined":
-            yield from judge_combined(sample, candidate, regs)
-            continue
-        if candidate.loss == "hinge":
-            yield from judge_hinges(sample, view, candidate, regs)
-            continue
-        kernel, path = view.kernel(candidate), REGS if regs is None else regs[candidate]
-        ridge = ridge_of(view.gram(kernel), sample.targets, len(path))
-        if ridge is None:
-            continue
-        scores, least = ridge.held_out(path)
-        scores = with_all_shares(scores, sample.targets)
-        best = best_second_level(scores, least > LEAST_SLACK, sample)
-        if best is not None:
-            r, second = best
-            yield _judged(candidate, kernel, float(path[r]), second, ridge.dual(path[r]))
+    for candidate, kernel, K in view.grams(plain):
+        judging = judge_hinges if candidate.loss == "hinge" else judge_ridge
+        path = None if regs is None else regs[candidate]
+        yield from judging(sample, candidate, kernel, K, path)
+
+
+def judge_ridge(
+    sample: Sample, candidate: Candidate, kernel: Kernel, K: Array, path: Array | None
+) -> Iterator[Judged]:
+    """One candidate along a path of regularisers. K is overwritten."""
+    path = REGS if path is None else path
+    ridge = ridge_of(K, sample.targets, len(path))
+    if ridge is None:
+        return
+    scores, least = ridge.held_out(path)
+    scores = with_all_shares(scores, sample.targets)
+    best = best_second_level(scores, least > LEAST_SLACK, sample)
+    if best is not None:
+        r, second = best
+        yield _judged(candidate, kernel, float(path[r]), second, ridge.dual(path[r]))
 
 
 def judge_hinges(
-    sample: Sample, view: ViewRows, candidate: Candidate, regs: Mapping[Candidate, Array] | None
+    sample: Sample, candidate: Candidate, kernel: Kernel, K: Array, path: Array | None
 ) -> Iterator[Judged]:
     """A candidate of the squared hinge; every regulariser goes through the second level."""
-    kernel = view.kernel(candidate)
-    path = HINGE_REGS if regs is None else regs[candidate]
+    path = HINGE_REGS if path is None else path
     try:
-        found = fit_hinges(view.gram(kernel), sample.targets, path)
+        found = fit_hinges(K, sample.targets, path)
     except np.linalg.LinAlgError:
         return
     levels = [

@@ -1,5 +1,6 @@
 """Members of the classifier: which kernels are tried on which views."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -93,7 +94,18 @@ class ViewRows:
         return FAMILIES[candidate.family](self, candidate.width)
 
     def gram(self, kernel: Kernel) -> Array:
+        """The kernel's values, to be overwritten by whoever asks."""
         return evaluate_shared(kernel, self.statistics)
+
+    def grams(self, group: Sequence[Candidate]) -> Iterator[tuple[Candidate, Kernel, Array]]:
+        """Each candidate with its kernel and the kernel's values, no kernel evaluated twice."""
+        for family in dict.fromkeys((c.family, c.width) for c in group):
+            same = [c for c in group if (c.family, c.width) == family]
+            kernel = self.kernel(same[0])
+            K = self.gram(kernel)
+            for candidate in same[:-1]:
+                yield candidate, kernel, K.copy()
+            yield same[-1], kernel, K
 
     def cross(self, rows: Rows) -> SharedStatistics:
         """Statistics of new rows with these."""

@@ -36,9 +36,9 @@ EXACT_ROWS = 5000
 LEAF_ROWS = 2000
 NARROW_ABOVE = 2000  # rows; above, narrower widths are tried on NARROW_ROWS of them
 NARROW_ROWS = 1500
-# Matrices of n x n that an exact refit holds at its peak: two distances, a dot product,
-# the kernel, its factor.
-EXACT_MATRICES = 6
+# Matrices of n x n that an exact refit holds at its peak: dot products, three distances, the
+# kernel and a copy of it, its factor and inverse, and what a formula needs on the way.
+EXACT_MATRICES = 10
 
 
 @dataclass(frozen=True)
