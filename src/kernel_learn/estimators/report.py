@@ -76,8 +76,7 @@ def summarise(classifier: Any) -> str:
         f"KernelClassifier: {len(classifier.classes_)} classes, {classifier.plan_}.",
         f"Held out: error {100 * classifier.loo_error_:.1f} % "
         f"(+- {100 * classifier.loo_error_se_:.1f}), log loss {classifier.loo_log_loss_:.3f} "
-        f"(+- {classifier.loo_log_loss_se_:.3f}); members were chosen by the same rows, "
-        "so expect a little more.",
+        f"(+- {classifier.loo_log_loss_se_:.3f}).",
         f"{len(members)} members:" if members else "No member: every row looks the same.",
     ]
     return "\n".join([*lines, repr(members)] if members else lines)
