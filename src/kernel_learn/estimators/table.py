@@ -53,8 +53,9 @@ class TableReader:
         """The table in numbers; new levels get the code of what was not seen."""
         if is_sparse(X):
             return Table(X, np.empty((X.shape[0], 0)))
-        if _is_plain(X) and not len(self.categories):
-            plain = np.asarray(X, dtype=np.float64)
+        if not len(self.categories) and (_is_plain(X) or _is_numeric_frame(X)):
+            plain = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else X
+            plain = np.asarray(plain, dtype=np.float64)
             return Table(_finite(plain), np.empty((len(plain), 0)))
         columns = [Column.of(X, int(c)) for c in range(X.shape[1])]
         n = X.shape[0]
@@ -73,7 +74,7 @@ def learn_table(X: Any, categorical: Any) -> TableReader:
     """Find out what the columns are."""
     everything = np.arange(X.shape[1])
     chosen = named_columns(categorical, X)
-    if is_sparse(X) or (_is_plain(X) and not len(chosen)):
+    if is_sparse(X) or (not len(chosen) and (_is_plain(X) or _is_numeric_frame(X))):
         if len(chosen):
             raise ValueError(
                 "categorical names columns of a sparse matrix, whose columns are all numbers. "
@@ -194,6 +195,11 @@ def _known_codes(values: Array, levels: Array) -> Array:
 
 def _is_plain(X: Any) -> bool:
     return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+
+
+def _is_numeric_frame(X: Any) -> bool:
+    """Whether X is a pandas frame of numbers, which become an array at once."""
+    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in X.dtypes)
 
 
 def _finite(numbers: Array) -> Array:
