@@ -132,6 +132,8 @@ def bank(
     for loss, kernels in MACHINES[quality].items():
         if n_classes <= MOST_MACHINE_CLASSES:
             found += candidates(f"{prefix}z", kernels, loss=loss)
+            if categories:
+                found += candidates(f"{prefix}u", "ham0.3 anova", loss=loss)
     for view, kernels in learned.items():
         found += candidates(prefix + view, kernels, learned=True)
     return found
