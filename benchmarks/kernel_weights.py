@@ -13,7 +13,7 @@ from kernel_learn.criteria.kernel_weights import KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights, SubspaceMarginWeights
 from kernel_learn.kernels import gaussian_bank
-from kernel_learn.representations import GramBank
+from kernel_learn.representations import GramForm
 from kernel_learn.solvers.choice import solve_simplex
 
 X, y = load_digits(return_X_y=True)
@@ -28,7 +28,7 @@ def labels(y):
 
 
 def against_the_sdp(n=40):
-    bank = GramBank(KERNELS, X[:n], labels(y[:n]))
+    bank = GramForm(KERNELS, X[:n], labels(y[:n]))
     solved = {}
 
     def run(solver):
@@ -44,7 +44,7 @@ def against_the_sdp(n=40):
 
 
 def against_silp(n=1000):
-    bank = GramBank(KERNELS, X[:n], labels(y[:n]))
+    bank = GramForm(KERNELS, X[:n], labels(y[:n]))
     results = {}
 
     def run(solver):
@@ -69,7 +69,7 @@ def against_one_step(n=1797, copies=2000):
     L = labels(labels_)
 
     def newton():
-        solve_simplex(LabelResolvent(GramBank(KERNELS, A, L), reg=1e-3))
+        solve_simplex(LabelResolvent(GramForm(KERNELS, A, L), reg=1e-3))
 
     def unit():
         K = KERNELS[5](A)
@@ -88,7 +88,7 @@ def against_one_step(n=1797, copies=2000):
 def every_formulation(n=500):
     """Newton against a long run of the bundle method: values and times at equal gap."""
     L, signs = labels(y[:n]), one_vs_rest_signs(y[:n], 10)
-    centred, plain = GramBank(KERNELS, X[:n], L), GramBank(KERNELS, X[:n], L, center=False)
+    centred, plain = GramForm(KERNELS, X[:n], L), GramForm(KERNELS, X[:n], L, center=False)
     binary = (y[:n] >= 5).astype(int)
     criteria = {
         "HSIC_mkl = SDP_theta": lambda: LabelResolvent(centred, reg=1e-3),

@@ -10,8 +10,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
-from kernel_learn.kernels.base import Rows, take_rows
-from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
 
 Array = NDArray[Any]
 

@@ -9,7 +9,7 @@ from sklearn.preprocessing import scale
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.kernels import Gaussian, Linear
-from kernel_learn.representations import Features, FeatureSample, Gram
+from kernel_learn.representations import ArraySource, FeatureMap, GramForm, MomentForm
 from kernel_learn.solvers.eigen import solve_top_eigen
 from oracles import hsic as oracle
 from tolerances import EXACT
@@ -30,12 +30,13 @@ def solve(sample, kind, lam, n_components, uncorrelated, weight=None):
 
 
 def samples(kernel, weight=None, **options):
-    T, _ = label_factor("indicator", Y_LABELS, CLASSES)
-    features = Features.whitened(kernel, X)
-    yield "gram", Gram(kernel, X, T, weight, **options)
+    source = ArraySource(X, Y_LABELS, weight, n_classes=len(CLASSES))
+    features = FeatureMap.whitened([kernel], X)
+    T, one = np.eye(len(CLASSES))[Y_LABELS], np.ones(1)
+    yield "gram", GramForm([kernel], X, T, weight, **options).at(one)
     for block_rows in (1, 7, len(X)):
-        moments = features.moments(X, T, weight, block_rows)
-        yield f"features {block_rows}", FeatureSample(features, moments, **options)
+        moments = features.moments(source, block_rows)
+        yield f"features {block_rows}", MomentForm(features, moments, **options).at(one)
 
 
 @pytest.mark.parametrize("uncorrelated", [False, True])
@@ -120,13 +121,15 @@ def test_spectrum_of_the_features():
 
 def test_weights_are_repetitions():
     weight = 1.0 + (np.arange(len(X)) % 3)
-    T, mixing = label_factor("normalized", Y_LABELS, CLASSES, weight)
+    _, mixing = label_factor("normalized", Y_LABELS, CLASSES, weight)
+    T, one = np.eye(len(CLASSES))[Y_LABELS], np.ones(1)
     repeated = np.repeat(np.arange(len(X)), weight.astype(int))
     kernel = Gaussian(0.05)
-    weighted = Dependence(Gram(kernel, X, T, weight), mixing)
-    expanded = Dependence(Gram(kernel, X[repeated], T[repeated]), mixing)
-    moments = Features.whitened(kernel, X).moments(X, T, weight, 7)
-    summed = Dependence(FeatureSample(Features.whitened(kernel, X), moments), mixing)
+    weighted = Dependence(GramForm([kernel], X, T, weight).at(one), mixing)
+    expanded = Dependence(GramForm([kernel], X[repeated], T[repeated]).at(one), mixing)
+    features = FeatureMap.whitened([kernel], X)
+    moments = features.moments(ArraySource(X, Y_LABELS, weight, n_classes=len(CLASSES)), 7)
+    summed = Dependence(MomentForm(features, moments).at(one), mixing)
     M = weighted.candidates(0.2)[1]
     np.testing.assert_allclose(expanded.candidates(0.2)[1], M, rtol=1e-10)
     np.testing.assert_allclose(summed.candidates(0.2)[1], M, rtol=1e-10)
@@ -135,16 +138,22 @@ def test_weights_are_repetitions():
 def test_label_kernels():
     y = load_iris().target
     classes = np.unique(y)
-    T, A = label_factor("indicator", y, classes)
+    Y = np.eye(3)[y]
+
+    def factor(kernel):
+        T, A = label_factor(kernel, y, classes)
+        return Y if T is None else T, A
+
+    T, A = factor("indicator")
     np.testing.assert_array_equal(T @ A @ A.T @ T.T, y[:, None] == y)
-    T, A = label_factor("normalized", y, classes)
+    T, A = factor("normalized")
     np.testing.assert_allclose((T @ A).T @ (T @ A), np.eye(3))
     H = np.array([[1, 0.5, 0.2], [0.5, 1, 0.5], [0.2, 0.5, 1]])
-    T, A = label_factor(H, y, classes)
+    T, A = factor(H)
     np.testing.assert_allclose(T @ A @ A.T @ T.T, H[y][:, y], atol=1e-12)
-    T, A = label_factor(lambda a, b: np.exp(-np.abs(a[:, None] - b)), y, classes)
+    T, A = factor(lambda a, b: np.exp(-np.abs(a[:, None] - b)))
     np.testing.assert_allclose(T @ A @ A.T @ T.T, np.exp(-np.abs(y[:, None] - y)), atol=1e-12)
-    T, A = label_factor(H[y][:, y], y, classes)
+    T, A = factor(H[y][:, y])
     np.testing.assert_allclose(T @ A @ A.T @ T.T, H[y][:, y], atol=1e-12)
     with pytest.raises(ValueError, match="positive semidefinite"):
         label_factor(-H, y, classes)

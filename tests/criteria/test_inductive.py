@@ -9,7 +9,8 @@ from kernel_learn.criteria.constraints import LinearConstraints
 from kernel_learn.criteria.inductive import BaseReference, RegularizedDual, measure_constraints
 from kernel_learn.criteria.regularizers import Frobenius, LogDet, Pola, Regularizer, Trace
 from kernel_learn.kernels import Gaussian
-from kernel_learn.representations import Features
+from kernel_learn.representations import FeatureMap
+from kernel_learn.representations.points import whole_points
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from oracles import inductive as oracle
 
@@ -18,7 +19,7 @@ N = 12
 LABELS = np.arange(N) % 2
 X = RNG.normal(size=(N, 3)) + LABELS[:, None]
 KERNEL = Gaussian(0.3)
-FEATURES = Features.whitened(KERNEL, X)
+FEATURES = FeatureMap.whitened([KERNEL], X)
 Z = FEATURES(X)
 GAMMA, TAU = 2.0, 0.4
 REGULARIZERS = {
@@ -66,8 +67,8 @@ def explicit(name):
 
 
 def dual_of(regularizer, family, gamma=GAMMA):
-    terms = FAMILIES[family].terms(BaseReference(KERNEL, X, np.arange(N)))
-    measured = measure_constraints(terms, X, FEATURES, regularizer.alpha, is_exact=True)
+    terms = FAMILIES[family].terms(BaseReference(KERNEL(X)))
+    measured = measure_constraints(terms, whole_points(FEATURES, X), regularizer.alpha, None)
     return RegularizedDual(regularizer, measured.constraints, gamma)
 
 

@@ -22,7 +22,7 @@ from kernel_learn.criteria.margin_weights import (
     SubspaceMarginWeights,
 )
 from kernel_learn.kernels import Gaussian, Laplacian, Linear
-from kernel_learn.representations import Features, GramBank, MomentBank
+from kernel_learn.representations import ArraySource, FeatureMap, GramForm, MomentForm
 from kernel_learn.solvers.choice import SOLVERS, solve_simplex
 from kernel_learn.solvers.simplex import Trace
 from oracles import kernel_weights as oracle
@@ -37,7 +37,7 @@ SIGNS = one_vs_rest_signs(Y, 3)
 
 
 def gram_bank(center_=True, kernels=KERNELS, **options):
-    return GramBank(kernels, X, LABELS, center=center_, **options)
+    return GramForm(kernels, X, LABELS, center=center_, **options)
 
 
 def scaled(Ks):
@@ -154,9 +154,10 @@ def test_moments_give_what_gram_matrices_give(rng):
     """All rows as landmarks: value, gradient and Hessian agree, weights and blocks too."""
     weight = 1.0 + np.arange(len(X)) % 2
     for w in (None, weight):
-        exact = GramBank(KERNELS, X, LABELS, w)
-        features = [Features.whitened(kernel, X) for kernel in KERNELS]
-        low = MomentBank.of(features, X, np.eye(3)[Y], w, 7, np.diag(1 / np.sqrt(np.bincount(Y))))
+        exact = GramForm(KERNELS, X, LABELS, w)
+        features = FeatureMap.whitened(KERNELS, X)
+        moments = features.moments(ArraySource(X, Y, w, n_classes=3), 7)
+        low = MomentForm(features, moments, mixing=np.diag(1 / np.sqrt(np.bincount(Y))))
         np.testing.assert_allclose(low.traces, exact.traces, rtol=1e-9)
         np.testing.assert_allclose(low.inner_products(), exact.inner_products(), rtol=1e-8)
         for reg in (0.05, "learn"):
@@ -172,11 +173,11 @@ def test_moments_give_what_gram_matrices_give(rng):
 
 def test_cross_kernel_blocks_matter():
     """Block-diagonal moments are another problem (1.60 against 0.95 in the notes' example)."""
-    features = [Features.whitened(kernel, X[:10]) for kernel in KERNELS[:2]]
-    bank = MomentBank.of(features, X, np.eye(3)[Y], None, 5, np.eye(3))
+    features = FeatureMap.whitened(KERNELS[:2], X[:10])
+    bank = MomentForm(features, features.moments(ArraySource(X, Y, n_classes=3), 5))
     value = LabelResolvent(bank, reg=0.05).evaluate(np.array([0.5, 0.5])).value
-    bank.C[bank.blocks[0], bank.blocks[1]] = 0
-    bank.C[bank.blocks[1], bank.blocks[0]] = 0
+    bank.C[bank.columns[0], bank.columns[1]] = 0
+    bank.C[bank.columns[1], bank.columns[0]] = 0
     assert abs(LabelResolvent(bank, reg=0.05).evaluate(np.array([0.5, 0.5])).value - value) > 0.01
 
 
@@ -225,7 +226,7 @@ def test_interior_points_solve_singular_machines(rng):
 def test_learned_reg_stays_in_bounds(rng):
     """Random labels push everything to the identity; kernel weights stay defined."""
     labels = rng.permutation(np.arange(len(X)) % 3)
-    bank = GramBank([Linear()], X, np.eye(3)[labels])
+    bank = GramForm([Linear()], X, np.eye(3)[labels])
     criterion = LabelResolvent(bank, reg="learn")
     result = solve_simplex(criterion)
     assert result.status == "optimal"
@@ -237,7 +238,7 @@ def test_kim_refuses_what_it_cannot():
     with pytest.raises(ValueError, match="two classes"):
         KimDiscriminant(gram_bank(), Y, reg=0.1)
     with pytest.raises(ValueError, match="sample weights"):
-        KimDiscriminant(GramBank(KERNELS, X, LABELS, np.arange(1.0, 27)), BINARY, reg=0.1)
+        KimDiscriminant(GramForm(KERNELS, X, LABELS, np.arange(1.0, 27)), BINARY, reg=0.1)
     with pytest.raises(ValueError, match="squared_hinge"):
         MarginWeights(gram_bank(False), SIGNS, "learn")
 

@@ -396,8 +396,10 @@ def test_banks_that_cannot_be():
 
 def test_memory_budget_is_kept_and_changes_nothing():
     n = len(X)
-    small = kl.HSICSubspace(BANK, uncorrelated=True, memory_budget=3 * 8 * n**2).fit(X, Y)
     large = kl.HSICSubspace(BANK, uncorrelated=True).fit(X, Y)
+    least = large.plan_.bytes_least
+    small = kl.HSICSubspace(BANK, uncorrelated=True, memory_budget=least).fit(X, Y)
+    assert (small.plan_.n_kept, large.plan_.n_kept) == (0, 4)
     np.testing.assert_allclose(small.kernel_weights_, large.kernel_weights_, rtol=1e-6, atol=1e-9)
     with pytest.raises(ValueError, match="memory budget"):
         kl.MultiKernelSVC(BANK, memory_budget=2 * 8 * n**2).fit(X, Y)

@@ -6,14 +6,14 @@ from numpy.testing import assert_allclose
 
 from kernel_learn import HSICSubspace, Landmarks
 from kernel_learn.kernels import Gaussian, Spectrum
-from kernel_learn.representations import Features
+from kernel_learn.representations import FeatureMap
 
 
 def test_an_invertible_combination_is_exact(rng):
     X, X_new = rng.normal(size=(20, 3)), rng.normal(size=(5, 3))
     kernel = Gaussian(0.5)
     for J in (np.eye(20), rng.normal(size=(20, 20))):
-        features = Features.combined(kernel, X, J)
+        features = FeatureMap.combined(kernel, X, J)
         assert_allclose(features(X_new) @ features(X).T, kernel(X_new, X), atol=1e-7)
 
 
@@ -21,7 +21,7 @@ def test_few_combinations_are_a_projection(rng):
     X = rng.normal(size=(20, 3))
     J = rng.normal(size=(20, 4))
     K = Gaussian(0.5)(X)
-    Z = Features.combined(Gaussian(0.5), X, J)(X)
+    Z = FeatureMap.combined(Gaussian(0.5), X, J)(X)
     assert Z.shape == (20, 4)
     assert_allclose(Z @ Z.T, K @ J @ np.linalg.inv(J.T @ K @ J) @ J.T @ K, atol=1e-9)
 

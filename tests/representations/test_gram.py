@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.kernels import Gaussian, Linear
-from kernel_learn.representations import Gram
+from kernel_learn.representations import GramForm
 from kernel_learn.representations.linalg import eigh_positive, solve_shifted
 from oracles import hsic as oracle
 from tolerances import EXACT
@@ -18,7 +18,7 @@ def test_centring_and_expansion_are_the_definition(rows, rng, weighted):
     weight = rng.uniform(0.5, 2, size=12) if weighted else None
     T = rng.normal(size=(12, 2))
     kernel = Gaussian(0.2)
-    sample = Gram(kernel, rows, T, weight)
+    sample = GramForm([kernel], rows, T, weight).at(np.ones(1))
     root = np.ones(12) if weight is None else np.sqrt(weight)
     G = root[:, None] * oracle.center(kernel(rows), weight) * root
     np.testing.assert_allclose(sample.operator, G, atol=EXACT)
@@ -37,7 +37,7 @@ def test_centring_and_expansion_are_the_definition(rows, rng, weighted):
 
 
 def test_uncentred(rows, rng):
-    sample = Gram(Linear(), rows, rng.normal(size=(12, 2)), center=False)
+    sample = GramForm([Linear()], rows, rng.normal(size=(12, 2)), center=False).at(np.ones(1))
     np.testing.assert_allclose(sample.operator, rows @ rows.T)
     B = rng.normal(size=(12, 2))
     np.testing.assert_allclose(sample.expand(B).transform(rows), rows @ rows.T @ B)
@@ -67,7 +67,7 @@ def test_memory_at_peak(rng):
     X = rng.normal(size=(n, 5))
     T = rng.normal(size=(n, 2))
     tracemalloc.start()
-    sample = Gram(Gaussian(0.1), X, T)
+    sample = GramForm([Gaussian(0.1)], X, T).at(np.ones(1))
     sample.solve(0.1, sample.targets)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -4,7 +4,13 @@ from numpy.random import RandomState
 
 from kernel_learn.kernels import Gaussian, Linear, Precomputed, Spectrum
 from kernel_learn.kernels.rows import distinct_rows
-from kernel_learn.representations import Features, Landmarks, Sample, plan_sample, represent
+from kernel_learn.representations import (
+    ArraySource,
+    FeatureMap,
+    Landmarks,
+    plan_source,
+    represent,
+)
 from kernel_learn.representations.landmarks import (
     check_landmarks,
     select_landmarks,
@@ -80,9 +86,9 @@ def test_order_and_repetition_do_not_matter(rng, rule):
     found = []
     for rows, w in ((X, weight), (X[repeated], None), (X[shuffled], None)):
         t = T if w is not None else T[repeated]
-        sample = Sample(Gaussian(0.5), rows, t, w)
-        plan = plan_sample(Gaussian(0.5), sample, spec, None)
-        representation = represent(Gaussian(0.5), sample, plan, spec, random_state=3)
+        source = ArraySource(rows, t, w)
+        plan = plan_source([Gaussian(0.5)], source, spec, None)
+        representation = represent([Gaussian(0.5)], source, plan, spec, random_state=3)
         found.append(np.sort(representation.features.landmarks, axis=0))
     np.testing.assert_allclose(found[0], found[1], atol=1e-10)
     np.testing.assert_allclose(found[0], found[2], atol=1e-10)
@@ -91,18 +97,21 @@ def test_order_and_repetition_do_not_matter(rng, rule):
 def test_all_rows_as_landmarks_are_exact(rng):
     X = rng.normal(size=(25, 3))
     X_new = rng.normal(size=(6, 3))
-    features = Features.whitened(Gaussian(0.2), X)
+    features = FeatureMap.whitened([Gaussian(0.2)], X)
     Z, Z_new = features(X), features(X_new)
     np.testing.assert_allclose(Z @ Z.T, Gaussian(0.2)(X), atol=1e-10)
     np.testing.assert_allclose(Z_new @ Z.T, Gaussian(0.2)(X_new, X), atol=1e-10)
 
 
-def test_float32_is_cut_at_its_own_rounding(rng):
+def test_float32_is_cut_at_what_float64_says(rng):
+    """K(landmarks, landmarks) is float64: eigenvalues down to 1e-8 of the largest are kept."""
     X = rng.normal(size=(80, 2)).astype(np.float32)
-    single = Features.whitened(Gaussian(0.05), X)
-    double = Features.whitened(Gaussian(0.05), X.astype(np.float64))
-    assert single.T.dtype == np.float32
-    assert single.T.shape[1] < double.T.shape[1]
+    single = FeatureMap.whitened([Gaussian(0.05)], X)
+    double = FeatureMap.whitened([Gaussian(0.05)], X.astype(np.float64))
+    w = np.linalg.eigvalsh(Gaussian(0.05)(X.astype(np.float64)))
+    assert single.whiten[0].dtype == np.float32
+    assert single.dimension == np.sum(w > 1e-8 * w[-1])
+    assert np.sum(w > 80 * np.finfo(np.float32).eps * w[-1]) < single.dimension < double.dimension
     Z = single(X)
     assert Z.dtype == np.float32
     np.testing.assert_allclose(Z @ Z.T, Gaussian(0.05)(X), atol=2e-3)
@@ -113,20 +122,20 @@ def test_precomputed_and_strings_have_landmarks(rng):
     K = Gaussian(0.3)(X)
     first, inverse = np.arange(20), np.arange(20)
     for rule in ("uniform", "rpcholesky"):
-        chosen = select_landmarks(rule, 5, Precomputed(), K, first, np.ones(20), 20, RandomState(0))
-        features = Features.whitened(
-            Precomputed(), Precomputed().reference(K, chosen.indices), chosen.rows
+        chosen = select_landmarks(rule, 5, Precomputed(), K, first, np.ones(20), RandomState(0))
+        features = FeatureMap.whitened(
+            [Precomputed()], Precomputed().reference(K, chosen.indices), chosen.rows
         )
-        direct = Features.whitened(Gaussian(0.3), X[chosen.indices])
+        direct = FeatureMap.whitened([Gaussian(0.3)], X[chosen.indices])
         np.testing.assert_allclose(features(K) @ features(K).T, direct(X) @ direct(X).T, atol=1e-9)
     words = np.array(["abcab", "bcabc", "xyzxy", "zxyzx", "abxyz", "abcab"], dtype=object)
     first, inverse = distinct_rows(words)
     chosen = select_landmarks(
-        "rpcholesky", 3, Spectrum(2), words, first, np.bincount(inverse), 9, RandomState(0)
+        "rpcholesky", 3, Spectrum(2), words, first, np.bincount(inverse), RandomState(0)
     )
     assert len(chosen.rows) == 3
     with pytest.raises(ValueError, match="averages rows"):
-        select_landmarks("kmeans", 3, Spectrum(2), words, first, np.ones(5), 9, RandomState(0))
+        select_landmarks("kmeans", 3, Spectrum(2), words, first, np.ones(5), RandomState(0))
 
 
 @pytest.mark.parametrize("bad", ["nearest", 0, -3, 1.5, None, True])

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernel_learn.representations import Moments
-from kernel_learn.representations.features import merge_all
+from kernel_learn.representations.feature_map import merge_all
 from tolerances import EXACT
 
 

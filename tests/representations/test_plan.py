@@ -1,24 +1,63 @@
 import pytest
 
-from kernel_learn.representations import plan
+from kernel_learn.representations import Needs, Size, plan
 from kernel_learn.representations.plan import format_bytes, free_memory, parse_memory
 
 
+def size(n, **options):
+    return Size(n_rows=n, n_distinct=n, **options)
+
+
 def test_small_is_exact_and_large_is_not():
-    assert plan(1000, memory_budget="2GB").representation == "gram"
-    big = plan(50_000, memory_budget="2GB")
+    assert plan(size(1000), memory_budget="2GB").representation == "gram"
+    big = plan(size(50_000), memory_budget="2GB")
     assert big.representation == "landmarks"
     assert big.n_landmarks == 1000
-    tight = plan(5000, memory_budget="20MB")
+
+
+def test_less_memory_gives_another_model_only_with_a_warning():
+    default = plan(size(5000), memory_budget="2GB")
+    need = format_bytes(default.bytes_least)
+    with pytest.warns(UserWarning, match=rf"{need}, and the memory budget is 20 MB.*landmarks"):
+        tight = plan(size(5000), memory_budget="20MB")
     assert tight.representation == "landmarks"
-    assert tight.n_landmarks < 1000
+    assert 1 < tight.n_landmarks < 1000
+    with pytest.warns(UserWarning, match="among 20000 rows would take.*budget is 50 MB"):
+        narrow = plan(size(10**5), 300, memory_budget="50MB")
+    assert 300 <= narrow.pool_rows < 20_000
+
+
+def test_blocks_and_kept_matrices_depend_on_memory_and_nothing_else_does():
+    rich, poor = (plan(size(10**4, pool=0), 100, memory_budget=b) for b in ("10GB", "5MB"))
+    assert rich.block_rows > poor.block_rows
+    assert (rich.n_landmarks, rich.pool_rows) == (poor.n_landmarks, poor.pool_rows)
+    rich, poor = (plan(size(1000, n_kernels=5), "all", memory_budget=b) for b in ("1GB", "50MB"))
+    assert (rich.n_kept, poor.n_kept) == (5, 3)
+    assert "3 of them kept" in str(poor) and "kept" not in str(rich)
+
+
+@pytest.mark.parametrize("landmarks", ["auto", "all", 200])
+@pytest.mark.parametrize("kernels", [1, 4])
+@pytest.mark.parametrize("n_rows", [10, 3000, 10**5])
+@pytest.mark.filterwarnings("ignore:.*the memory budget is")
+def test_least_is_the_border(n_rows, kernels, landmarks):
+    """Just above ``bytes_least`` a plan is accepted and within the budget, just below refused."""
+    rows = size(n_rows, n_kernels=kernels, n_targets=7, row_bytes=80.0, row_copies=2.5)
+    least = plan(rows, landmarks, memory_budget=10**13).bytes_least
+    chosen = plan(rows, landmarks, memory_budget=least)
+    assert chosen.bytes_needed <= chosen.budget == least
+    assert 1 <= chosen.block_rows <= n_rows
+    if landmarks != "auto":
+        with pytest.raises(ValueError, match="memory budget"):
+            plan(rows, landmarks, memory_budget=least - 1)
 
 
 @pytest.mark.parametrize("budget", ["10MB", "1GB", "100GB", 10**13])
 @pytest.mark.parametrize("n_rows", [10, 3000, 10**5, 10**8])
+@pytest.mark.filterwarnings("ignore:.*the memory budget is")
 def test_never_over_budget(n_rows, budget):
     try:
-        chosen = plan(n_rows, memory_budget=budget)
+        chosen = plan(size(n_rows), memory_budget=budget)
     except ValueError:
         return
     assert chosen.bytes_needed <= chosen.budget == parse_memory(budget)
@@ -26,26 +65,43 @@ def test_never_over_budget(n_rows, budget):
 
 
 def test_refuses_before_allocating():
-    with pytest.raises(ValueError, match=r"needs 2e\+04 GB.*1 GB.*landmarks="):
-        plan(10**6, "all", memory_budget="1GB")
+    with pytest.raises(ValueError, match=r"needs 1.6e\+04 GB.*1 GB.*landmarks="):
+        plan(size(10**6), "all", memory_budget="1GB")
     with pytest.raises(ValueError, match="fewer landmarks"):
-        plan(10**6, 10**5, memory_budget="1GB")
+        plan(size(10**6), 10**5, memory_budget="1GB")
+
+
+def test_repeated_rows_cost_what_distinct_rows_cost():
+    few = plan(Size(n_rows=2000, n_distinct=50), "all", memory_budget="5MB")
+    assert (few.representation, few.n_rows) == ("gram", 50)
+    apart = Size(n_rows=2000, n_distinct=50, merges=False)
+    assert plan(apart, "all", memory_budget="1GB").bytes_needed > 2 * 8 * 2000**2
+
+
+def test_what_an_estimator_needs_is_counted():
+    lean, rich = (
+        plan(size(1000, n_targets=3), "all", Needs(exact=m, columns=c), memory_budget="1GB")
+        for m, c in ((1.0, 1.0), (4.0, 5.0))
+    )
+    assert rich.bytes_needed - lean.bytes_needed == 8 * (3 * 1000**2 + 4 * 3 * 1000)
 
 
 def test_prints_itself():
-    text = str(plan(1000, memory_budget="2GB"))
+    text = str(plan(size(1000), memory_budget="2GB"))
     assert "exact Gram matrix of 1000 rows" in text
-    assert "20 MB of a budget of 2 GB" in text
-    assert "500 landmarks for 1000000 rows" in str(plan(10**6, 500, memory_budget="2GB"))
+    assert "16.1 MB of a budget of 2 GB" in text
+    assert "500 landmarks for 1000000 rows" in str(plan(size(10**6), 500, memory_budget="2GB"))
+    many = plan(size(10**6, n_kernels=3), 50, memory_budget="2GB")
+    assert "50 landmarks for each of 3 kernels" in str(many)
 
 
 def test_explicit_feature_space():
-    chosen = plan(1000, explicit=30)
+    chosen = plan(size(1000, explicit=30))
     assert (chosen.representation, chosen.n_landmarks) == ("explicit", 30)
     assert "30 explicit features" in str(chosen)
-    assert plan(1000, explicit=800).representation == "gram"
-    assert plan(10**6, explicit=10**5).representation == "landmarks"
-    assert plan(1000, 50, explicit=30).representation == "landmarks"
+    assert plan(size(1000, explicit=800)).representation == "gram"
+    assert plan(size(10**6, explicit=10**5)).representation == "landmarks"
+    assert plan(size(1000, explicit=30), 50).representation == "landmarks"
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,10 @@
 import numpy as np
 from scipy.optimize import nnls
 
-from kernel_learn.representations.bank import KernelBank
-from kernel_learn.representations.base import Array
+from kernel_learn.representations.base import Array, Representation
 
 
-def align_weights(bank: KernelBank) -> Array:
+def align_weights(bank: Representation) -> Array:
     """max over d >= 0 of <G(d), L L'> / |G(d)|_F, scaled to the simplex (Cortes et al. 2012).
 
     The direction is that of min v'N v - 2 v'a, v >= 0, with N_ij = <G_i, G_j>
@@ -22,7 +21,7 @@ def align_weights(bank: KernelBank) -> Array:
     return np.asarray(v / v.sum()) if v.sum() > 0 else bank.uniform()
 
 
-def alignment(bank: KernelBank, d: Array) -> float:
+def alignment(bank: Representation, d: Array) -> float:
     """<G(d), L L'> / (|G(d)|_F |L L'|_F), in [0, 1]."""
     a = np.trace(bank.target_forms(), axis1=1, axis2=2)
     size = float(np.sqrt(d @ bank.inner_products() @ d)) * float(np.linalg.norm(bank.LT_L))

@@ -3,13 +3,13 @@
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.base import Array, Combined
 
 # A centroid that lies in the span of the others to this share of its length adds nothing.
 DEPENDENT = 1e-10
 
 
-def orthonormal_centroids(sample: Representation, counts: Array) -> Array:
+def orthonormal_centroids(sample: Combined, counts: Array) -> Array:
     """W = E R^{-1} with E'KE = R'R: orthonormal directions that span the class centroids.
 
     E = S^{1/2} Y diag(1/n_j) are the centroids as coefficient vectors, for an

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.base import Array, Combined
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class ClassScores:
 
 
 def class_scores(
-    sample: Representation, W: Array, eigenvalues: Array, counts: Array, priors: Array
+    sample: Combined, W: Array, eigenvalues: Array, counts: Array, priors: Array
 ) -> ClassScores:
     """The classifier in the subspace W of uncorrelated HSIC with the normalised label kernel.
 

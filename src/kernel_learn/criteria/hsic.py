@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.base import Array, Combined
 
 
 class Dependence:
@@ -24,9 +24,7 @@ class Dependence:
     moments of features.
     """
 
-    def __init__(
-        self, sample: Representation, mixing: Array, *, uncorrelated: bool = False
-    ) -> None:
+    def __init__(self, sample: Combined, mixing: Array, *, uncorrelated: bool = False) -> None:
         self.sample = sample
         self.L = sample.targets @ mixing
         self.uncorrelated = uncorrelated
@@ -34,6 +32,9 @@ class Dependence:
     def candidates(self, lam: float) -> tuple[Array, Array]:
         """(B, M): directions that span every optimal subspace, and the small eigenproblem."""
         sample, L = self.sample, self.L
+        if sample.is_decomposed:
+            U, b, M = self.candidates_path([lam])
+            return U @ b[0], M[0]
         O_L = sample.operator @ L
         B = sample.solve(lam, L if self.uncorrelated else O_L)
         return B, sample.pairing(L, O_L).T @ B
@@ -44,7 +45,7 @@ class Dependence:
         B(lam) = U b(lam) with b = U'L w/(w + lam) or U'L/(w + lam); shapes
         (m, rank), (n_lams, rank, r), (n_lams, r, r).
         """
-        spectrum = self.sample.spectrum()
+        spectrum = self.sample.spectrum
         w, U = spectrum.w[:, None], spectrum.U
         UT_L = U.T @ self.L
         lam = np.asarray(lams, dtype=np.float64)[:, None, None]

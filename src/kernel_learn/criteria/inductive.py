@@ -11,6 +11,7 @@ with the gradient sg_c <C_c, A(z)> - b_c - z_c / gamma; the primal value of A(z)
 gives the gap.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,15 +20,14 @@ from scipy import linalg
 
 from kernel_learn.criteria.constraints import LinearConstraints, Terms
 from kernel_learn.criteria.regularizers import Regularizer
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import row_blocks
 from kernel_learn.representations.base import Array, Rows
-from kernel_learn.representations.entries import paired_values, summed_values
-from kernel_learn.representations.features import Features
-from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.entries import own_values, paired_values, summed_values
 
 # Newton's method solves systems of this size: 0.1 s for a Cholesky factorisation of 2000.
 NEWTON_SIZE = 2000
+NEWTON_BLOCK = 512
 # Percentiles of the base kernel are taken over the pairs of so many distinct rows.
 REFERENCE_ROWS = 1000
 
@@ -80,14 +80,23 @@ class RegularizedDual:
         i, j = np.triu_indices(M)
         kept = H[i, j] > 0
         i, j = i[kept], j[kept]
-        E = self.constraints.entries(U, F, i, j)
-        E *= np.sqrt(H[i, j] * np.where(i == j, 1.0, 2.0))
-        inner = E.T @ E
-        inner[np.diag_indices(len(inner))] += 1 / self.gamma
+        root = np.sqrt(H[i, j] * np.where(i == j, 1.0, 2.0))
+
+        def rows(part: slice) -> Array:
+            return np.asarray(self.constraints.entries(U, F[part], i, j) * root)
+
+        # E has a row per free multiplier, so it is made twice in blocks and never held
+        blocks = list(row_blocks(len(F), NEWTON_BLOCK))
         g = self.sign[F] * gradient[F]
-        y = linalg.solve(inner, E.T @ g, assume_a="pos", check_finite=False)
+        inner, ET_g = np.eye(len(i)) / self.gamma, np.zeros(len(i))
+        for part in blocks:
+            E = rows(part)
+            inner += E.T @ E
+            ET_g += E.T @ g[part]
+        y = linalg.solve(inner, ET_g, assume_a="pos", overwrite_a=True, check_finite=False)
         step = np.zeros(self.n)
-        step[F] = self.gamma * self.sign[F] * (g - E @ y)
+        for part in blocks:
+            step[F[part]] = self.gamma * self.sign[F[part]] * (g[part] - rows(part) @ y)
         return step
 
     def curvature(self) -> float:
@@ -133,23 +142,15 @@ def divided_differences(regularizer: Regularizer, x: Array) -> Array:
 
 
 class BaseReference:
-    """Percentiles of squared distances and values of the base kernel between some rows.
+    """Percentiles of squared distances and values of the base kernel between distinct rows."""
 
-    Over the pairs of distinct rows, at most ``REFERENCE_ROWS`` of them, chosen by content.
-    """
-
-    def __init__(self, kernel: Kernel, X: Rows, rows: Array) -> None:
-        if kernel.input == "matrix":
-            rows = rows[:REFERENCE_ROWS]
-        else:
-            first, _ = distinct_rows(take_rows(X, rows))
-            rows = rows[first[:REFERENCE_ROWS]]
-        K = kernel(to_double(take_rows(X, rows)), to_double(kernel.reference(X, rows)))
-        K = K.astype(np.float64, copy=False)
-        i, j = np.triu_indices(len(rows), 1)
+    def __init__(self, K: Array) -> None:  # (m, m)
+        K = K[:REFERENCE_ROWS, :REFERENCE_ROWS]
+        upper = [K[i, i + 1 :] for i in range(len(K))]
         d = np.diagonal(K)
-        self.values = K[i, j]
-        self.distances = np.maximum(d[i] + d[j] - 2 * K[i, j], 0.0)
+        self.values = np.concatenate([*upper, np.empty(0)])
+        apart = [d[i] + d[i + 1 :] - 2 * row for i, row in enumerate(upper)]
+        self.distances = np.maximum(np.concatenate([*apart, np.empty(0)]), 0.0)
         self.mean_diagonal = float(np.mean(d))
 
     @property
@@ -172,12 +173,10 @@ class Measured(NamedTuple):
 
 
 def measure_constraints(
-    terms: Terms,  # points are rows of X or sums of them
-    X: Rows,
-    features: Features,
+    terms: Terms,  # points are rows or sums of them
+    features_of: Callable[[Array], Array],  # of rows, by their indices
     alpha: float,
-    *,
-    is_exact: bool,  # whether the features reproduce the kernel on the constrained rows
+    base_values: Callable[[Terms], Array] | None,  # None: the features reproduce the base kernel
 ) -> Measured:
     """The constraints in the features of their points, with the bounds corrected.
 
@@ -187,26 +186,21 @@ def measure_constraints(
     n_sums = len(terms.sums)
     ids = np.unique(np.concatenate([terms.left, terms.right]))
     rows = ids[ids >= 0]
-    Z = features_of(features, X, rows)
-    Z_sums = np.zeros((n_sums, Z.shape[1]))
-    for a, (members, weight) in enumerate(zip(terms.sums, terms.sum_weights, strict=True)):
-        Z_sums[a] = weight * features_of(features, X, members).sum(axis=0)
+    Z = features_of(rows)
+    if n_sums:
+        sums = zip(terms.sums, terms.sum_weights, strict=True)
+        Z = np.vstack([*(w * features_of(members).sum(axis=0) for members, w in sums), Z])
     number = terms._replace(
         left=number_points(terms.left, rows, n_sums), right=number_points(terms.right, rows, n_sums)
     )
-    Z = np.concatenate([Z_sums, Z])
     constraints = LinearConstraints(Z, number, terms.bound)
-    if is_exact and not terms.base_share.any():
+    if base_values is None and not terms.base_share.any():
         return Measured(constraints, terms.bound)
     in_features = constraints.inner(np.eye(Z.shape[1]))
-    base = in_features if is_exact else base_values(terms, features.kernel, X)
+    base = in_features if base_values is None else base_values(terms)
     bound = terms.bound + terms.base_share * np.maximum(base, 0.0)
-    corrected = bound - alpha * terms.sign * (base - in_features)
-    return Measured(LinearConstraints(Z, number, corrected), bound)
-
-
-def features_of(features: Features, X: Rows, rows: Array) -> Array:
-    return np.asarray(features(take_rows(X, rows)), dtype=np.float64)
+    constraints.bound = bound - alpha * terms.sign * (base - in_features)
+    return Measured(constraints, bound)
 
 
 def number_points(points: Array, rows: Array, n_sums: int) -> Array:
@@ -214,7 +208,7 @@ def number_points(points: Array, rows: Array, n_sums: int) -> Array:
     return np.where(points < 0, -1 - points, n_sums + np.searchsorted(rows, points))
 
 
-def base_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
+def kernel_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
     """<C_c, K> under the base kernel itself, from single entries of K."""
     total = np.zeros(len(terms.left))
     for a in range(2):
@@ -229,7 +223,9 @@ def point_products(terms: Terms, kernel: Kernel, X: Rows, left: Array, right: Ar
     values = np.empty(len(left))
     plain = right >= 0
     same = plain & (left == right)
-    values[same] = kernel.diag(to_double(X))[left[same]] if same.any() else 0.0
+    if same.any():
+        rows, inverse = np.unique(left[same], return_inverse=True)
+        values[same] = own_values(kernel, X, rows)[inverse]
     other = plain & ~same
     values[other] = paired_values(kernel, X, left[other], right[other])
     for a, (members, weight) in enumerate(zip(terms.sums, terms.sum_weights, strict=True)):

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.criteria.margin import best_intercept, total_loss
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.base import Array, Combined
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def shrink_spectrum(w: Array, lam: float, uncorrelated: bool) -> Array:
     return np.asarray(w / (w + lam) if uncorrelated else w**2 / (w + lam))
 
 
-def map_rows(sample: Representation, w: Array, U: Array, lam: float, uncorrelated: bool) -> RowMap:
+def map_rows(sample: Combined, w: Array, U: Array, lam: float, uncorrelated: bool) -> RowMap:
     """The map of a sample whose operator is U diag(w) U'.
 
     Column j is the j-th principal axis of the sample in feature space, where

@@ -7,8 +7,8 @@ from scipy import linalg
 
 from kernel_learn.criteria.elliptope import solve_elliptope, value_hessian
 from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
-from kernel_learn.representations.bank import GramBank, KernelBank, Resolvent
-from kernel_learn.representations.base import Array
+from kernel_learn.representations.base import Array, Representation, Resolvent
+from kernel_learn.representations.gram import GramForm
 
 Coupling = Literal["exact", "approximate"]
 
@@ -37,7 +37,7 @@ class LabelResolvent:
     """
 
     def __init__(
-        self, bank: KernelBank, *, reg: float | Literal["learn"], coupling: Coupling = "exact"
+        self, bank: Representation, *, reg: float | Literal["learn"], coupling: Coupling = "exact"
     ) -> None:
         self.bank, self.reg, self.coupling = bank, reg, coupling
         self.identity = IdentityVertex(bank.uniform(), LEAST_REG)
@@ -125,7 +125,7 @@ class ProjectedDependence:
 
     concave = True
 
-    def __init__(self, bank: KernelBank, reg: float, n_components: int) -> None:
+    def __init__(self, bank: Representation, reg: float, n_components: int) -> None:
         self.bank, self.reg, self.n_components = bank, reg, n_components
         self.target_forms = bank.target_forms()
 
@@ -156,7 +156,7 @@ class KimDiscriminant:
     The paper's simplex has sum theta = 1 on kernels as given: build the bank with scale=False.
     """
 
-    def __init__(self, bank: GramBank, labels: Array, *, reg: float) -> None:
+    def __init__(self, bank: GramForm, labels: Array, *, reg: float) -> None:
         if len(np.unique(labels)) != 2:
             raise ValueError("The criterion of Kim et al. is for two classes.")
         if not np.all(bank.weight == 1.0):
@@ -214,8 +214,8 @@ class KimDiscriminant:
         return (t[0, 0] - a_G_a) / reg, [cp.bmat([[N, column], [column.T, t]]) >> 0]
 
 
-def _gram_bank(bank: KernelBank) -> GramBank:
-    if isinstance(bank, GramBank):
+def _gram_bank(bank: Representation) -> GramForm:
+    if isinstance(bank, GramForm):
         return bank
     raise ValueError(
         'solver="sdp" writes n x n matrix inequalities and needs exact Gram matrices: '

@@ -16,8 +16,8 @@ def label_factor(
     labels: Array,  # (n,) indices into classes
     classes: Array,  # (k,)
     weight: Array | None = None,  # (n,)
-) -> tuple[Array, Array]:
-    """(T, A) with L = T A: T has a row per sample, A mixes its columns.
+) -> tuple[Array | None, Array]:
+    """(T, A) with L = T A: T has a row per sample, A mixes its columns; None for T = Y.
 
     - ``"indicator"``: T = Y, A = I, so H = Y Y' (Chen et al., H1);
     - ``"normalized"``: A = (Y'Y)^{-1/2}, each class counts the same (H2);
@@ -26,13 +26,12 @@ def label_factor(
     - a matrix (n, n): similarities of the samples.
     """
     k = len(classes)
-    Y = one_hot(labels, k)
     if isinstance(label_kernel, str):
         if label_kernel == "indicator":
-            return Y, np.eye(k)
+            return None, np.eye(k)
         if label_kernel == "normalized":
             counts = np.bincount(labels, weight, k)
-            return Y, np.diag(1 / np.sqrt(counts))
+            return None, np.diag(1 / np.sqrt(counts))
         raise ValueError(
             f"label_kernel={label_kernel!r} is not known. Give 'normalized', 'indicator', "
             "a function of two label arrays, or a matrix of similarities."
@@ -41,15 +40,11 @@ def label_factor(
     if H.shape == (len(labels), len(labels)):
         return _psd_factor(H), np.eye(len(labels))
     if H.shape == (k, k):
-        return Y, _psd_factor(H)
+        return None, _psd_factor(H)
     raise ValueError(
         f"label_kernel has shape {H.shape}; it must be (n_classes, n_classes) = {(k, k)} "
         f"or (n_samples, n_samples) = {(len(labels), len(labels))}."
     )
-
-
-def one_hot(labels: Array, k: int) -> Array:
-    return np.eye(k)[labels]
 
 
 def _psd_factor(H: Array) -> Array:

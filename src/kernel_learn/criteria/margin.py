@@ -16,6 +16,7 @@ from typing import Literal
 
 import numpy as np
 from scipy import linalg
+from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
@@ -255,7 +256,8 @@ def _libsvm(K: Array, y: Array, uppers: Array, eps: float, max_iter: int) -> Arr
     cache = int(min(2000.0, 200.0 + 4e-6 * K.size))
     machine = SVC(C=scale, kernel="precomputed", tol=eps, max_iter=max_iter, cache_size=cache)
     uniform = bool(np.all(uppers == scale))
-    with warnings.catch_warnings():
+    # K was made here: there is no need to look through it for what is not finite
+    with warnings.catch_warnings(), config_context(assume_finite=True):
         warnings.simplefilter("ignore", ConvergenceWarning)  # the gap says it, with a number
         machine.fit(K, y, sample_weight=None if uniform else uppers / scale)
     alpha = np.zeros(len(y))

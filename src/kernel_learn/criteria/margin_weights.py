@@ -15,8 +15,8 @@ from kernel_learn.criteria.margin import (
     solve_margin,
 )
 from kernel_learn.criteria.margin_interior import solve_interior
-from kernel_learn.representations.bank import GramBank
 from kernel_learn.representations.base import Array
+from kernel_learn.representations.gram import GramForm
 
 # The least weight of the identity when C is learned: C <= 1e6 on kernels of trace n.
 LEAST_RIDGE = 1e-6
@@ -49,7 +49,7 @@ class MarginWeights:
 
     def __init__(
         self,
-        bank: GramBank,
+        bank: GramForm,
         signs: Array,  # (n, m)
         C: Any,  # number, "learn"
         *,
@@ -173,7 +173,7 @@ class SubspaceMarginWeights(MarginWeights):
 
     def __init__(
         self,
-        bank: GramBank,
+        bank: GramForm,
         signs: Array,
         C: float,
         *,
@@ -251,7 +251,7 @@ def movement(K: Array, solution: MarginSolution, boxes: Array, loss: Loss, D: Ar
     return H
 
 
-def _combination(bank: GramBank, d: Any) -> Any:
+def _combination(bank: GramForm, d: Any) -> Any:
     return sum(d[i] * (scale * bank.gram(i)) for i, scale in enumerate(bank.scales))
 
 

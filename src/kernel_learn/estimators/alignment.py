@@ -8,10 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.alignment import Alignment, Rescaled
-from kernel_learn.criteria.labels import one_hot
 from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.radius_margin import RadiusMargin
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -21,11 +20,14 @@ from kernel_learn.estimators.validation import (
     check_positive,
     validate_labelled,
 )
-from kernel_learn.representations import Representation, Spectrum
+from kernel_learn.representations import Combined, Needs, Spectrum
+from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
 
+# Rows whose skewness gives a feature without covariance its sign.
+SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
@@ -118,6 +120,7 @@ class AlignmentSubspace(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
         reg = check_not_negative("reg", self.reg, self)
@@ -127,9 +130,13 @@ class AlignmentSubspace(SubspaceTransformer):
         self.classes_ = data.classes
         k = len(data.classes)
         wanted = check_n_components(self.n_components, k, self)
-        Y, W0 = one_hot(data.labels, k), self._given_start(data)
-        sample = self._represent(data, np.hstack([Y, W0]), matrices=4.5, center=self.center)
-        spectrum = sample.spectrum()
+        W0 = self._given_start(data)
+        source = data.source
+        if W0.shape[1]:
+            source = source.with_labels(np.hstack([one_hot(data.labels, k), W0]), None)
+        data, form = self._represent(data, source, needs=self._needs(), center=self.center)
+        sample = self._combine(form)
+        spectrum = sample.spectrum
         S = sample.spectral_targets(spectrum)
         S, S0 = S[:, :k], S[:, k:]
         self.reg_ = reg * sample.trace / sample.n
@@ -152,9 +159,13 @@ class AlignmentSubspace(SubspaceTransformer):
         self._warn_if_fewer()
         return self
 
+    def _needs(self) -> Needs:
+        rows = 0.0 if self.criterion == "alignment" else 3.0
+        return Needs(exact=4.2 + rows, features=6.0, rows=rows)
+
     def _criterion(
         self,
-        sample: Representation,
+        sample: Combined,
         spectrum: Spectrum,
         data: Labelled,
         S: Array,
@@ -193,7 +204,7 @@ class AlignmentSubspace(SubspaceTransformer):
             )
         W = W if data.kept is None else W[data.kept]
         # a row of weight s counts s times, and its coefficient is meant for all of them
-        return W if data.weight is None else W / np.maximum(data.weight, 1e-300)[:, None]
+        return W / np.maximum(data.weight, 1e-300)[:, None]
 
     def _start(self, w: Array, S: Array, S0: Array, counts: Array, wanted: int) -> Array:
         """An orthonormal start of the wanted dimension, filled up by principal components."""
@@ -220,7 +231,7 @@ class AlignmentSubspace(SubspaceTransformer):
                 f"AlignmentSubspace stopped after {result.n_iter} iterations with a gradient of "
                 f"norm {result.grad_norm:.2g} (tol={self.tol:g}); raise max_iter to go on.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -230,7 +241,7 @@ def _label_norm(counts: Array, center: bool) -> float:
     return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
 
 
-def _canonical(V: Array, S: Array, sample: Representation, spectrum: Spectrum) -> Array:
+def _canonical(V: Array, S: Array, sample: Combined, spectrum: Spectrum) -> Array:
     """The basis of span(V) whose features have orthogonal covariances with the labels.
 
     Signs follow those covariances; where there are none, the features' skewness.
@@ -242,6 +253,7 @@ def _canonical(V: Array, S: Array, sample: Representation, spectrum: Spectrum) -
     signs = np.sign(np.sum(fix_signs(loadings) * loadings, axis=0))
     silent = lengths <= 1e-6 * lengths[0]
     if silent.any():
-        cubes = [share @ (A @ V) ** 3 for A, _, share in sample.spectral_rows(spectrum)]
+        rows = sample.spectral_rows(spectrum, SIGN_ROWS)
+        cubes = [share @ (A @ V) ** 3 for A, _, share in rows]
         signs = np.where(silent, np.sign(np.sum(cubes, axis=0)), signs)
     return V * np.where(signs == 0, 1.0, signs)

@@ -1,24 +1,55 @@
 """What all estimators of a learned subspace share."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.estimators.validation import (
-    Array,
-    Training,
-    check_variance,
-    validate_rows,
-)
+from kernel_learn.estimators.validation import Array, Training, check_variance, validate_rows
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import Representation, Sample, plan_sample, represent
+from kernel_learn.representations import (
+    ArraySource,
+    Combined,
+    Needs,
+    Representation,
+    plan_source,
+    represent,
+)
 from kernel_learn.solvers.result import Result
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+AnyTraining = TypeVar("AnyTraining", bound=Training)
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """A ``fit`` that leaves the estimator exactly as it was unless it succeeds.
+
+    What an earlier fit learned is gone once a new one succeeds: nothing of two
+    fits is ever mixed.
+    """
+
+    @wraps(fit)
+    def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        for name in before:
+            if name.endswith("_") and not name.startswith("_"):
+                delattr(self, name)
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return fit_or_restore  # type: ignore[return-value]
 
 
 class KernelEstimator(BaseEstimator):
@@ -69,27 +100,44 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))
 
     def _represent(
-        self, data: Training, T: Array, *, matrices: float = 2.5, **options: Any
-    ) -> Representation:
-        """The sample in the representation that the plan chooses; sets base_kernel_ and plan_."""
-        sample = Sample(data.kernel, data.X, T, data.weight)
-        self.base_kernel_ = data.kernel
-        landmarks = "all" if data.exact else self.landmarks
-        if data.features is not None:
-            landmarks = data.features.size
-        self.plan_ = plan_sample(data.kernel, sample, landmarks, self.memory_budget, matrices)
-        representation = represent(
-            data.kernel,
-            sample,
+        self,
+        data: AnyTraining,
+        source: ArraySource | None = None,  # the rows with other targets than the labels
+        *,
+        needs: Needs | None = None,
+        merge: bool = True,
+        is_exact: bool = False,  # whatever the number of rows
+        **options: Any,
+    ) -> tuple[AnyTraining, Representation]:
+        """The sample in the form that the plan chooses, under kernels without rules.
+
+        Sets ``plan_``; refuses what does not fit before anything is evaluated.
+        """
+        source = data.source if source is None else source
+        landmarks = "all" if is_exact else self.landmarks
+        self.plan_ = plan_source(
+            data.kernels, source, landmarks, self.memory_budget, needs, merge=merge
+        )
+        data = data.resolved()
+        form = represent(
+            data.kernels,
+            source,
             self.plan_,
             landmarks,
-            features=data.features,
+            merge=merge,
             random_state=self.random_state,
             **options,
         )
-        self.landmark_residual_ = representation.residual
-        check_variance(representation, getattr(self, "n_features_in_", None))
-        return representation
+        return data, form
+
+    def _combine(self, form: Representation, theta: Array | None = None) -> Combined:
+        """The sample under one kernel; sets ``base_kernel_`` and ``landmark_residual_``."""
+        sample = form.at(np.ones(form.p) if theta is None else theta)
+        form.release()
+        self.base_kernel_ = sample.kernel
+        self.landmark_residual_ = sample.residual
+        check_variance(sample, getattr(self, "n_features_in_", None))
+        return sample
 
     def _warn_if_fewer(self) -> None:
         """Say that there are fewer features than the user asked for; called by ``fit``."""
@@ -100,7 +148,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
                 f"n_components={wanted} features were asked for, and the targets and the kernel "
                 f"determine {found}; transform gives {found} columns.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _store_result(self, result: Result) -> None:

@@ -7,11 +7,13 @@ from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
-from kernel_learn.criteria.labels import one_hot
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.validation import Array, Labelled, check_count, validate_labelled
-from kernel_learn.kernels.base import take_rows
-from kernel_learn.representations import Sample, build_features, plan_sample
+from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.representations import Needs, build_features, plan_source
+
+NEEDS = Needs(exact=1.0, features=1.0)
+CLUSTER_LANDMARKS = 200
 
 
 class KernelOrthogonalCentroid(SubspaceTransformer):
@@ -69,16 +71,20 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
         clusters = check_count("clusters_per_class", self.clusters_per_class, self)
         data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
-        groups = data.labels if clusters == 1 else self._clusters(data, clusters)
-        n_groups = int(groups.max()) + 1
-        sample = self._represent(data, one_hot(groups, n_groups), center=False)
-        counts = np.bincount(groups, data.weight, n_groups)
-        self._store_kernel(sample.expand(orthonormal_centroids(sample, counts)))
+        source = data.source
+        if clusters > 1:
+            data = data.resolved()
+            groups = self._clusters(data, clusters)
+            source = source.with_labels(groups, int(groups.max()) + 1)
+        data, form = self._represent(data, source, needs=NEEDS, center=False)
+        sample = self._combine(form)
+        self._store_kernel(sample.expand(orthonormal_centroids(sample, source.counts)))
         return self
 
     def _clusters(self, data: Labelled, clusters: int) -> Array:
@@ -88,25 +94,22 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
         n_groups = 0
         for label in range(len(data.classes)):
             members = np.flatnonzero(data.labels == label)
-            rows = take_rows(data.X, members)
-            weight = np.ones(len(members)) if data.weight is None else data.weight[members]
-            found = self._clusters_of(data, rows, weight, clusters, rng.randint(2**31 - 1))
+            found = self._clusters_of(data, members, clusters, rng.randint(2**31 - 1))
             groups[members] = n_groups + found
             n_groups += int(found.max()) + 1
         return groups
 
-    def _clusters_of(
-        self, data: Labelled, rows: Any, weight: Array, clusters: int, seed: int
-    ) -> Array:
+    def _clusters_of(self, data: Labelled, members: Array, clusters: int, seed: int) -> Array:
         """k-means on features z(x) of one class, in the order of the rows' contents."""
-        if data.kernel.input == "matrix":
+        if data.source.is_matrix:
             raise ValueError(
                 "clusters_per_class > 1 needs rows, and the kernel is precomputed. "
                 "Pass clusters_per_class=1, or labels that name the clusters."
             )
-        sample = Sample(data.kernel, rows, np.empty((len(weight), 0)), weight)
-        plan = plan_sample(data.kernel, sample, 200, self.memory_budget)
-        Z = build_features(data.kernel, sample, plan, 200, seed)(take_rows(rows, sample.first))
-        k = min(clusters, sample.n_distinct)
-        method = KMeans(k, random_state=seed, n_init=3)
-        return method.fit(Z, sample_weight=sample.distinct_weight).labels_[sample.inverse]
+        source = data.source.subset(members)
+        plan = plan_source(data.kernels, source, CLUSTER_LANDMARKS, self.memory_budget)
+        features = build_features(data.kernels, source, plan, CLUSTER_LANDMARKS, seed)
+        Z = features(take_rows(source.X, source.first))
+        weight = np.bincount(source.inverse, source.weight, source.n_distinct)
+        method = KMeans(min(clusters, source.n_distinct), random_state=seed, n_init=3)
+        return method.fit(Z, sample_weight=weight).labels_[source.inverse]

@@ -9,7 +9,8 @@ from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.members import Candidate, ViewRows
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import ColumnKernel, Combination, Gaussian, Kernel, Linear
-from kernel_learn.kernels.base import Rows, take_rows
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import take_rows
 
 # Weights are learned on at most so many rows: p matrices of n x n are held at once.
 MOST_ROWS = 600

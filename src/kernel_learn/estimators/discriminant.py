@@ -1,7 +1,7 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -12,7 +12,7 @@ from kernel_learn.criteria.discriminant import class_scores
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.validation import (
     Array,
@@ -22,12 +22,19 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.model_selection import leave_one_out
-from kernel_learn.representations import Representation, Sample, represent_bank
+from kernel_learn.model_selection import leave_one_out, search_leave_one_out
+from kernel_learn.representations import Combined, Gram, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
+# Up to so many rows an exact sample is decomposed to choose reg, and then for the fit; of a
+# larger one some values are tried, downhill from the best of a part of the rows.
+EXACT_LOO_ROWS = 2000
+# Rows of a sample of moments that are evaluated again for their leave-one-out errors: a
+# tenth of them, within these bounds.
+LEAST_LOO_ROWS, LOO_ROWS = 2000, 20_000
+NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
+CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 
 
 class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransformer):
@@ -49,7 +56,9 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     reg : float, list of float, "loo" or "learn", default="loo"
         lambda = reg * tr(G) / n. A list, or "loo" for a list from 1e-6 to 100:
         the value with the smallest exact leave-one-out squared error of ridge
-        regression on the one-hot labels, for all values from one decomposition.
+        regression on the one-hot labels, for all values from one decomposition
+        (of more than 2000 rows the errors of 1200 in a search downhill, a
+        factorisation a step; with landmarks those of a tenth of the rows).
         "learn": together with the weights of the kernels, as one more of them
         (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
         list or "loo" learns weights that way and then chooses reg for them.
@@ -123,6 +132,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
         regs = self._check_regs()
@@ -133,14 +143,16 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
             )
         self._check_weight_options()
         data = validate_labelled(self, X, y, sample_weight)
-        data, regs = self._combine_kernels(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
-        T, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
-        sample = self._represent(data, T, matrices=2.5 if len(regs) == 1 else 4.5)
-        criterion = Dependence(sample, mixing, uncorrelated=True)
+        _, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
+        decomposes = len(regs) > 1 and data.source.n_distinct <= EXACT_LOO_ROWS
+        needs = CHOICE_NEEDS if decomposes else NEEDS
+        data, form = self._represent(data, needs=needs, mixing=mixing)
+        theta, regs = self._weights(data, form, regs)
+        sample = self._combine(form, theta)
         self.reg_ = self._choose_reg(sample, regs)
-        B, M = criterion.candidates(self.reg_)
+        B, M = Dependence(sample, mixing, uncorrelated=True).candidates(self.reg_)
         wanted = check_n_components(self.n_components, len(data.classes) - 1, self)
         result = solve_top_eigen(M, wanted)
         W = B @ result.point
@@ -163,27 +175,17 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
             raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
         return [check_positive("reg", reg, self) for reg in regs]
 
-    def _combine_kernels(self, data: Labelled, regs: list[float]) -> tuple[Labelled, list[float]]:
-        """A bank becomes one kernel of trace n; "learn" becomes the reg that was learned."""
+    def _weights(
+        self, data: Labelled, form: Representation, regs: list[float]
+    ) -> tuple[Array | None, list[float]]:
+        """Weights of a bank, and "learn" becomes the reg that was learned; else all stays."""
         learns = isinstance(self.reg, str) and self.reg == "learn"
         if data.names is None and not learns:
-            return data, regs
-        if data.names is None:
-            kernel = Combination([data.kernel], np.ones(1))
-            data = replace(data, kernel=kernel, names=["kernel"])
-        assert isinstance(data.kernel, Combination)
-        T, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
-        bank = represent_bank(
-            data.kernel.kernels,
-            Sample(data.kernel, data.X, T, data.weight),
-            mixing,
-            self.landmarks,
-            self.memory_budget,
-            self.random_state,
-        )
-        criterion = LabelResolvent(bank, reg=regs[0] if len(regs) == 1 else "learn")
-        data, result = self._weigh_bank(data, bank, criterion)
-        return data, [criterion.learned_reg(result.point)] if learns else regs
+            return None, regs
+        reg: Any = regs[0] if len(regs) == 1 else "learn"
+        criterion = partial(LabelResolvent, reg=reg)
+        found = self._weigh_bank(form, data.names or ["kernel"], criterion)
+        return found.theta, [found.criterion.learned_reg(found.result.point)] if learns else regs
 
     def _check_priors(self, data: Labelled) -> Array:
         if self.priors is None:
@@ -196,17 +198,22 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
             )
         return priors / priors.sum()
 
-    def _choose_reg(self, sample: Representation, regs: list[float]) -> float:
+    def _choose_reg(self, sample: Combined, regs: list[float]) -> float:
         scale = sample.trace / sample.n
         self.loo_regs_: Any = None
         self.loo_errors_: Any = None
         if len(regs) == 1:
             return regs[0] * scale
-        path = leave_one_out(sample, [reg * scale for reg in regs])
-        self.loo_regs_, self.loo_errors_ = np.array(regs), path.errors
+        lams = [reg * scale for reg in regs]
+        if isinstance(sample, Gram) and len(sample.operator) > EXACT_LOO_ROWS:
+            path = search_leave_one_out(sample, lams)
+        else:
+            rows = max(LEAST_LOO_ROWS, min(LOO_ROWS, self.plan_.n_rows // 10))
+            path = leave_one_out(sample, lams, at_most=rows)
+        self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
         return float(path.lams[path.best])
 
-    def _store_classifier(self, data: Labelled, sample: Representation, W: Array) -> None:
+    def _store_classifier(self, data: Labelled, sample: Combined, W: Array) -> None:
         self._centroid_scores = class_scores(
             sample, W, self.eigenvalues_, data.counts, self.priors_
         )

@@ -5,8 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.criteria.labels import one_hot
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -15,8 +14,7 @@ from kernel_learn.estimators.validation import (
     check_variance,
     validate_labelled,
 )
-from kernel_learn.representations import Features, FeatureSample
-from kernel_learn.representations.plan import plan
+from kernel_learn.representations import FeatureMap, MomentForm, plan_source
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 
 
@@ -80,6 +78,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
         self.reg = reg
         self.memory_budget = memory_budget
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
         reg = check_positive("reg", self.reg, self)
@@ -89,14 +88,17 @@ class KernelDiscriminantQR(SubspaceTransformer):
                 f"KernelDiscriminantQR averages rows, and {data.kernel!r} takes rows that cannot "
                 "be averaged. Use KernelOrthogonalCentroid or KernelDiscriminant."
             )
-        self.classes_, self.base_kernel_ = data.classes, data.kernel
-        centroids = class_means(data)
-        n = len(data.labels)
-        self.plan_ = plan(n, centroids.shape[0], memory_budget=self.memory_budget)
-        features = Features.whitened(data.kernel, centroids.astype(data.X.dtype))
-        T = one_hot(data.labels, len(data.classes))
-        moments = features.moments(data.X, T, data.weight, self.plan_.block_rows)
-        sample = FeatureSample(features, moments)
+        self.classes_ = data.classes
+        # k landmarks, given and not chosen
+        self.plan_ = plan_source(
+            data.kernels, data.source, data.X[: len(data.classes)], self.memory_budget
+        )
+        data = data.resolved()
+        self.base_kernel_ = data.kernel
+        centroids = class_means(data).astype(data.X.dtype)
+        features = FeatureMap.whitened(data.kernels, centroids)
+        moments = features.moments(data.source, self.plan_.block_rows)
+        sample = MomentForm(features, moments).at(np.ones(1))
         check_variance(sample, self.n_features_in_)
         self.reg_ = reg * sample.trace / sample.n
         V, self.eigenvalues_ = solve_centroid_discriminant(
@@ -114,7 +116,6 @@ class KernelDiscriminantQR(SubspaceTransformer):
 def class_means(data: Labelled) -> Any:
     """Weighted means of the rows of each class, (k, d); sparse for sparse rows."""
     n, k = len(data.labels), len(data.classes)
-    weight = np.ones(n) if data.weight is None else data.weight
-    average: Array = weight / data.counts[data.labels]
+    average: Array = data.weight / data.counts[data.labels]
     E = sparse.csr_matrix((average, (data.labels, np.arange(n))), shape=(k, n))
     return E @ data.X

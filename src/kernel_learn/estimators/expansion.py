@@ -11,7 +11,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.criteria.margin import one_vs_rest_signs
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.validation import (
     Array,
@@ -23,11 +23,13 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import Sample, select_landmarks
+from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
 INITS = ("kmeans", "uniform", "rpcholesky")
+# Arrays of the size of k(x, points) that the machines and their gradient hold.
+ROW_ARRAYS = 6.0
 
 
 class ExpansionSVC(MachineClassifier, SubspaceTransformer):
@@ -58,6 +60,8 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         Stop when the largest entry of the gradient, in units of the columns'
         standard deviations, is at most this share of the first objective.
     max_iter : int, default=100
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
 
     Attributes
@@ -71,7 +75,7 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     intercept_ : ndarray of shape (n_machines,)
     objective_, grad_norm_, n_iter_, history_
         Sum of the machines' primal objectives, and how it was reached.
-    base_kernel_, classes_, n_components_, n_features_in_, feature_names_in_
+    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
         As in :class:`HSICSubspace`.
 
     Examples
@@ -95,6 +99,7 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         class_weight: Any = None,
         tol: float = 1e-3,
         max_iter: int = 100,
+        memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
         self.kernel = kernel
@@ -105,8 +110,10 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         self.class_weight = class_weight
         self.tol = tol
         self.max_iter = max_iter
+        self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the points and the machines.
 
@@ -123,6 +130,8 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
             )
+        self.plan_ = self._plan(data)
+        data = data.resolved()
         self.classes_, self.base_kernel_ = data.classes, data.kernel
         scale = _column_scale(data.X)
         criterion = ExpansionMargin(
@@ -140,10 +149,18 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
                     f"{result.grad_norm / unit:.2g} of the first objective (tol={self.tol:g}); "
                     "raise max_iter or tol.",
                     ConvergenceWarning,
-                    stacklevel=2,
+                    stacklevel=3,
                 )
         self._store_machines(criterion, points.astype(data.X.dtype))
         return self
+
+    def _plan(self, data: Labelled) -> Plan:
+        """k(x, points) of all rows, its features, and their derivatives."""
+        points: Any = self.init if not isinstance(self.init, str) else None
+        if points is None:
+            points = Landmarks("rpcholesky", check_count("n_points", self.n_points, self))
+        needs = Needs(rows=ROW_ARRAYS)
+        return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
 
     def _store_machines(self, criterion: ExpansionMargin, points: Array) -> None:
         K_xz, T = criterion.features(points)
@@ -169,15 +186,13 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
                 f"ExpansionSVC(init={self.init!r}): init must be one of {', '.join(INITS)}, or "
                 "the points themselves."
             )
-        sample = Sample(data.kernel, data.X, np.empty((len(data.labels), 0)))
         chosen = select_landmarks(
             self.init,  # type: ignore[arg-type]
             check_count("n_points", self.n_points, self),
             data.kernel,
             data.X,
-            sample.first,
-            sample.distinct_weight,
-            20_000,
+            data.source.summary.rows,
+            data.source.summary.weight,
             check_random_state(self.random_state),
         )
         return pairwise.dense(chosen.rows).astype(np.float64)

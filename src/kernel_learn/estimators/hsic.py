@@ -1,6 +1,7 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, label_factor
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -17,9 +18,11 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.representations import Sample, represent_bank
+from kernel_learn.representations import ArraySource, Combined, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
+
+NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
+PATH_NEEDS = Needs(exact=4.5)
 
 
 class RegularizationPath(NamedTuple):
@@ -156,6 +159,7 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace.
 
@@ -173,15 +177,17 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         """
         reg = check_positive("reg", self.reg, self)
         self._check_weight_options()
-        data = self._combine_kernels(validate_labelled(self, X, y, sample_weight), reg)
+        data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
-        criterion = self._criterion(data)
-        self.reg_ = reg * criterion.sample.trace / criterion.sample.n
-        B, M = criterion.candidates(self.reg_)
+        source, mixing = self._labels(data)
+        data, form = self._represent(data, source, needs=NEEDS, mixing=mixing)
+        sample = self._combine(form, self._weights(data, form, reg))
+        self.reg_ = reg * sample.trace / sample.n
+        B, M = self._criterion(sample, mixing).candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
         self.objective_ = result.value
         self.eigenvalues_ = result.values
-        self._store_kernel(criterion.sample.expand(B @ result.point))
+        self._store_kernel(sample.expand(B @ result.point))
         self._warn_if_fewer()
         return self
 
@@ -204,9 +210,11 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         data = validate_labelled(worker, X, y, sample_weight)
         if data.names is not None:
             raise ValueError("A bank of kernels has no path: its weights depend on reg.")
-        criterion = worker._criterion(data, matrices=4.5, merge=False)
-        sample = criterion.sample
-        U, b, M = criterion.candidates_path([reg * sample.trace / sample.n for reg in regs])
+        source, mixing = worker._labels(data)
+        data, form = worker._represent(data, source, needs=PATH_NEEDS, merge=False)
+        sample = worker._combine(form)
+        lams = [reg * sample.trace / sample.n for reg in regs]
+        U, b, M = worker._criterion(sample, mixing).candidates_path(lams)
         results = [solve_top_eigen(M_i, worker._n_wanted(data)) for M_i in M]
         n_columns = max(result.point.shape[1] for result in results)
         directions = np.zeros((b.shape[1], len(regs), n_columns))
@@ -216,34 +224,24 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         coefs = coef.reshape(len(coef), len(regs), n_columns).transpose(1, 0, 2)
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
-    def _label_factor(self, data: Labelled) -> tuple[Array, Array]:
+    def _labels(self, data: Labelled) -> tuple[ArraySource, Array]:
+        """The rows with the targets T of the label kernel, and its mixing: L = T mixing."""
         kernel: Any = self.label_kernel
         if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
             kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
-        return label_factor(kernel, data.labels, data.classes, data.weight)
+        T, mixing = label_factor(kernel, data.labels, data.classes, data.weight)
+        return data.source if T is None else data.source.with_labels(T, None), mixing
 
-    def _combine_kernels(self, data: Labelled, reg: float) -> Labelled:
-        """A bank becomes one kernel of trace n; a kernel stays what it is."""
+    def _weights(self, data: Labelled, form: Representation, reg: float) -> Array | None:
+        """Weights of the kernels of a bank; None for one kernel, which stays what it is."""
         if data.names is None:
-            return data
-        assert isinstance(data.kernel, Combination)
-        T, mixing = self._label_factor(data)
-        bank = represent_bank(
-            data.kernel.kernels,
-            Sample(data.kernel, data.X, T, data.weight),
-            mixing,
-            self.landmarks,
-            self.memory_budget,
-            self.random_state,
-        )
-        if self.uncorrelated:
-            return self._weigh_bank(data, bank, LabelResolvent(bank, reg=reg))[0]
-        wanted = self._n_wanted(data)
-        return self._weigh_bank(data, bank, ProjectedDependence(bank, reg, wanted))[0]
+            return None
+        criterion: Any = partial(LabelResolvent, reg=reg)
+        if not self.uncorrelated:
+            criterion = partial(ProjectedDependence, reg=reg, n_components=self._n_wanted(data))
+        return self._weigh_bank(form, data.names, criterion).theta
 
-    def _criterion(self, data: Labelled, **options: Any) -> Dependence:
-        T, mixing = self._label_factor(data)
-        sample = self._represent(data, T, **options)
+    def _criterion(self, sample: Combined, mixing: Array) -> Dependence:
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)
 
     def _n_wanted(self, data: Labelled) -> int:

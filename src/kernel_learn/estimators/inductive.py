@@ -1,6 +1,8 @@
 """Inductive regularised kernel learning from pairs, triplets and labels (Jain et al. 2010)."""
 
 import warnings
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -14,29 +16,40 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 from kernel_learn.criteria.constraints import Constraints, Pairs, is_unlabeled
 from kernel_learn.criteria.draw import KINDS, draw_constraints
 from kernel_learn.criteria.inductive import (
+    NEWTON_BLOCK,
+    NEWTON_SIZE,
+    REFERENCE_ROWS,
     BaseReference,
     Measured,
     RegularizedDual,
+    kernel_values,
     measure_constraints,
 )
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
-from kernel_learn.estimators.base import KernelEstimator
+from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.validation import (
     Array,
     check_labels,
     check_n_components,
     check_positive,
+    check_spread,
     encode_labels,
     validate_rows,
 )
-from kernel_learn.kernels.base import Kernel, Rows, take_rows
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.base import Kernel, Rows
+from kernel_learn.kernels.pairwise import n_rows, take_rows
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.transformed import TransformedKernel
-from kernel_learn.representations import Features, Sample, plan_sample
-from kernel_learn.representations.plan import format_bytes
-from kernel_learn.representations.represent import build_features
+from kernel_learn.representations import (
+    ArraySource,
+    FeatureMap,
+    Needs,
+    Plan,
+    build_features,
+    plan_source,
+)
+from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.points import Points, exact_points, feature_points
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from kernel_learn.solvers.result import Result
 
@@ -186,6 +199,7 @@ default="pairs"
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
         """Learn the kernel from labels, or from constraints.
 
@@ -204,18 +218,22 @@ default="pairs"
         regularizer = self._check_parameters()
         rng = check_random_state(self.random_state)
         data = self._validate(X, y, constraints, rng)
-        features, is_exact = self._features(data, rng)
-        reference = BaseReference(data.kernel, data.X, data.rows)
-        check_spread(reference, data.kernel, getattr(self, "n_features_in_", None))
-        terms = data.constraints.terms(reference)
-        self._check_memory(len(terms.left), features.dimension)
+        self.plan_, landmarks = self._plan(data)
+        data = data.resolved()
+        measured_rows = self._measure_rows(data, landmarks, rng)
+        reference = BaseReference(measured_rows.K)
+        n_features = getattr(self, "n_features_in_", None)
+        check_spread(data.kernel, reference.scale, reference.mean_diagonal, n_features)
         measured = measure_constraints(
-            terms, data.X, features, regularizer.alpha, is_exact=is_exact
+            data.constraints.terms(reference),
+            measured_rows.points,
+            regularizer.alpha,
+            measured_rows.base_values,
         )
         self.slack_ = float(self.slack) / reference.scale**2
         dual = self._dual(regularizer, measured)
         result = self._solve(dual)
-        self._store(dual, result, measured, features, data)
+        self._store(dual, result, measured, measured_rows, data)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -306,20 +324,27 @@ default="pairs"
                 "kernel_learn.constraints: Pairs, Triplets, Similarities, ClassProbabilities."
             )
         X = validate_rows(self, kernel, X, reset=True)
+        n, is_matrix = n_rows(X), kernel.input == "matrix"
+        table = _RowTable(kernel, X)
+        nothing = np.empty((n, 0))
+        whole = source = ArraySource(X, nothing, is_matrix=is_matrix)
         if not isinstance(given, Constraints):
-            given = self._draw(kernel, X, y, given, rng)
+            given = self._draw(source, y, given, rng)
         elif constraints is None and given.holds_indices:
             raise ValueError(
                 "InductiveKernel(constraints=) holds row indices, which mean the rows of one X. "
                 "Give the rows themselves, or pass these constraints to fit(X, constraints=...)."
             )
-        table = _RowTable(kernel, X)
         indexed = given.indexed(table.index)
+        if table.n_extra:
+            more = np.empty((n + table.n_extra, 0))
+            source = ArraySource(table.rows(), more, is_matrix=is_matrix)
+            whole = source.subset(np.arange(n))
         warn_of_contradictions(indexed)
-        return _Data(kernel.resolve(X), table.rows(), n_rows(X), indexed, indexed.rows())
+        return _Data(kernel, source, whole, indexed, indexed.rows())
 
     def _draw(
-        self, kernel: Kernel, X: Rows, y: Any, kind: Any, rng: np.random.RandomState
+        self, source: ArraySource, y: Any, kind: Any, rng: np.random.RandomState
     ) -> Constraints:
         if kind not in KINDS:
             raise ValueError(
@@ -332,7 +357,7 @@ default="pairs"
                 "Pass labels, or fit(X, constraints=...)."
             )
         y = check_labels(y)
-        check_consistent_length(X, y)
+        check_consistent_length(source.X, y)
         known = ~is_unlabeled(y, self.unlabeled)
         if self.unlabeled == -1 and y.dtype.kind in "iuf" and set(np.unique(y)) == {-1, 1}:
             raise ValueError(
@@ -346,42 +371,58 @@ default="pairs"
             )
         rows = np.flatnonzero(known)
         self.classes_, labels = encode_labels(y[rows], None)
-        if kernel.input != "matrix":
-            order = np.lexsort([labels, row_keys(take_rows(X, rows))])
+        if not source.is_matrix:
+            order = np.lexsort([labels, source.keys[rows]])
             rows, labels = rows[order], labels[order]
         k = len(self.classes_)
         n = self.n_constraints or min(max(20 * k**2, 10 * len(rows)), 20_000)
-        return draw_constraints(kind, rows, labels, n, rng, n_rows(X))
+        return draw_constraints(kind, rows, labels, n, rng, source.n_rows)
 
-    def _features(self, data: "_Data", rng: np.random.RandomState) -> tuple[Features, bool]:
-        """The feature map, and whether it is exact on the constrained rows."""
-        kernel = data.kernel
-        constrained = Sample(kernel, take_rows(data.X, data.rows), np.zeros((len(data.rows), 0)))
-        whole = Sample(kernel, take_rows(data.X, slice(0, data.n)), np.zeros((data.n, 0)))
-        landmarks, sample = self.landmarks, whole
-        if isinstance(landmarks, str) and landmarks in ("auto", "all"):
-            sample = constrained
-            plan = plan_sample(kernel, sample, landmarks, self.memory_budget)
-            many = plan.representation == "gram" and sample.n_distinct > EXACT_ROWS
-            if landmarks == "auto" and (many or plan.representation == "landmarks"):
-                landmarks, sample = DEFAULT_LANDMARKS, whole
-        self.plan_ = plan_sample(kernel, sample, landmarks, self.memory_budget)
-        if self.plan_.representation == "gram":
-            chosen = data.rows[constrained.first]
-            reference = kernel.reference(data.X, chosen)
-            return Features.whitened(kernel, reference, take_rows(data.X, chosen)), True
-        features = build_features(kernel, sample, self.plan_, landmarks, rng)
-        return features, self.plan_.representation == "explicit"
+    def _plan(self, data: "_Data") -> tuple[Plan, Any]:
+        """How the fit is carried out, and on what landmarks."""
+        n_terms = len(data.constraints.terms(UnitReference()).left)
 
-    def _check_memory(self, n_terms: int, M: int) -> None:
-        """Both sides of the constraints and their image under A, beside the M x M matrices."""
-        needed = 8 * M * (4 * n_terms + 6 * M)
-        if needed > self.plan_.budget:
-            raise ValueError(
-                f"{n_terms} constraint terms on {M} features need {format_bytes(needed)}, and the "
-                f"memory budget is {format_bytes(self.plan_.budget)}. Raise memory_budget, or pass "
-                "fewer constraints or landmarks."
+        def extra(n: int, M: int) -> float:
+            """Sides of the constraints and their image, features of the rows, Newton's matrices."""
+            q = M * (M + 1) // 2
+            newton = 8.0 * q * (2 * q + 3 * NEWTON_BLOCK) if q <= NEWTON_SIZE else 0.0
+            return 8.0 * M * (4 * n_terms + 2 * len(data.rows)) + newton
+
+        def planned(landmarks: Any, source: ArraySource) -> Plan:
+            return plan_source(
+                [data.kernel],
+                source,
+                landmarks,
+                self.memory_budget,
+                Needs(8.0, 8.0, extra=extra, remedy="fewer constraints"),
+                exact_rows=EXACT_ROWS,
+                default_landmarks=DEFAULT_LANDMARKS,
             )
+
+        if isinstance(self.landmarks, str) and self.landmarks in ("auto", "all"):
+            plan = planned(self.landmarks, data.constrained)
+            if plan.representation != "landmarks":
+                return plan, self.landmarks
+            return planned(plan.n_landmarks, data.whole), plan.n_landmarks
+        return planned(self.landmarks, data.whole), self.landmarks
+
+    def _measure_rows(self, data: "_Data", landmarks: Any, rng: Any) -> "_MeasuredRows":
+        """The feature map, and the constrained rows in it; each kernel value once."""
+        source, rows = data.source, data.rows
+        if self.plan_.representation == "gram":
+            features, points, K = exact_points(data.kernel, source, rows, data.constrained)
+            return _MeasuredRows(features, points, K, None)
+        chosen_from = data.whole
+        if self.plan_.representation == "explicit":
+            chosen_from = data.constrained
+        features = build_features([data.kernel], chosen_from, self.plan_, landmarks, rng)
+        points = feature_points(features, source, rows, data.constrained)
+        few = rows[data.constrained.first[:REFERENCE_ROWS]]
+        X_few = to_double(take_rows(source.X, few))
+        K = data.kernel(X_few, to_double(data.kernel.reference(source.X, few)))
+        base_values = partial(kernel_values, kernel=data.kernel, X=source.X)
+        is_exact = self.plan_.representation == "explicit"
+        return _MeasuredRows(features, points, K, None if is_exact else base_values)
 
     def _dual(self, regularizer: Regularizer, measured: Measured) -> RegularizedDual:
         dual = RegularizedDual(regularizer, measured.constraints, self.slack_)
@@ -424,7 +465,7 @@ default="pairs"
                 f"{result.relative_gap:.2g} (tol={self.tol:g}). Raise max_iter, or lower slack if "
                 "the constraints cannot all be met.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return result
 
@@ -433,9 +474,10 @@ default="pairs"
         dual: RegularizedDual,
         result: Result,
         measured: Measured,
-        features: Features,
+        measured_rows: "_MeasuredRows",
         data: "_Data",
     ) -> None:
+        features = measured_rows.features
         point = dual.evaluate(result.point)
         assert point is not None
         alpha, A = dual.regularizer.alpha, (point.A + point.A.T) / 2
@@ -446,7 +488,7 @@ default="pairs"
         self.n_iter_, self.history_ = result.n_iter, result.history
         self.n_constraints_ = dual.n
         w, V = linalg.eigh(A)
-        factor = learned_directions(w, V, self._second_moment(data, features))
+        factor = learned_directions(w, V, measured_rows.points.second_moment())
         if self.components == "metric":
             kept = w > RANK_TOLERANCE * max(w[-1], 0.0)
             factor = (V[:, kept] * np.sqrt(w[kept]))[:, ::-1]
@@ -456,7 +498,7 @@ default="pairs"
                     f"n_components={self.n_components} directions were asked for, and the learned "
                     f"kernel has {factor.shape[1]}; transform gives {factor.shape[1]} columns.",
                     UserWarning,
-                    stacklevel=3,
+                    stacklevel=4,
                 )
             factor = factor[:, : self.n_components]
             alpha, w, V = 0.0, np.ones(factor.shape[1]), factor
@@ -467,21 +509,45 @@ default="pairs"
             measured, factor @ factor.T if self.n_components is not None else A, self
         )
 
-    def _second_moment(self, data: "_Data", features: Features) -> Array:
-        """Z'Z of the constrained rows, in blocks."""
-        total = np.zeros((features.dimension,) * 2)
-        for start in range(0, len(data.rows), 4096):
-            Z = features(take_rows(data.X, data.rows[start : start + 4096])).astype(np.float64)
-            total += Z.T @ Z
-        return total
+
+class _MeasuredRows(NamedTuple):
+    features: FeatureMap
+    points: Points  # the constrained rows in them
+    K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
+    base_values: Any  # <C_c, K>; None where the features reproduce the kernel on these rows
 
 
-class _Data(NamedTuple):
+@dataclass(frozen=True)
+class _Data:
     kernel: Kernel
-    X: Rows  # the rows of X, and those that came with the constraints
-    n: int  # how many are rows of X
+    source: ArraySource  # the rows of X, and those that came with the constraints
+    whole: ArraySource  # the rows of X
     constraints: Constraints
-    rows: Array  # indices of the constrained ones
+    rows: Array  # indices of the constrained ones, ascending
+
+    @property
+    def X(self) -> Rows:
+        return self.source.X
+
+    @cached_property
+    def constrained(self) -> ArraySource:
+        return self.source.subset(self.rows)
+
+    def resolved(self) -> "_Data":
+        pool = self.whole.summary.pool(self.whole.X)
+        resolved = replace(self, kernel=self.kernel.resolve_on(pool))
+        resolved.__dict__["constrained"] = self.constrained
+        return resolved
+
+
+class UnitReference:
+    """Stands for the base kernel's percentiles where only the constraints are counted."""
+
+    def distance(self, q: float) -> float:
+        return 1.0
+
+    def similarity(self, q: float) -> float:
+        return 1.0
 
 
 class _RowTable:
@@ -535,18 +601,7 @@ def warn_of_contradictions(constraints: Constraints) -> None:
             f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
             "settles between them.",
             UserWarning,
-            stacklevel=4,
-        )
-
-
-def check_spread(reference: BaseReference, kernel: Kernel, n_features: int | None) -> None:
-    if not np.isfinite(reference.mean_diagonal) or not np.isfinite(reference.scale):
-        raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
-    if reference.scale <= 1e-14 * abs(reference.mean_diagonal):
-        raise ValueError(
-            f"{kernel!r} has zero variance on these rows: all of them look the same to it "
-            f"(n_features={n_features}). "
-            "Check that X is not constant and that the kernel's width suits its scale."
+            stacklevel=5,
         )
 
 
@@ -562,12 +617,12 @@ def learned_directions(w: Array, V: Array, ZT_Z: Array) -> Array:
 
 
 def transformed_kernel(
-    features: Features, weights: Array, V: Array, alpha: float
+    features: FeatureMap, weights: Array, V: Array, alpha: float
 ) -> TransformedKernel:
     kept = np.abs(weights) > 1e-14 * max(1.0, float(np.abs(weights).max(initial=0.0)))
     expanded = features.expand(V[:, kept], np.zeros(len(V)))
     return TransformedKernel(
-        features.kernel, expanded.landmarks, expanded.coef, weights[kept], alpha
+        features.kernels[0], expanded.landmarks, expanded.coef, weights[kept], alpha
     )
 
 

@@ -31,7 +31,8 @@ from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.members import Candidate, ViewRows
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import Kernel, evaluate_shared
-from kernel_learn.kernels.base import Rows, take_rows
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import take_rows
 
 REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 FOLDS = 5

@@ -28,8 +28,8 @@ from kernel_learn.estimators.table import Table
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import Kernel, SharedStatistics, evaluate_shared
-from kernel_learn.kernels.base import Rows, take_rows
-from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.kernels.stationary import Stationary
 
 DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first

@@ -26,8 +26,8 @@ from kernel_learn.kernels import (
     SharedStatistics,
     evaluate_shared,
 )
-from kernel_learn.kernels.base import Rows, take_rows
-from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.kernels.viewed import ViewKernel
 
 # Entries of one block of kernel values between new rows and training rows.

@@ -15,30 +15,29 @@ from kernel_learn.criteria.neighbours import (
     NeighbourhoodComponents,
     within_class_metric,
 )
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.inductive import learned_directions
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
     check_positive,
+    check_spread,
     validate_labelled,
 )
-from kernel_learn.kernels.base import take_rows
-from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.representations import Features, Sample, plan_sample
-from kernel_learn.representations.plan import format_bytes, parse_memory
-from kernel_learn.representations.represent import build_features
+from kernel_learn.representations import FeatureMap, Needs, build_features, plan_source
+from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
+ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
 
 
 class _Problem(NamedTuple):
     Z: Array  # (n, M) features in units of the root mean squared distance
     labels: Array
-    features: Features
+    features: FeatureMap
     scale: float  # the mean squared distance
 
 
@@ -51,41 +50,40 @@ class KernelMetric(SubspaceTransformer):
     """
 
     n_components: int | None
+    pair_arrays = 6.0  # n x n arrays that the criterion holds at a time
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
-        n = n_rows(data.X)
-        budget = parse_memory(self.memory_budget)
-        if 6 * 8 * n**2 > budget:
-            raise ValueError(
-                f"{type(self).__name__} compares all pairs of {n} rows, which takes "
-                f"{format_bytes(6 * 8 * n**2)}; the memory budget is {format_bytes(budget)}. "
-                "Fit it on a subset of the rows, or raise memory_budget."
-            )
-        sample = Sample(data.kernel, data.X, np.zeros((n, 0)))
-        landmarks = self.landmarks
-        if isinstance(landmarks, str) and landmarks == "auto":
-            plan = plan_sample(data.kernel, sample, "auto", self.memory_budget)
-            if plan.representation != "explicit" and sample.n_distinct > EXACT_ROWS:
-                landmarks = DEFAULT_LANDMARKS
-        self.plan_ = plan_sample(data.kernel, sample, landmarks, self.memory_budget)
+        self.classes_ = data.classes
+        n, source = data.source.n_rows, data.source
+
+        def extra(_: int, M: int) -> float:
+            """All pairs of rows, and the features of all rows."""
+            return 8.0 * (self.pair_arrays * n**2 + ROW_ARRAYS * n * M)
+
+        self.plan_ = plan_source(
+            data.kernels,
+            source,
+            self.landmarks,
+            self.memory_budget,
+            Needs(6.0, 6.0, extra=extra, remedy="fit it on a subset of the rows"),
+            exact_rows=EXACT_ROWS,
+            default_landmarks=DEFAULT_LANDMARKS,
+        )
+        data = data.resolved()
+        self.base_kernel_ = data.kernel
         if self.plan_.representation == "gram":
-            reference = data.kernel.reference(data.X, sample.first)
-            features = Features.whitened(data.kernel, reference, take_rows(data.X, sample.first))
+            features, points, _ = exact_points(data.kernel, source, np.arange(n), source)
         else:
-            features = build_features(data.kernel, sample, self.plan_, landmarks, self.random_state)
-        Z = features(data.X).astype(np.float64)
+            features = build_features(
+                data.kernels, source, self.plan_, self.landmarks, self.random_state
+            )
+            points = feature_points(features, source, np.arange(n), source)
+        Z = points(np.arange(n))
         m = Z.mean(axis=0)
         scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
-        if not np.isfinite(scale):
-            raise ValueError(f"{data.kernel!r} gives values that are not finite on these rows.")
-        if scale <= 1e-14 * float(np.mean(np.sum(Z**2, axis=1))):
-            raise ValueError(
-                f"{data.kernel!r} has zero variance on these rows: all of them look the same to "
-                f"it (n_features={getattr(self, 'n_features_in_', None)}). "
-                "Check that X is not constant and that the kernel's width suits its scale."
-            )
-        self.base_kernel_, self.classes_ = data.kernel, data.classes
+        size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
+        check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
         return _Problem(Z / np.sqrt(scale), data.labels, features, scale)
 
     def _store_metric(self, problem: _Problem, A: Array) -> None:
@@ -112,7 +110,7 @@ class KernelMetric(SubspaceTransformer):
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative "
                 f"gap of {result.relative_gap:.2g}. Raise max_iter, tol or reg.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     reg: float
@@ -197,6 +195,7 @@ class KernelLMNN(KernelMetric):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
         self._check("n_neighbors", "max_iter")
@@ -284,6 +283,7 @@ class KernelMCML(KernelMetric):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
         self._check("max_iter")
@@ -356,6 +356,7 @@ class KernelMMC(KernelMetric):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
         self._check("max_iter")
@@ -411,6 +412,8 @@ class KernelRCA(KernelMetric):
     base_kernel_, classes_, n_components_, plan_
     """
 
+    pair_arrays = 0.0
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -428,6 +431,7 @@ class KernelRCA(KernelMetric):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels (or chunklets) y."""
         self._check()
@@ -486,6 +490,7 @@ class KernelNCA(KernelMetric):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the map from rows X and class labels y."""
         self._check("max_iter")

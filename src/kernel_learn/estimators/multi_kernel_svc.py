@@ -1,6 +1,7 @@
 """Support vector machines on a learned combination of kernels (SM1, SM2, SM2_C)."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,23 +9,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
-from kernel_learn.estimators.base import KernelEstimator
+from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.validation import (
     Array,
-    Labelled,
     check_positive,
     validate_labelled,
     validate_rows,
 )
-from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.estimators.weights import Weighed, WeightLearner
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Rows, take_rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
-from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
-from kernel_learn.representations import GramBank
+from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
 
+NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -73,6 +73,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         alpha times the sign of each row; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
     classes_ : ndarray of shape (n_classes,)
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -109,6 +111,7 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         self.max_iter = max_iter
         self.memory_budget = memory_budget
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn weights and machines.
 
@@ -126,17 +129,28 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         """
         self._check_loss()
         self._check_weight_options()
-        data, first = merge_repeated(validate_labelled(self, X, y, sample_weight))
-        data = as_bank_of_one(data)
+        data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
-        signs = one_vs_rest_signs(data.labels, len(data.classes))
-        bank = self._bank(data, signs, center=False)
-        criterion = MarginWeights(bank, signs, self.C, loss=self.loss)
-        data, result = self._weigh_bank(
-            data, bank, criterion, align=lambda: self._bank(data, signs, center=True)
+        source, _, first = data.source.merged_by_label(by_content=True)
+        data = replace(data, source=source)
+        self.plan_ = plan_source(
+            data.kernels, source, "all", self.memory_budget, NEEDS, merge=False
         )
-        self.C_ = criterion.learned_C(result.point)
-        self._store_machines(data, bank, criterion, first)
+        data = data.resolved()
+        signs = one_vs_rest_signs(source.labels, len(data.classes))
+        form = represent(
+            data.kernels,
+            source.with_labels(signs, None),
+            self.plan_,
+            merge=False,
+            center=False,
+            weigh_rows=False,
+        )
+        criterion = partial(MarginWeights, signs=signs, C=self.C, loss=self.loss)
+        names = data.names or ["kernel"]
+        found = self._weigh_bank(form, names, criterion, align=GramForm.centred)
+        self.C_ = found.criterion.learned_C(found.result.point)
+        self._store_machines(source, form, found, first)
         return self
 
     def _check_loss(self) -> None:
@@ -152,25 +166,18 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
                 "or 'learn' with loss='squared_hinge'."
             )
 
-    def _bank(self, data: Labelled, signs: Array, *, center: bool) -> GramBank:
-        assert isinstance(data.kernel, Combination)
-        return GramBank(
-            data.kernel.kernels,
-            data.X,
-            signs,
-            data.weight,
-            center=center,
-            weigh_rows=False,
-            memory_budget=self.memory_budget,
-        )
-
     def _store_machines(
-        self, data: Labelled, bank: GramBank, criterion: MarginWeights, first: Array
+        self,
+        source: ArraySource,
+        form: Any,
+        found: Weighed,
+        first: Array,
     ) -> None:
         """The machines on the combined kernel with the C found: prediction and objective agree."""
-        K = bank.combine(bank.point(self.kernel_weights_))
-        start = None if self.C == "learn" else criterion.alpha
-        solution = criterion.machines(K, self.C_, start)
+        K = form.combine(form.point(found.theta))
+        form.release()
+        start = None if self.C == "learn" else found.criterion.alpha
+        solution = found.criterion.machines(K, self.C_, start)
         self.objective_ = float(solution.primal.sum())
         carries = np.abs(solution.alpha).max(axis=1)
         support = np.flatnonzero(carries > 1e-12 * carries.max())
@@ -178,8 +185,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         self.support_ = first[support]
         self.dual_coef_ = solution.A[support].T
         self.intercept_ = solution.intercept
-        self.kernel_ = self.base_kernel_ = data.kernel
-        self._support_rows = data.kernel.reference(data.X, support)
+        self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), found.theta)
+        self._support_rows = self.kernel_.reference(source.X, support)
 
     def _machine_values(self, X: Any) -> Array:
         check_is_fitted(self)
@@ -195,26 +202,3 @@ def machine_values(
     for rows in row_blocks(len(values), max(1, BLOCK_SIZE // max(1, dual_coef.shape[1]))):
         values[rows] = kernel(take_rows(X, rows), support) @ dual_coef.T + intercept
     return values
-
-
-def merge_repeated(data: Labelled) -> tuple[Labelled, Array]:
-    """Equal rows with one label as one row of their total weight, and the first of each.
-
-    The order is that of the rows' content: repeated and weighted rows give the
-    same problem to the last bit. Rows of a kernel matrix stay as they are.
-    """
-    if data.kernel.input == "matrix":
-        return data, np.arange(len(data.labels))
-    _, inverse = distinct_rows(data.X)
-    pairs = inverse * len(data.classes) + data.labels
-    _, first, group = np.unique(pairs, return_index=True, return_inverse=True)
-    weight = np.bincount(group, data.weight, len(first)).astype(np.float64)
-    X, labels = take_rows(data.X, first), data.labels[first]
-    return replace(data, X=X, labels=labels, weight=weight), first
-
-
-def as_bank_of_one(data: Labelled) -> Labelled:
-    """One kernel as a bank of one."""
-    if data.names is not None:
-        return data
-    return replace(data, kernel=Combination([data.kernel], np.ones(1)), names=["kernel"])

@@ -2,12 +2,10 @@
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
-from kernel_learn.criteria.labels import one_hot
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
 from kernel_learn.estimators.validation import (
     Array,
@@ -16,6 +14,7 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
     validate_valued,
 )
+from kernel_learn.representations import Needs
 from kernel_learn.solvers.pls import solve_pls
 
 
@@ -39,13 +38,14 @@ class _KernelPLS(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
-    def _fit(self, data: Training, T: Array, default: int) -> None:
+    def _fit(self, data: Training, default: int) -> None:
         wanted = check_n_components(self.n_components, default, self)
-        sample = self._represent(data, T)
+        data, form = self._represent(data, needs=Needs(exact=1.0, features=1.0, columns=8.0))
+        sample = self._combine(form)
         found = solve_pls(sample, wanted)
         self._store_kernel(sample.expand(found.R))
         self.loadings_ = found.P
-        self.intercept_ = np.average(T, axis=0, weights=data.weight)
+        self.intercept_ = data.source.counts / sample.n
 
     def _regress(self, F: Array) -> Array:
         """Fitted targets, (n_rows, q): mean + F P."""
@@ -88,12 +88,13 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     0.99
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
         data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
         k = len(data.classes)
-        self._fit(data, one_hot(data.labels, k), default=k)
+        self._fit(data, default=k)
         self._warn_if_fewer()
         return self
 
@@ -126,6 +127,7 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
     0.6
     """
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the scores.
 
@@ -137,7 +139,7 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
         """
         data = validate_valued(self, X, y, sample_weight)
         self._single = data.single
-        self._fit(data, data.values, default=10)
+        self._fit(data, default=10)
         self._warn_if_fewer()
         return self
 

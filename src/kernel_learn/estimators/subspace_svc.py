@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
@@ -12,11 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.joint import RowMap, map_rows
-from kernel_learn.criteria.labels import label_factor, one_hot
+from kernel_learn.criteria.labels import label_factor
 from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
 from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
-from kernel_learn.estimators.base import SubspaceTransformer
+from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.joint import (
@@ -34,13 +34,14 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import take_rows
 from kernel_learn.kernels.resolve import is_bank
-from kernel_learn.representations import Gram, GramBank, Representation, Sample
-from kernel_learn.representations.base import Spectrum
-from kernel_learn.representations.plan import format_bytes
+from kernel_learn.representations import Combined, Gram, Needs, Spectrum
+from kernel_learn.representations.sources import one_hot
 
+# G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
+# rows on their axes, once and scaled.
+EXACT_NEEDS = Needs(exact=5.5, rows=3.5)
+BANK_NEEDS = Needs(exact=5.5, weights=6.0)
 # Rows whose leave-one-out scores decide the temperature of predict_proba.
 CALIBRATION_ROWS = 400
 
@@ -203,6 +204,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the subspace and the machines.
 
@@ -316,55 +318,61 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
                 f"{n_machines}; transform gives {n_machines} "
                 f"column{'s' * (n_machines > 1)}.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
-        merged, inverse = merge_alike(data)
-        weights_lower = None
-        if merged.names is not None:
-            merged, weights_lower = self._combine_kernels(merged, price)
-        sample = self._represent(
-            merged, one_hot(merged.labels, len(data.classes)), matrices=6.0, merge=False
-        )
-        weight = np.ones(len(merged.labels)) if merged.weight is None else merged.weight
+        self._check_bank(data)
+        source, inverse, _ = data.source.merged_by_label()
+        data = replace(data, source=source)
+        several = data.names is not None
+        needs = BANK_NEEDS if several else EXACT_NEEDS
+        data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
+        theta, weights_lower = self._weights(data, form, price)
+        sample = self._combine(form, theta)
         return _Rows(
             sample=sample,
-            X=merged.X,
-            labels=merged.labels,
+            X=source.X,
+            labels=source.labels,
             n_classes=len(data.classes),
-            weight=weight,
+            weight=source.weight,
             price=price,
             inverse=inverse,
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
-            budget=self.plan_.budget,
             weights_lower=weights_lower,
         )
 
-    def _combine_kernels(self, data: Labelled, price: Array) -> tuple[Labelled, float | None]:
-        """A bank becomes one kernel; a lower bound over all weights if they were learned."""
-        assert isinstance(data.kernel, Combination)
+    def _check_bank(self, data: Labelled) -> None:
+        if data.names is None:
+            return
         if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
             raise ValueError(
                 "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
             )
-        signs = one_vs_rest_signs(data.labels, len(data.classes))
-        bank = GramBank(
-            data.kernel.kernels, data.X, signs, data.weight, memory_budget=self.memory_budget
-        )
-        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if not self.uncorrelated and isinstance(self.weights, str) and self.weights == "learn":
+            raise ValueError(
+                "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
+                "problem is neither convex nor concave in them. Use uncorrelated=True, or "
+                "weights='uniform', 'alignment' or an array."
+            )
+
+    def _weights(
+        self, data: Labelled, form: Any, price: Array
+    ) -> tuple[Array | None, float | None]:
+        """Weights of a bank, and a lower bound over all weights if they were learned."""
+        if data.names is None:
+            return None, None
         if not self.uncorrelated:
-            if learns:
-                raise ValueError(
-                    "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
-                    "problem is neither convex nor concave in them. Use uncorrelated=True, or "
-                    "weights='uniform', 'alignment' or an array."
-                )
-            return self._weigh_without_criterion(data, bank), None
-        criterion = SubspaceMarginWeights(
-            bank, signs, float(self.C), reg=float(self.reg), prices=price[data.labels]
+            return self._weigh_without_criterion(form, data.names), None
+        criterion = partial(
+            SubspaceMarginWeights,
+            signs=one_vs_rest_signs(data.labels, len(data.classes)),
+            C=float(self.C),
+            reg=float(self.reg),
+            prices=price[data.labels],
         )
-        data, result = self._weigh_bank(data, bank, criterion)
-        return data, result.value - result.gap if learns else None
+        theta, result, _ = self._weigh_bank(form, data.names, criterion)
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        return theta, result.value - result.gap if learns else None
 
     def _solve(
         self, problem: JointProblem, rows: "_Rows", start: Array | None = None
@@ -392,7 +400,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
                 f"The bounds did not meet to tol={self.tol:g} in {solution.n_iter} steps; "
                 f"{bounds}. Allow more steps (max_iter) or a larger tol, or scale C down."
             )
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        warnings.warn(text, ConvergenceWarning, stacklevel=5)
 
     def _store(
         self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
@@ -418,7 +426,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
                 f"the machines have rank {self.n_components_}; transform gives "
                 f"{self.n_components_} columns.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -426,7 +434,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
 class _Rows:
     """Training rows ready for any reg and C: representation, labels, prices."""
 
-    sample: Representation
+    sample: Combined
     X: Any
     labels: Array  # (n,)
     n_classes: int
@@ -435,12 +443,11 @@ class _Rows:
     inverse: Array  # original row -> row
     n_components: int
     uncorrelated: bool
-    budget: int
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
 
-    @cached_property
+    @property
     def spectrum(self) -> Spectrum:
-        return self.sample.spectrum()
+        return self.sample.spectrum
 
     def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
         """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
@@ -454,20 +461,14 @@ class _Rows:
     @cached_property
     def _feature_axes(self) -> Array:
         w, U = self.spectrum.w, self.spectrum.U
-        needed = 8 * 2 * len(self.labels) * len(w)
-        if needed > self.budget:
-            raise ValueError(
-                f"The features of {len(self.labels)} rows on {len(w)} axes need "
-                f"{format_bytes(needed)}, and the memory budget is {format_bytes(self.budget)}. "
-                "Raise memory_budget, or pass fewer landmarks."
-            )
         scores = self.sample.expand(U / np.sqrt(self.sample.spectral_inner(w))).transform(self.X)
         return np.asarray(scores, dtype=np.float64)
 
     @cached_property
     def label_factor(self) -> Array:
         """The centred factor L of the normalised label kernel, for the rows as they are."""
-        T, mixing = label_factor("normalized", self.labels, np.arange(self.n_classes), self.weight)
+        _, mixing = label_factor("normalized", self.labels, np.arange(self.n_classes), self.weight)
+        T = one_hot(self.labels, self.n_classes)
         T = T - (self.weight / self.weight.sum()) @ T
         return np.asarray(self.weight[:, None] * (T @ mixing))
 
@@ -522,28 +523,3 @@ class _Rows:
         if not solution.subspace_fixed:
             scores = self._as_new_rows(scores, rows, solution.machines, lam)
         return fit_sharpness(scores, self.labels[rows], self.weight[rows])
-
-
-def merge_alike(data: Labelled) -> tuple[Labelled, Array]:
-    """Rows that are equal and have the same label as one row of their summed weight.
-
-    Returns the data and, for each row given, which row stands for it. Rows of
-    a kernel matrix are kept apart: columns belong to them.
-    """
-    sample = Sample(data.kernel, data.X, data.labels[:, None])
-    kind = sample.inverse * len(data.classes) + data.labels
-    _, first, inverse, counts = np.unique(
-        kind, return_index=True, return_inverse=True, return_counts=True
-    )
-    if len(first) == len(kind):
-        return data, np.arange(len(kind))
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    merged = replace(
-        data,
-        X=take_rows(data.X, first[order]),
-        labels=data.labels[first[order]],
-        weight=counts[order].astype(np.float64),
-    )
-    return merged, place[inverse]

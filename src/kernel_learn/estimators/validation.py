@@ -1,8 +1,8 @@
 """What comes in, checked once: rows, labels, weights, numbers."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,100 +11,124 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Kernel, Rows, take_rows
+from kernel_learn.kernels.bank import Combination, resolve_bank
+from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.columns import as_rows
+from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.kernels.resolve import as_bank, as_kernel
-from kernel_learn.representations import Representation
-from kernel_learn.representations.features import StackedFeatures
+from kernel_learn.kernels.table import Table
+from kernel_learn.representations import ArraySource, Combined
+from kernel_learn.representations.base import has_variance
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Training:
-    """Checked training data: a resolved kernel, rows, weights."""
+    """Checked training data: kernels whose rules may still stand, rows, labels, weights."""
 
-    kernel: Kernel
-    X: Rows
-    weight: Array | None  # (n,), None for ones
+    kernels: list[Kernel]
+    source: ArraySource
+    names: list[str] | None  # of the kernels of a bank, None for one kernel
     # indices of the rows that count, if some had weight zero and were left out
-    kept: Array | None = field(default=None, kw_only=True)
-    n_given: int = field(default=0, kw_only=True)  # rows before that
-    # of the kernels of a bank, which ``kernel`` holds as a Combination still to be weighted
-    names: list[str] | None = field(default=None, kw_only=True)
-    # how a combination is to be represented: exactly, or by these features
-    exact: bool = field(default=False, kw_only=True)
-    features: StackedFeatures | None = field(default=None, kw_only=True)
+    kept: Array | None
+    n_given: int  # rows before that
+
+    @property
+    def X(self) -> Rows:
+        return self.source.X
+
+    @property
+    def weight(self) -> Array:
+        return self.source.weight
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, or the bank as a combination still to be weighted."""
+        if self.names is None:
+            return self.kernels[0]
+        return Combination(self.kernels, np.ones(len(self.kernels)))
+
+    def resolved(self) -> Self:
+        """With every rule replaced by its value on the rows."""
+        pool = self.source.summary.pool(self.X)
+        return replace(self, kernels=resolve_bank(self.kernels, pool))
 
 
 @dataclass(frozen=True)
 class Labelled(Training):
     """Training rows with class labels."""
 
-    labels: Array  # (n,) indices into classes
     classes: Array  # (k,)
+
+    @property
+    def labels(self) -> Array:
+        """Indices into classes, (n,)."""
+        return self.source.labels
 
     @property
     def counts(self) -> Array:
         """The weight of each class, (k,)."""
-        return np.bincount(self.labels, self.weight, len(self.classes)).astype(np.float64)
+        return self.source.counts
 
 
 @dataclass(frozen=True)
 class Valued(Training):
     """Training rows with real targets."""
 
-    values: Array  # (n, q)
     single: bool  # whether y was one-dimensional
 
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
-    kernel, names, X = _fit_rows(estimator, X, y)
+    kernels, names, X = _fit_rows(estimator, X, y)
     y = check_labels(y)
-    n = len(y)
-    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
+    n, is_matrix = len(y), kernels[0].input == "matrix"
+    X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     classes, labels = encode_labels(y, weight)
-    kernel = kernel.resolve(X, weight)
-    return Labelled(kernel, X, weight, labels, classes, names=names, kept=kept, n_given=n)
+    source = ArraySource(X, labels, weight, n_classes=len(classes), is_matrix=is_matrix)
+    return Labelled(kernels, source, names, kept, n, classes)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
-    kernel, _, X = _fit_rows(estimator, X, y)
+    kernels, names, X = _fit_rows(estimator, X, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-    n = len(y)
-    X, y, weight, kept = _weigh(kernel, X, y, sample_weight)
-    values, single = y.reshape(len(y), -1), y.ndim == 1
-    return Valued(kernel.resolve(X, weight), X, weight, values, single, kept=kept, n_given=n)
+    n, is_matrix = len(y), kernels[0].input == "matrix"
+    X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
+    source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix)
+    return Valued(kernels, source, names, kept, n, y.ndim == 1)
 
 
-def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[Kernel, list[str] | None, Rows]:
+def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] | None, Rows]:
     bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
-    names, kernels = bank if bank else (None, [])
-    kernel = Combination(kernels, np.ones(len(kernels))) if bank else as_kernel(estimator.kernel)
+    names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    return kernel, names, validate_rows(estimator, kernel, X, reset=True)
+    kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
+    return kernels, names, validate_rows(estimator, kernel, X, reset=True)
 
 
 def _weigh(
-    kernel: Kernel, X: Rows, y: Array, sample_weight: Any
+    is_matrix: bool, X: Rows, y: Array, sample_weight: Any
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
-    if weight is None or kernel.input == "matrix" or weight.all():
+    if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
     return take_rows(X, kept), y[kept], weight[kept], kept
 
 
 def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:
-    """The rows in the form that the kernel takes, checked against those seen at fit."""
+    """The rows in the form that the kernel takes, checked against those seen at fit.
+
+    Here every entry that a kernel will use is looked at once; kernels trust what
+    they are given.
+    """
     least = 2 if reset else 1
     if kernel.input == "strings":
         rows = as_rows(X, "strings", "X")
@@ -114,7 +138,7 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
     if kernel.input == "columns":
         X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        return X
+        return _table(kernel, X)
     return validate_data(
         estimator,
         X,
@@ -124,6 +148,16 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
         ensure_min_samples=least,
         reset=reset,
     )
+
+
+def _table(kernel: Kernel, X: Any) -> Table:
+    """Columns as arrays; those that must be numbers are numbers, and finite."""
+    numeric = np.unique(kernel.numeric_columns(X)).astype(int)
+    table = Table.of(X, numeric)
+    used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
+    names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
+    assert_all_finite(used, input_name=f"columns {names!r}")
+    return table
 
 
 def check_labels(y: Any) -> Array:
@@ -217,12 +251,17 @@ def check_n_components(value: Any, default: int, owner: Any) -> int:
     )
 
 
-def check_variance(sample: Representation, n_features: int | None) -> None:
+def check_variance(sample: Combined, n_features: int | None) -> None:
     """Refuse a kernel that takes one value on all rows: there is nothing to learn from."""
-    trace, n, kernel = sample.trace, sample.n, sample.kernel
-    if not np.isfinite(trace):
+    check_spread(sample.kernel, sample.trace / sample.n, sample.mean_diagonal, n_features)
+
+
+def check_spread(
+    kernel: Kernel, variance: float, mean_diagonal: float, n_features: int | None
+) -> None:
+    if not (np.isfinite(variance) and np.isfinite(mean_diagonal)):
         raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
-    if trace / n <= 1e-14 * abs(sample.mean_diagonal) or trace <= 0:
+    if not has_variance(variance, mean_diagonal):
         raise ValueError(
             f"{kernel!r} has zero variance on these rows: all of them look the same to it "
             f"(n_features={n_features}). "

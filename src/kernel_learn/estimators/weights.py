@@ -2,16 +2,15 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
-from kernel_learn.estimators.validation import Array, Training, check_count, check_positive
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.representations import KernelBank, MomentBank
+from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.representations import Representation
 from kernel_learn.solvers.choice import check_solver, solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, solve_vertices
@@ -19,7 +18,7 @@ from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, sol
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
 
-AnyTraining = TypeVar("AnyTraining", bound=Training)
+Criterion = Callable[[Any], Any]  # of a representation
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,14 @@ class WeightsReport:
     def _worse(self, value: float) -> str:
         share = 100 * (value - self.learned) / max(abs(self.learned), np.finfo(float).tiny)
         return f"{abs(share):.3g} % {'worse' if share >= 0 else 'better'}"
+
+
+class Weighed(NamedTuple):
+    """Weights of the kernels as given, the proof, and the criterion that judged them."""
+
+    theta: Array
+    result: Result
+    criterion: Any
 
 
 class WeightLearner:
@@ -74,63 +81,75 @@ class WeightLearner:
             )
 
     def _weigh_bank(
-        self,
-        data: AnyTraining,
-        bank: KernelBank,
-        criterion: Any,
-        align: Callable[[], KernelBank] | None = None,
-    ) -> tuple[AnyTraining, Result]:
-        """The training data with one kernel: the bank's, weighted; and the proof."""
-        names = data.names
-        assert names is not None and isinstance(data.kernel, Combination)
-        check_alive(bank, names)
+        self, form: Any, names: list[str], make_criterion: Criterion, align: Any = None
+    ) -> Weighed:
+        """Weights of the kernels as given, and the proof; ``align`` centres the form if it is not.
+
+        What the weights were worth is worked out when ``weights_report_`` is asked for.
+        """
+        check_alive(form, names)
+        criterion = make_criterion(form)
         trace = Trace(criterion)
         concave = getattr(criterion, "concave", False)
         if not (isinstance(self.weights, str) and self.weights == "learn"):
-            trace.evaluate(lift(criterion, self._given_point(bank, names, align)))
+            trace.evaluate(lift(criterion, self._given_point(form, names, align)))
             result = Result(trace.point, trace.value, gap=trace.gap, history=tuple(trace.history))
         elif concave:
-            result = solve_vertices(trace, [np.eye(bank.p)[i] for i in np.flatnonzero(bank.alive)])
+            result = solve_vertices(trace, vertices_of(form))
         else:
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
             result = solve_simplex(trace, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
-        self._store_weights(bank.weights(inner_point(criterion, result.point)), names, result)
-        self.weights_report_ = report(trace, bank, names, result)
-        if concave:  # a vertex is optimal, and the report has tried them
-            self.gap_ = max(result.value - self.weights_report_.best_single, 0.0)
-        return self._combined(data, bank), result
+        theta = form.weights(inner_point(criterion, result.point))
+        self._store_weights(theta, names, result)
+        if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
+            best = min(criterion.evaluate(d).value for d in vertices_of(form))
+            self.gap_ = max(result.value - best, 0.0)
+        again, tangents = form.again, (trace.intercepts, trace.slopes)
+        self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
+        return Weighed(theta, result, criterion)
 
-    def _weigh_without_criterion(self, data: AnyTraining, bank: KernelBank) -> AnyTraining:
+    def _weigh_without_criterion(self, form: Any, names: list[str]) -> Array:
         """Weights that are given or aligned, where no convex criterion could judge them."""
-        assert data.names is not None
-        check_alive(bank, data.names)
-        point = self._given_point(bank, data.names, None)
-        result = Result(point, np.nan, gap=np.nan)
-        self._store_weights(bank.weights(point), data.names, result)
-        return self._combined(data, bank)
+        check_alive(form, names)
+        point = self._given_point(form, names, None)
+        self._store_weights(form.weights(point), names, Result(point, np.nan, gap=np.nan))
+        self._weights_report = None
+        return self.kernel_weights_
 
-    def _combined(self, data: AnyTraining, bank: KernelBank) -> AnyTraining:
-        assert isinstance(data.kernel, Combination)
-        kernel = Combination(data.kernel.kernels, self.kernel_weights_)
-        features = bank.stacked(self.kernel_weights_) if isinstance(bank, MomentBank) else None
-        return replace(data, kernel=kernel, names=None, exact=features is None, features=features)
+    @property
+    def weights_report_(self) -> WeightsReport:
+        """Was it worth it? Worked out from the training rows when it is first asked for."""
+        found = getattr(self, "_weights_report", None)
+        if not hasattr(self, "kernel_weights_") or found is None:
+            raise AttributeError(
+                f"This {type(self).__name__} has no weights_report_: it was not fitted on several "
+                "kernels with a criterion for their weights, or it was saved before the report was "
+                "asked for (it needs the training rows, which a saved model does not keep)."
+            )
+        if not isinstance(found, WeightsReport):
+            self._weights_report = found = found()
+        return found
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        if callable(state.get("_weights_report")):
+            state = {**state, "_weights_report": None}
+        return state
 
     def _store_weights(self, weights: Array, names: list[str], result: Result) -> None:
         self.kernel_weights_, self.kernel_names_ = weights, np.array(names, dtype=object)
         self.gap_, self.history_ = result.gap, result.history
         self.n_iter_ = max(1, result.n_iter)
 
-    def _given_point(
-        self, bank: KernelBank, names: list[str], align: Callable[[], KernelBank] | None
-    ) -> Array:
+    def _given_point(self, bank: Any, names: list[str], align: Any) -> Array:
         if not isinstance(self.weights, str):
             return bank.point(self._check_weights(names))
         if self.weights == "uniform":
             return bank.uniform()
         if align is None:
             return align_weights(bank)
-        aligned = align()  # another scale: its traces are centred
+        aligned = align(bank)  # another scale: its traces are centred
         return bank.point(aligned.weights(align_weights(aligned)))
 
     def _check_weights(self, names: list[str]) -> Array:
@@ -150,7 +169,7 @@ class WeightLearner:
                 f"and tol={self.tol:g} was asked for ({result.n_iter} steps). Raise max_iter or "
                 "tol, or try another solver.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
@@ -165,24 +184,37 @@ def lift(criterion: SimplexProblem, d: Array) -> Array:
     return np.concatenate([extra, (1 - extra.sum()) * d])
 
 
-def report(trace: Trace, bank: KernelBank, names: list[str], result: Result) -> WeightsReport:
+def vertices_of(form: Representation) -> list[Array]:
+    """Each kernel that varies, alone."""
+    return [np.eye(form.p)[i] for i in np.flatnonzero(form.alive)]
+
+
+def report(
+    make_criterion: Criterion,
+    form: Representation,
+    names: list[str],
+    result: Result,
+    tangents: tuple[list[float], list[Array]],
+) -> WeightsReport:
     """The criterion at the weights found, at uniform weights and at the best single kernel.
 
-    A criterion that also learns its regularisation keeps the one it found.
+    A criterion that also learns its regularisation keeps the one it found. The
+    tangents of the search rule out most of the single kernels.
     """
-    extra = result.point[: trace.problem.size - bank.p]
+    trace = Trace(make_criterion(form))
+    trace.intercepts, trace.slopes = tangents
+    extra = result.point[: trace.problem.size - form.p]
 
     def place(d: Array) -> Array:
         return np.concatenate([extra, (1 - extra.sum()) * d])
 
-    alive = np.flatnonzero(bank.alive)
-    vertices = [place(np.eye(bank.p)[i]) for i in alive]
-    best, best_value = best_vertex(trace, vertices)
-    uniform = trace.problem.evaluate(place(bank.uniform())).value
-    return WeightsReport(result.value, uniform, best_value, names[alive[best]])
+    best, best_value = best_vertex(trace, [place(d) for d in vertices_of(form)])
+    uniform = trace.problem.evaluate(place(form.uniform())).value
+    name = names[int(np.flatnonzero(form.alive)[best])]
+    return WeightsReport(result.value, uniform, best_value, name)
 
 
-def check_alive(bank: KernelBank, names: list[str]) -> None:
+def check_alive(bank: Representation, names: list[str]) -> None:
     """Refuse a bank in which no kernel varies; say which kernels get no weight because of it."""
     bank.uniform()
     dead = [name for name, alive in zip(names, bank.alive, strict=True) if not alive]
@@ -190,5 +222,5 @@ def check_alive(bank: KernelBank, names: list[str]) -> None:
         warnings.warn(
             f"Kernels that take one value on all rows get weight zero: {', '.join(dead)}.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

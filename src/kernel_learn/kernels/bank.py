@@ -1,6 +1,7 @@
 """Several kernels: named, evaluated together, combined with weights."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -17,7 +18,9 @@ from kernel_learn.kernels.base import (
     shared_statistic,
 )
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
+from kernel_learn.kernels.table import Table
 
 
 def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[str, Gaussian]:
@@ -53,6 +56,20 @@ class Combination(Kernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         kernels = [kernel.resolve(rows_for(kernel, X), sample_weight) for kernel in self.kernels]
         return type(self)(kernels, self.weights)
+
+    def resolve_on(self, pool: Pool) -> Self:
+        return type(self)(resolve_bank(self.kernels, pool), self.weights)
+
+    def rule_bytes(self, n: int) -> int:
+        return max(kernel.rule_bytes(n) for kernel in self.kernels)
+
+    def numeric_columns(self, X: Rows) -> Array:
+        columns = [kernel.numeric_columns(X) for kernel in self.kernels]
+        return np.unique(np.concatenate(columns)).astype(int)
+
+    @property
+    def row_copies(self) -> float:  # type: ignore[override]
+        return max(kernel.row_copies for kernel in self.kernels)
 
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
@@ -92,6 +109,11 @@ def evaluate_bank(
         yield from zip(members, Ks, strict=True)
 
 
+def resolve_bank(kernels: Sequence[Kernel], pool: Pool) -> list[Kernel]:
+    """Each kernel with its rules replaced by their values on the pool."""
+    return [kernel.resolve_on(replace(pool, X=rows_for(kernel, pool.X))) for kernel in kernels]
+
+
 def shared_groups(kernels: Sequence[Kernel]) -> list[list[int]]:
     """Indices of kernels, grouped by the statistic and columns that they share."""
     groups: dict[tuple[str, ...], list[int]] = {}
@@ -116,8 +138,9 @@ def common_input(kernels: Sequence[Kernel]) -> InputKind:
 
 
 def rows_for(kernel: Kernel, X: Rows) -> Rows:
-    """X as the kernel takes it: a frame becomes an array for a kernel on all columns."""
-    return as_rows(X, "vectors", "X") if kernel.input == "vectors" else X
+    """X as the kernel takes it: a table becomes an array for a kernel on all columns."""
+    is_table = isinstance(X, Table) or hasattr(X, "iloc")
+    return as_rows(X, "vectors", "X") if is_table and kernel.input == "vectors" else X
 
 
 def _add_group(
@@ -143,7 +166,9 @@ def _add_group(
 def _profile(kernel: Kernel) -> ProfileKernel | None:
     """The kernel that shares a statistic with others, if this is one, or one on some columns."""
     inner = kernel.base if isinstance(kernel, ColumnKernel) else kernel
-    return inner if isinstance(inner, ProfileKernel) else None
+    # a subclass with a call of its own is asked for its values, not for its profile
+    shares = isinstance(inner, ProfileKernel) and type(inner).__call__ is ProfileKernel.__call__
+    return inner if shares else None
 
 
 def _columns_key(kernel: Kernel) -> str:

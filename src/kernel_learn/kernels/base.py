@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.kernels.pool import Pool
 
 Array = NDArray[Any]
-Rows = Any  # dense (n, d), CSR (n, d), a sequence of strings, or a data frame
+Rows = Any  # dense (n, d), CSR (n, d), a sequence of strings, a Table, or a data frame
 
 InputKind = Literal["vectors", "strings", "matrix", "columns"]
 
@@ -30,13 +32,20 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     input: ClassVar[InputKind] = "vectors"
     """What a row is: a vector, a string, a row of a kernel matrix, or a record of named columns."""
 
+    row_copies: float = 0.0
+    """How many copies of its rows an evaluation makes, for the plan of a fit's memory."""
+
+    pool_rows: int | None = None
+    """At how many rows of a pool its rules look; None for all of them."""
+
     @abstractmethod
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Kernel values, (n_rows, n_ref); ``X_ref=None`` means ``X`` itself."""
 
     def diag(self, X: Rows) -> Array:
         """k(x, x) for each row of X, (n_rows,)."""
-        blocks = pairwise.row_blocks(pairwise.n_rows(X), 256)
+        # a block of b rows costs b^2 values of which b are wanted
+        blocks = pairwise.row_blocks(pairwise.n_rows(X), 16)
         diagonals = [np.diagonal(self(take_rows(X, rows))) for rows in blocks]
         return np.concatenate(diagonals) if diagonals else np.empty(0)
 
@@ -48,6 +57,20 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         """The same kernel with every rule (``gamma="median"``) replaced by its value on X."""
         return self
+
+    def resolve_on(self, pool: Pool) -> Self:
+        """``resolve`` on rows that were chosen by content already; estimators call this."""
+        if type(self).resolve is Kernel.resolve:
+            return self
+        return self.resolve(pool.rows, pool.weight)
+
+    def rule_bytes(self, n: int) -> int:
+        """What replacing the rules on a sample of n distinct rows holds in memory."""
+        return 0
+
+    def numeric_columns(self, X: Rows) -> Array:
+        """Positions of the columns of X that must be numbers."""
+        return np.arange(X.shape[1] if self.input == "vectors" else 0)
 
     def reference(self, X: Rows, indices: Array) -> Rows:
         """The rows ``indices`` of the training rows X in the form in which a model keeps them."""
@@ -81,6 +104,10 @@ class ProfileKernel(Kernel):
     """
 
     statistic: ClassVar[pairwise.StatisticName]
+
+    @property
+    def row_copies(self) -> float:  # type: ignore[override]
+        return pairwise.ROW_COPIES[self.statistic]
 
     @property
     def scale(self) -> float:
@@ -139,12 +166,3 @@ def check_resolved(kernel: Kernel) -> None:
             f"{kernel!r} has a rule in place of a number, and a rule needs training rows. "
             "Fit an estimator with it and use its base_kernel_, or call kernel.resolve(X) first."
         )
-
-
-def take_rows(X: Rows, indices: Any) -> Rows:
-    """Rows of an array, sparse matrix, data frame or sequence."""
-    if hasattr(X, "iloc"):
-        return X.iloc[indices]
-    if hasattr(X, "shape"):
-        return X[indices]
-    return np.asarray(X, dtype=object)[indices]

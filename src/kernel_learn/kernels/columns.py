@@ -6,7 +6,9 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.table import Table
 
 
 class ColumnKernel(Kernel):
@@ -33,6 +35,13 @@ class ColumnKernel(Kernel):
         part = select_columns(X, self.columns)
         return as_rows(part, self.base.input, f"columns {self.columns!r}")
 
+    def rule_bytes(self, n: int) -> int:
+        return self.base.rule_bytes(n)
+
+    def numeric_columns(self, X: Rows) -> Array:
+        own = np.arange(X.shape[1])[find_columns(X, self.columns)]
+        return np.asarray(own[self.base.numeric_columns(select_columns(X, self.columns))])
+
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         return self.base(self.select(X), None if X_ref is None else self.select(X_ref))
 
@@ -43,22 +52,54 @@ class ColumnKernel(Kernel):
     def is_resolved(self) -> bool:
         return self.base.is_resolved
 
+    @property
+    def row_copies(self) -> float:  # type: ignore[override]
+        return 1.0 + self.base.row_copies
+
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
-        kernel = self.base.resolve(self.select(X), sample_weight)
-        return type(self)(kernel, self.columns)
+        return self.resolve_on(Pool.of(X, sample_weight))
+
+    @property
+    def pool_rows(self) -> int | None:  # type: ignore[override]
+        return self.base.pool_rows
+
+    def resolve_on(self, pool: Pool) -> Self:
+        few, columns = pool.head(self.pool_rows), pool.columns
+        if columns is not None:
+            columns = columns.select(find_columns(pool.X, self.columns))
+        part = Pool(self.select(few.rows), None, few.weight, columns, is_distinct=False)
+        return type(self)(self.base.resolve_on(part), self.columns)
 
 
 def select_columns(X: Rows, columns: Any) -> Rows:
-    """Columns of a frame, array or sparse matrix, always two-dimensional."""
+    """Columns of a table, frame, array or sparse matrix, always two-dimensional."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    found = find_columns(X, columns)
+    if isinstance(X, Table):
+        return X.select(found)
+    return X.iloc[:, found] if hasattr(X, "iloc") else X[:, found]
+
+
+def find_columns(X: Rows, columns: Any) -> Any:
+    """Positions of columns given by name or position: a list, or a slice."""
     by_name = _holds_names(columns)
     if not isinstance(columns, slice):
         columns = np.ravel(columns).tolist()
-    if by_name:
-        _check_names(X, columns)
-        return X.loc[:, columns]
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    _check_positions(X, columns)
-    return X.iloc[:, columns] if hasattr(X, "iloc") else X[:, columns]
+    if not by_name:
+        _check_positions(X, columns)
+        return columns
+    names = column_names(X)
+    _check_names(X, names, columns)
+    if isinstance(columns, slice):  # both ends included, as in df.loc
+        start = None if columns.start is None else names.index(columns.start)
+        stop = None if columns.stop is None else names.index(columns.stop) + 1
+        return slice(start, stop, columns.step)
+    return [names.index(name) for name in columns]
+
+
+def column_names(X: Rows) -> list[str]:
+    names = X.names if isinstance(X, Table) else getattr(X, "columns", None)
+    return [] if names is None else list(names)
 
 
 def _holds_names(columns: Any) -> bool:
@@ -67,16 +108,17 @@ def _holds_names(columns: Any) -> bool:
     return any(isinstance(column, str) for column in np.ravel(columns))
 
 
-def _check_names(X: Rows, columns: Any) -> None:
-    if not hasattr(X, "iloc"):
+def _check_names(X: Rows, names: list[str], columns: Any) -> None:
+    if not names:
         raise ValueError(
             f"ColumnKernel selects the columns {columns!r} by name, and X is a "
-            f"{type(X).__name__} without column names. Pass a data frame, or positions."
+            f"{'table' if isinstance(X, Table) else type(X).__name__} without column names. "
+            "Pass a data frame, or positions."
         )
     ends = [columns.start, columns.stop] if isinstance(columns, slice) else columns
-    missing = [name for name in ends if name is not None and name not in X.columns]
+    missing = [name for name in ends if name is not None and name not in names]
     if missing:
-        raise ValueError(f"ColumnKernel: X has no columns {missing!r}; it has {list(X.columns)!r}.")
+        raise ValueError(f"ColumnKernel: X has no columns {missing!r}; it has {names!r}.")
 
 
 def _check_positions(X: Rows, columns: Any) -> None:
@@ -89,15 +131,20 @@ def _check_positions(X: Rows, columns: Any) -> None:
 
 
 def as_rows(X: Rows, kind: InputKind, where: str) -> Rows:
-    """Selected columns as the kind of rows that a kernel takes."""
+    """Selected columns as the kind of rows that a kernel takes.
+
+    A table was checked when it was made; what comes from elsewhere is checked here.
+    """
     if kind == "strings":
-        values = np.asarray(X, dtype=object)
-        if values.ndim == 2 and values.shape[1] != 1:
-            raise ValueError(
-                f"A string kernel takes one column, and {where} are {values.shape[1]}."
-            )
-        return values.ravel()
+        width = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1
+        if width != 1:
+            raise ValueError(f"A string kernel takes one column, and {where} are {width}.")
+        return X.texts() if isinstance(X, Table) else np.asarray(X, dtype=object).ravel()
     if kind == "vectors":
+        if isinstance(X, Table):
+            if not X.shape[1]:
+                raise ValueError(f"Found array with 0 feature(s) in {where}.")
+            return X.matrix()
         return check_array(
             X,
             accept_sparse="csr",

@@ -6,10 +6,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
 from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.rows import distinct_rows
 
 # The graph is solved densely: a sample of this many rows takes seconds and 0.2 GB.
 GRAPH_ROWS = 2000
@@ -37,6 +37,8 @@ class GraphDeformed(Kernel):
         F with (I + M K)^{-1} M = F F'; computed by ``resolve``.
     """
 
+    pool_rows = GRAPH_ROWS
+
     def __init__(
         self,
         base: Any = "gaussian",
@@ -55,17 +57,28 @@ class GraphDeformed(Kernel):
     def input(self) -> InputKind:  # type: ignore[override]
         return as_kernel(self.base).input
 
+    def rule_bytes(self, n: int) -> int:
+        own = 0 if self.factor is not None else 80 * min(n, GRAPH_ROWS) ** 2
+        return max(own, as_kernel(self.base).rule_bytes(n))
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return as_kernel(self.base).numeric_columns(X)
+
     @property
     def is_resolved(self) -> bool:
         return self.X_graph is not None and as_kernel(self.base).is_resolved
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         """The kernel with its base resolved on the graph's rows and its factor computed."""
+        return self.resolve_on(Pool.of(X))
+
+    def resolve_on(self, pool: Pool) -> Self:
         self._check()
-        graph = self.X_graph
+        graph, base = self.X_graph, as_kernel(self.base)
         if graph is None:
-            graph = take_rows(X, distinct_rows(X)[0][:GRAPH_ROWS])
-        base = as_kernel(self.base).resolve(graph if self.X_graph is not None else X, None)
+            graph, base = pool.distinct().head(GRAPH_ROWS).rows, base.resolve_on(pool)
+        else:
+            base = base.resolve(graph)
         factor = self.factor
         if factor is None:
             factor = graph_factor(base, graph, int(self.n_neighbors), float(self.strength))

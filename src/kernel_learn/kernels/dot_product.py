@@ -7,7 +7,8 @@ import numpy as np
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, ProfileKernel, Rows, check_resolved
-from kernel_learn.kernels.rules import check_gamma, resolve_gamma
+from kernel_learn.kernels.pool import Pool
+from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, resolve_gamma
 
 
 class Linear(ProfileKernel):
@@ -59,10 +60,20 @@ class Polynomial(ProfileKernel):
             )
         return isinstance(self.gamma, Real)
 
+    pool_rows = MEDIAN_ROWS
+
+    def rule_bytes(self, n: int) -> int:
+        return 0 if self.gamma != "median" else 22 * min(n, MEDIAN_ROWS) ** 2
+
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        gamma = resolve_gamma(str(self.gamma), X, sample_weight, "sqeuclidean")
+        return self.resolve_on(Pool.of(pairwise.as_vectors(X), sample_weight))
+
+    def resolve_on(self, pool: Pool) -> Self:
+        if self.is_resolved:
+            return self
+        gamma = resolve_gamma(str(self.gamma), pool, "sqeuclidean")
         return type(self)(degree=self.degree, gamma=gamma, coef0=self.coef0)
 
     @property

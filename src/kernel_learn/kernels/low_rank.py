@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.rows import distinct_rows
 
 LANDMARK_ROWS = 2000
 
@@ -20,6 +20,8 @@ class LowRank(Kernel):
     principal components without centring. ``landmarks`` and ``coef`` are
     computed by ``resolve`` (from at most 2000 distinct rows, chosen by content).
     """
+
+    pool_rows = LANDMARK_ROWS
 
     def __init__(
         self,
@@ -41,7 +43,17 @@ class LowRank(Kernel):
     def is_resolved(self) -> bool:
         return self.coef is not None
 
+    def rule_bytes(self, n: int) -> int:
+        own = 0 if self.is_resolved else 48 * min(n, LANDMARK_ROWS) ** 2
+        return max(own, as_kernel(self.base).rule_bytes(n))
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return as_kernel(self.base).numeric_columns(X)
+
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
+        return self.resolve_on(Pool.of(X, sample_weight))
+
+    def resolve_on(self, pool: Pool) -> Self:
         if not isinstance(self.n_components, Integral) or int(self.n_components) < 1:
             raise ValueError(
                 f"LowRank(n_components={self.n_components!r}): n_components must be an "
@@ -54,8 +66,8 @@ class LowRank(Kernel):
                 "LowRank needs kernel values between any two rows; cut a precomputed matrix "
                 "K = U diag(w) U' to its top eigenvectors yourself."
             )
-        base = as_kernel(self.base).resolve(X, sample_weight)
-        landmarks = take_rows(X, distinct_rows(X)[0][:LANDMARK_ROWS])
+        base = as_kernel(self.base).resolve_on(pool)
+        landmarks = pool.distinct().head(LANDMARK_ROWS).rows
         K = base(landmarks).astype(np.float64)
         n, r = len(K), min(int(self.n_components), len(K))
         w, U = linalg.eigh((K + K.T) / 2, subset_by_index=(n - r, n - 1))

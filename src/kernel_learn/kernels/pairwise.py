@@ -204,6 +204,16 @@ STATISTICS: dict[StatisticName, type[Statistic]] = {
     "chi2": ChiSquaredDistance,
 }
 
+# Copies of the rows that a statistic makes: centred and augmented ones, scaled ones.
+ROW_COPIES: dict[StatisticName, float] = {
+    "dot": 0.5,
+    "cosine": 1.0,
+    "sqeuclidean": 3.0,
+    "euclidean": 3.0,
+    "manhattan": 0.0,
+    "chi2": 1.0,
+}
+
 
 def as_vectors(X: Rows) -> Rows:
     """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
@@ -219,6 +229,13 @@ def is_sparse(X: Rows) -> bool:
 
 def n_rows(X: Rows) -> int:
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def take_rows(X: Rows, indices: Any) -> Rows:
+    """Rows of an array, sparse matrix, table, data frame or sequence."""
+    if hasattr(X, "iloc"):
+        return X.iloc[indices]
+    return X[indices] if hasattr(X, "shape") else np.asarray(X, dtype=object)[indices]
 
 
 def row_blocks(n: int, size: int) -> Iterator[slice]:

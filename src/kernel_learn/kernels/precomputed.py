@@ -57,6 +57,9 @@ class Precomputed(Kernel):
     def reference(self, X: Rows, indices: Array) -> Rows:
         return np.asarray(indices)
 
+    def rule_bytes(self, n: int) -> int:
+        return 24 * n**2  # the comparison with the transpose
+
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         """The kernel with the repair that the training matrix X needs."""
         if self.psd not in ("clip", "error"):

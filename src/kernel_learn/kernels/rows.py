@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel_learn.kernels.pairwise import Array, Rows, is_sparse, row_blocks
+from kernel_learn.kernels.table import Table, split_columns
 
 Keys = NDArray[np.uint64]
+
+# Entries hashed at a time: their words stay in the cache.
+BLOCK_ENTRIES = 2**15
 
 
 def row_keys(X: Rows) -> Keys:
@@ -19,32 +23,50 @@ def row_keys(X: Rows) -> Keys:
     The key of x is the mixed sum over its non-zero entries of hash(c, x_c).
     """
     if is_sparse(X):
-        return _sparse_keys(X.tocsr())
+        return _mix(_number_terms(X, np.arange(X.shape[1])))
+    if isinstance(X, Table):
+        return _mix(_table_terms(X))
     if hasattr(X, "iloc"):
-        return _column_keys(len(X), [X.iloc[:, c].to_numpy() for c in range(X.shape[1])])
+        return _mix(_column_terms(len(X), split_columns(X)[1]))
     X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
     if X.dtype.kind in "OUS":
-        return _column_keys(len(X), list(X.reshape(len(X), -1).T))
+        return _mix(_column_terms(len(X), list(X.reshape(len(X), -1).T)))
+    return _mix(_number_terms(X, np.arange(X.shape[1])))
+
+
+def _number_terms(X: Rows, columns: Array) -> Keys:
+    """The sums of hash(c, x_c) over dense or sparse rows whose columns are numbered so."""
+    if is_sparse(X):
+        return _sparse_terms(X.tocsr(), columns)
     total = np.empty(len(X), dtype=np.uint64)
-    for rows in row_blocks(len(X), 1024):
-        total[rows] = _entry_keys(X[rows], np.arange(X.shape[1])).sum(axis=1, dtype=np.uint64)
-    return _mix(total)
+    for rows in row_blocks(len(X), max(1, BLOCK_ENTRIES // max(1, X.shape[1]))):
+        total[rows] = _entry_keys(X[rows], columns).sum(axis=1, dtype=np.uint64)
+    return total
 
 
-def _sparse_keys(X: Rows) -> Keys:
+def _sparse_terms(X: Rows, columns: Array) -> Keys:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    terms = _entry_keys(X.data, X.indices)
+    terms = _entry_keys(X.data, columns[X.indices])
     total = np.concatenate([np.zeros(1, np.uint64), np.cumsum(terms, dtype=np.uint64)])
-    return _mix(total[X.indptr[1:]] - total[X.indptr[:-1]])  # exact, being modulo 2^64
+    return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])  # exact, being modulo 2^64
 
 
-def _column_keys(n: int, columns: list[Array]) -> Keys:
+def _column_terms(n: int, columns: list[Array]) -> Keys:
     total = np.zeros(n, dtype=np.uint64)
     for c, values in enumerate(columns):
         total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
-    return _mix(total)
+    return total
+
+
+def _table_terms(X: Table) -> Keys:
+    numeric = np.flatnonzero(X.place >= 0)
+    total = _number_terms(X.numbers, numeric[np.argsort(X.place[numeric])])
+    for c in np.flatnonzero(X.place < 0):
+        values = X.column(int(c))
+        total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
+    return total
 
 
 def _entry_keys(values: Array, columns: Array) -> Keys:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pairwise import Array, Rows
-from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.kernels.pairwise import Array
+from kernel_learn.kernels.pool import Pool
 
 GAMMA_RULES = ("median", "scale", "auto")
 # Pairs among this many distinct rows decide a median: 1e6 distances, and a
@@ -26,52 +26,50 @@ def check_gamma(kernel: Any, gamma: Any) -> None:
     )
 
 
-def resolve_gamma(
-    rule: str, X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName
-) -> float:
-    """The width that a rule stands for on X; a row of weight 2 counts as two rows."""
-    X = pairwise.as_vectors(X)
-    n_features = int(X.shape[1])
+def resolve_gamma(rule: str, pool: Pool, statistic: pairwise.StatisticName) -> float:
+    """The width that a rule stands for on a pool; a row of weight 2 counts as two rows."""
+    n_features = int(pool.X.shape[1])
     if rule == "auto":
         return 1.0 / n_features
     if rule == "scale":
-        variance = weighted_variance(X, sample_weight)
+        variance = pool.variance()
         return 1.0 / (n_features * variance) if variance > 0 else 1.0
-    return median_gamma(X, sample_weight, statistic)
+    return median_gamma(pool, statistic)
 
 
-def weighted_variance(X: Rows, sample_weight: Array | None) -> float:
-    """Variance over all entries of X, rows weighted; zero if it is but rounding."""
-    w = np.ones(X.shape[0]) if sample_weight is None else sample_weight
-    w = w / (w.sum() * X.shape[1])
-    mean, eps = float(np.sum(w @ X)), float(np.finfo(np.float64).eps)
-    if pairwise.is_sparse(X):
-        variance, rounding = float(np.sum(w @ X.multiply(X))) - mean**2, eps * mean**2
-    else:
-        variance, rounding = float(np.sum(w @ (X - mean) ** 2)), (eps * mean) ** 2
-    return variance if variance > 100 * rounding else 0.0
-
-
-def median_gamma(X: Rows, sample_weight: Array | None, statistic: pairwise.StatisticName) -> float:
+def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
     """1 / median distance over all pairs (i, j), i = j included, pair weights w_i w_j.
 
-    More than ``MEDIAN_ROWS`` distinct rows are thinned by content. Where more
+    Of more than ``MEDIAN_ROWS`` rows the first of the pool are taken. Where more
     than half of the pairs coincide the median is zero and says nothing; then
     the mean takes its place, and 1 if all rows are the same.
     """
-    first, inverse = distinct_rows(X)
-    w = np.bincount(inverse, weights=sample_weight, minlength=len(first))
-    first, w = first[:MEDIAN_ROWS], w[:MEDIAN_ROWS]
-    X = X[first]
-    D = np.empty((len(first), len(first)))
-    pairwise.STATISTICS[statistic](X, X).block(slice(0, len(first)), slice(0, len(first)), D)
-    np.fill_diagonal(D, 0.0)
+    few = pool.head(MEDIAN_ROWS)  # rows that repeat each other weigh what one row would
+    X, w = pairwise.as_vectors(few.rows), few.weight
+    n = len(w)
+    D = np.empty((n, n))
+    pairwise.STATISTICS[statistic](X, None).block(slice(0, n), slice(0, n), D)
     np.maximum(D, 0.0, out=D)
-    pair_weight = np.outer(w, w)
-    value = weighted_median(D.ravel(), pair_weight.ravel())
-    if value <= 0:
-        value = float(np.average(D, weights=pair_weight))
+    # every pair twice, and the n zeros of i = j
+    values = np.concatenate([np.zeros(n), *(D[i, i + 1 :] for i in range(n))])
+    if np.all(w == w[0]):
+        value = repeated_median(values, n)
+        mean = 2 * float(values.sum()) / n**2
+    else:
+        pairs = np.concatenate([w**2, *(2 * w[i] * w[i + 1 :] for i in range(n))])
+        value = weighted_median(values, pairs)
+        mean = float(values @ pairs) / float(pairs.sum())
+    value = value if value > 0 else mean
     return 1.0 / value if value > 0 else 1.0
+
+
+def repeated_median(values: Array, n: int) -> float:
+    """The median of n zeros at the start and of all other values, each twice."""
+    total = 2 * len(values) - n
+    # the p-th smallest of the long list is the zeros', or the value at n + (p - n) // 2
+    places = [p if p < n else n + (p - n) // 2 for p in ((total - 1) // 2, total // 2)]
+    found = np.partition(values, places)
+    return float((found[places[0]] + found[places[1]]) / 2)
 
 
 def weighted_median(values: Array, weights: Array) -> float:

@@ -15,13 +15,15 @@ import numpy as np
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, ProfileKernel, Rows
-from kernel_learn.kernels.rules import check_gamma, resolve_gamma
+from kernel_learn.kernels.pool import Pool
+from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, resolve_gamma
 
 
 class Stationary(ProfileKernel):
     """Base of the kernels with one width parameter ``gamma``."""
 
     gamma: float | str
+    pool_rows = MEDIAN_ROWS
 
     def __init__(self, gamma: float | str = "median") -> None:
         self.gamma = gamma
@@ -34,8 +36,16 @@ class Stationary(ProfileKernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        gamma = resolve_gamma(str(self.gamma), X, sample_weight, self.statistic)
+        return self.resolve_on(Pool.of(pairwise.as_vectors(X), sample_weight))
+
+    def resolve_on(self, pool: Pool) -> Self:
+        if self.is_resolved:
+            return self
+        gamma = resolve_gamma(str(self.gamma), pool, self.statistic)
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
+
+    def rule_bytes(self, n: int) -> int:
+        return 0 if self.gamma != "median" else 22 * min(n, MEDIAN_ROWS) ** 2
 
     def diag(self, X: Rows) -> Array:
         return np.ones(pairwise.n_rows(X), dtype=pairwise.as_vectors(X).dtype)
@@ -139,10 +149,17 @@ class ChiSquared(Stationary):
     statistic: ClassVar[pairwise.StatisticName] = "chi2"
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
-        X = pairwise.as_vectors(X)
+        self.check_histograms(pairwise.as_vectors(X))
+        return super().resolve(X, sample_weight)
+
+    def resolve_on(self, pool: Pool) -> Self:
+        self.check_histograms(pairwise.as_vectors(pool.X))
+        return super().resolve_on(pool)
+
+    @staticmethod
+    def check_histograms(X: Rows) -> None:
         if X.shape[0] and X.min() < 0:
             raise ValueError(
                 "ChiSquared compares histograms, and X has negative values. "
                 "Use Laplacian or Gaussian for such columns, or shift them to be non-negative."
             )
-        return super().resolve(X, sample_weight)

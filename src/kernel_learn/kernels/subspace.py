@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 
 # Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
 BLOCK_SIZE = 2**21
@@ -34,6 +34,9 @@ class SubspaceKernel(Kernel):
     @property
     def input(self) -> InputKind:  # type: ignore[override]
         return self.kernel.input
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return self.kernel.numeric_columns(X)
 
     def transform(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, n_components), in row blocks."""

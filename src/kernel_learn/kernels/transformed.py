@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows, take_rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
+from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 
 
@@ -37,6 +37,9 @@ class TransformedKernel(Kernel):
     @property
     def input(self) -> InputKind:  # type: ignore[override]
         return self.kernel.input
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return self.kernel.numeric_columns(X)
 
     def features(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, r), in row blocks."""

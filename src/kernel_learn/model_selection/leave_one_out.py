@@ -1,18 +1,23 @@
 """Leave-one-out predictions of kernel ridge regression for all regularisations at once."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernel_learn.representations.base import Representation
+from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.representations.base import Combined, SpectralBlock
+from kernel_learn.representations.gram import Gram
 
 Array = NDArray[Any]
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
 LEVERAGE_LIMIT = 1 - 1e-5
+BLOCK_ROWS = 512
+# Rows whose errors judge a large sample, and how many lams are tried on it at the most.
+SEARCH_ROWS, SEARCH_STEPS = 1200, 4
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class LeaveOneOutPath:
     lams: Array  # (n_lams,)
     errors: Array  # (n_lams,), inf where a leverage is too close to one
     max_leverage: Array  # (n_lams,)
+    scores: Array | None = None  # (n_lams, n_rows, q) predictions of the rows left out
 
     @property
     def best(self) -> int:
@@ -32,7 +38,13 @@ class LeaveOneOutPath:
         return int(max(np.flatnonzero(low), key=lambda i: self.lams[i]))
 
 
-def leave_one_out(sample: Representation, lams: Sequence[float]) -> LeaveOneOutPath:
+def leave_one_out(
+    sample: Combined,
+    lams: Sequence[float],
+    *,
+    at_most: int | None = None,
+    keep_scores: bool = False,
+) -> LeaveOneOutPath:
     """Exact leave-one-out squared error of ridge regression with intercept on the targets T.
 
         f = mean + A (A'A + lam)^{-1} A'(T - mean)    A = centred rows, A'A = diag(w)
@@ -40,20 +52,103 @@ def leave_one_out(sample: Representation, lams: Sequence[float]) -> LeaveOneOutP
         T_i - f_(-i)(x_i) = (T_i - f_i) / (1 - h_i)
 
     Rows and targets carry the roots of their weights s, and a row of weight s
-    is left out as a whole. All refits for all lam cost one decomposition and
-    one pass over the rows.
+    is left out as a whole. All refits for all lam cost one decomposition, which
+    stays with the sample. Of a sample of moments at most ``at_most`` rows are
+    evaluated again: exact for them, with leverages from all rows. Scores are in
+    the order of the sample's rows (of the summary's, for moments).
     """
     lam = np.asarray(lams, dtype=np.float64)
-    spectrum = sample.spectrum()
+    spectrum = sample.spectrum
     w, AT_T = spectrum.w, sample.spectral_targets(spectrum)
     shrink = 1 / (w[:, None] + lam)  # (rank, n_lams)
-    total, largest = np.zeros(len(lam)), np.zeros(len(lam))
-    for A, T_block, share in sample.spectral_rows(spectrum):
-        H = (A * A) @ shrink + share[:, None]  # (rows, n_lams)
+    total, largest, share_seen = np.zeros(len(lam)), np.zeros(len(lam)), 0.0
+    scores: list[Array] = []
+    for A, T, share in small_blocks(sample.spectral_rows(spectrum, at_most)):
+        F = _fitted(A, shrink, AT_T)  # (n_lams, rows, q)
+        H = np.square(A, out=A) @ shrink + share[:, None]  # (rows, n_lams)
         largest = np.maximum(largest, H.max(axis=0, initial=0.0))
-        for i in range(len(lam)):
-            residual = T_block - A @ (shrink[:, i, None] * AT_T)
-            left = np.maximum(1 - H[:, i], 1e-12)
-            total[i] += np.sum((residual / left[:, None]) ** 2)
-    errors = np.where(largest > LEVERAGE_LIMIT, np.inf, total / sample.n)
-    return LeaveOneOutPath(lam, errors, largest)
+        left_out = (T - F) / np.maximum(1 - H, 1e-12).T[:, :, None]
+        total += np.einsum("lij,lij->l", left_out, left_out)
+        share_seen += float(share.sum())
+        if keep_scores:
+            root = np.sqrt(share * sample.n)[:, None]
+            scores.append((T - left_out) / root + sample.target_mean)
+    errors = np.where(largest > LEVERAGE_LIMIT, np.inf, total / (sample.n * share_seen))
+    kept = np.concatenate(scores, axis=1) if keep_scores else None
+    return LeaveOneOutPath(lam, errors, largest, kept)
+
+
+def search_leave_one_out(
+    sample: Gram, lams: Sequence[float], *, rows: int = SEARCH_ROWS, steps: int = SEARCH_STEPS
+) -> LeaveOneOutPath:
+    """The best lam for a sample so large that its decomposition would be dear.
+
+    From the best of a part of ``rows`` rows (the size of lam does not depend on their
+    number) downhill along the lams, with the exact leave-one-out errors of these rows in
+    the whole sample: a factorisation for each step. The path holds the lams tried.
+    """
+    grid = np.sort(np.asarray(lams, dtype=np.float64))
+    tried: dict[int, tuple[float, float]] = {}
+
+    def error(i: int) -> float:
+        if i not in tried:
+            residuals, leverage, share = sample.left_out(float(grid[i]), rows)
+            top = float(leverage.max())
+            mean = float(np.sum(residuals**2)) / (sample.n * float(share.sum()))
+            tried[i] = (np.inf if top > LEVERAGE_LIMIT else mean, top)
+        return tried[i][0]
+
+    here = leave_one_out(sample.sketched(rows), [float(lam) for lam in grid]).best
+    down = here > 0 and error(here - 1) < error(here)
+    step = -1 if down else 1
+    here = here - 1 if down else here
+    while len(tried) < steps and 0 <= here + step < len(grid):
+        if not error(here + step) < error(here):
+            break
+        here += step
+    found = np.array(sorted(tried))
+    errors, leverages = (np.array([tried[i][j] for i in found]) for j in range(2))
+    return LeaveOneOutPath(grid[found], errors, leverages)
+
+
+def leave_groups_out(
+    sample: Combined,
+    lam: float,
+    groups: Array,  # (n,) of the sample's rows
+) -> Array:
+    """Predictions (n, q) of the ridge regression above with all rows of a group left out together.
+
+        T_g - f_(-g) = (I - H_gg)^{-1} (T_g - f_g),   H = A (A'A + lam)^{-1} A' + s^{1/2} s^{1/2}'/n
+
+    exactly, for an exact sample: one decomposition and a system of each group's size.
+    """
+    spectrum = sample.spectrum
+    blocks = list(sample.spectral_rows(spectrum))
+    A, T, share = (np.concatenate([block[i] for block in blocks]) for i in range(3))
+    groups = np.asarray(groups)
+    if groups.shape != share.shape:
+        raise ValueError(f"groups has shape {groups.shape}; one per row is {share.shape}.")
+    shrink = 1 / (spectrum.w + lam)
+    residual = T - A @ (shrink[:, None] * sample.spectral_targets(spectrum))
+    B, root_share = A * np.sqrt(shrink), np.sqrt(share)
+    left_out = np.empty_like(residual)
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
+        H = B[own] @ B[own].T + np.outer(root_share[own], root_share[own])
+        left_out[own] = np.linalg.solve(np.eye(len(own)) - H, residual[own])
+    root = np.sqrt(share * sample.n)[:, None]
+    return np.asarray((T - left_out) / root + sample.target_mean)
+
+
+def small_blocks(blocks: Iterator[SpectralBlock]) -> Iterator[SpectralBlock]:
+    """The same rows, so few at a time that predictions for all lams stay small."""
+    for A, T, share in blocks:
+        for rows in row_blocks(len(A), BLOCK_ROWS):
+            yield A[rows], T[rows], share[rows]
+
+
+def _fitted(A: Array, shrink: Array, AT_T: Array) -> Array:
+    """A diag(shrink_l) A'T for all l in one product, (n_lams, rows, q)."""
+    right = shrink[:, :, None] * AT_T[:, None, :]  # (rank, n_lams, q)
+    F = A @ right.reshape(len(right), -1)
+    return F.reshape(len(A), *right.shape[1:]).transpose(1, 0, 2)

@@ -18,7 +18,8 @@ from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
 from kernel_learn.kernels import Combination, gaussian_bank
 from kernel_learn.papers.protocol import Cell, Protocol, Record
-from kernel_learn.representations import GramBank
+from kernel_learn.representations import GramForm
+from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.choice import solve_simplex
 
 REPEATS = 30
@@ -132,9 +133,10 @@ def partition(
     return A.astype(np.float64), B.astype(np.float64), y_A, y_B
 
 
-def label_bank(A: Any, y: Any, **options: Any) -> GramBank:
-    T, mixing = label_factor("normalized", y, np.unique(y))
-    return GramBank(BANK, A, T @ mixing, **options)
+def label_bank(A: Any, y: Any, **options: Any) -> GramForm:
+    classes = np.unique(y)
+    _, mixing = label_factor("normalized", y, classes)
+    return GramForm(BANK, A, one_hot(y, len(classes)), mixing=mixing, **options)
 
 
 def fixed(A: Any, B: Any, y: Any, y_B: Any, *, reg: float, coupling: Coupling = "exact") -> float:

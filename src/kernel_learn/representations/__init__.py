@@ -1,33 +1,37 @@
-"""What a sample becomes: an exact Gram matrix, or moments of landmark features."""
+"""What a sample becomes: exact Gram matrices, or moments of landmark features."""
 
-from kernel_learn.representations.bank import GramBank, KernelBank, MomentBank
-from kernel_learn.representations.base import Representation, Spectrum
-from kernel_learn.representations.features import Features, FeatureSample
-from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.base import Combined, Representation, Spectrum
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import Landmarks, select_landmarks
+from kernel_learn.representations.moment_form import FeatureSample, MomentForm
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.plan import Plan, plan
-from kernel_learn.representations.represent import build_features, plan_sample, represent
-from kernel_learn.representations.represent_bank import represent_bank
-from kernel_learn.representations.sources import Sample
+from kernel_learn.representations.plan import Needs, Plan, Size, plan
+from kernel_learn.representations.represent import build_features, plan_source, represent
+from kernel_learn.representations.sources import ArraySource, Block, Source
+from kernel_learn.representations.summary import Summary
 
 __all__ = [
+    "ArraySource",
+    "Block",
+    "Combined",
+    "FeatureMap",
     "FeatureSample",
-    "Features",
     "Gram",
-    "GramBank",
-    "KernelBank",
+    "GramForm",
     "Landmarks",
-    "MomentBank",
+    "MomentForm",
     "Moments",
+    "Needs",
     "Plan",
     "Representation",
-    "Sample",
+    "Size",
+    "Source",
     "Spectrum",
+    "Summary",
     "build_features",
     "plan",
-    "plan_sample",
+    "plan_source",
     "represent",
-    "represent_bank",
     "select_landmarks",
 ]

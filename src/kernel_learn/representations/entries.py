@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.gram import to_double
 
@@ -19,6 +19,13 @@ def paired_values(kernel: Kernel, X: Rows, i: Array, j: Array) -> Array:
         K = kernel(to_double(take_rows(X, i[part])), to_double(kernel.reference(X, j[part])))
         values[part] = np.diagonal(K)
     return values
+
+
+def own_values(kernel: Kernel, X: Rows, i: Array) -> Array:
+    """k(x_i, x_i) for some rows of X; a row of a kernel matrix knows its place in it."""
+    if kernel.input == "matrix":
+        return np.asarray(kernel.diag(to_double(X))[i])
+    return np.asarray(kernel.diag(to_double(take_rows(X, i))), dtype=np.float64)
 
 
 def summed_values(kernel: Kernel, X: Rows, i: Array, members: Array) -> Array:

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows, take_rows
 from kernel_learn.representations.base import Array, Rows
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "random", "clusters"]
@@ -54,7 +54,6 @@ def select_landmarks(
     X: Rows,
     candidates: Array,  # indices of distinct rows in key order
     weight: Array,  # their weights
-    pool_rows: int,  # so many of them are looked at where each costs a kernel column
     rng: np.random.RandomState,
 ) -> Chosen:
     """Choose ``count`` landmarks among the candidate rows of X."""
@@ -65,10 +64,7 @@ def select_landmarks(
     if rule == "uniform":
         picked = select_uniform(count, weight, rng)
     else:
-        pool = candidates[:pool_rows]
-        picked, residual = select_rpcholesky(
-            count, kernel, take_rows(X, pool), weight[:pool_rows], rng
-        )
+        picked, residual = select_rpcholesky(count, kernel, take_rows(X, candidates), weight, rng)
     indices = candidates[picked]
     return Chosen(take_rows(X, indices), indices, residual)
 

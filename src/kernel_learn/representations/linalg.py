@@ -33,14 +33,13 @@ def solve_shifted(A: Array, lam: float, B: Array) -> Array:
     solution kept in the range of A.
     """
     n = len(A)
-    shifted = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
-    shifted[np.diag_indices(n)] += lam
-    largest = float(np.max(np.diagonal(A), initial=0.0))
-    if lam > 10 * rounding(n, largest):
+    if lam > 10 * rounding(n, float(np.max(np.diagonal(A), initial=0.0))):
+        shifted = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
+        shifted[np.diag_indices(n)] += lam
         try:
             factor = linalg.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
             return np.asarray(linalg.cho_solve(factor, B, check_finite=False))
         except linalg.LinAlgError:
-            pass
+            del shifted
     w, U = eigh_positive(A)
     return np.asarray(U @ ((U.T @ B) / (w + lam)[:, None]))

@@ -1,7 +1,9 @@
-"""Which representation, from shapes and a memory budget: pure arithmetic that prints itself."""
+"""Which representation, from a summary's sizes and a budget: arithmetic that prints itself."""
 
 import os
 import re
+import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
@@ -11,9 +13,9 @@ from typing import Literal
 # asked for: one Cholesky factorisation is n^3/3 = 1.7e11 operations, seconds.
 EXACT_ROWS = 8000
 DEFAULT_LANDMARKS = 1000
-# Rows among which pivots are chosen and the residual is measured: a kernel
-# column per pivot over more rows would cost as much as the fit itself.
-POOL_ROWS = 20_000
+# Features of all kernels of a bank together if the rows are too many to be exact and
+# nobody said how many: one factorisation of that size per step is a second.
+DEFAULT_FEATURES = 2 * DEFAULT_LANDMARKS
 # What a block of rows may take: enough for BLAS-3, small enough to stay near the cache.
 BLOCK_BYTES = 32 * 2**20
 
@@ -22,108 +24,269 @@ UNITS |= {unit + "I": 2 ** (10 * i) for i, unit in enumerate("KMGT", start=1)}
 
 
 @dataclass(frozen=True)
+class Size:
+    """What a plan needs to know of the rows and the kernels."""
+
+    n_rows: int
+    n_distinct: int
+    n_kernels: int = 1
+    n_targets: int = 1
+    row_bytes: float = 0.0  # of a row of X as it is
+    itemsize: int = 8  # of a number in it
+    row_copies: float = 0.0  # that an evaluation of the kernels makes, in float64
+    rule_bytes: int = 0  # to resolve the kernels' rules
+    rule_rows: int = 0  # at which they look
+    pool: int = 20_000  # rows of the summary
+    explicit: int | None = None  # dimension of the kernel's own feature space
+    merges: bool = True  # whether repeated rows become one row
+
+    @property
+    def n(self) -> int:
+        """Rows of an exact fit."""
+        return self.n_distinct if self.merges else self.n_rows
+
+    @property
+    def double_bytes(self) -> float:
+        return self.row_bytes * 8 / self.itemsize
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an estimator holds at its peak, in arrays of float64."""
+
+    exact: float = 2.0  # n x n, in an exact fit
+    features: float = 4.0  # M x M, in a fit on M features
+    weights: float = 3.0  # n x n beside the kept ones, while weights of kernels are learned
+    rows: float = 0.0  # n_rows x M: the features of all rows, where they are held
+    columns: float = 6.0  # n x n_targets
+    extra: Callable[[int, int], float] = lambda n, M: 0.0  # bytes for n rows and M features
+    remedy: str = ""  # what else would take less memory
+
+
+@dataclass(frozen=True)
 class Plan:
-    """What a fit will hold in memory, and why."""
+    """What a fit will hold in memory, and why.
+
+    ``bytes_needed`` is what this plan takes, ``bytes_least`` the smallest budget
+    with which the same model could be fitted: more blocks, fewer kept matrices.
+    """
 
     representation: Literal["gram", "explicit", "landmarks"]
     n_rows: int
-    n_landmarks: int
+    n_landmarks: int  # per kernel
     block_rows: int  # rows of X per block of a pass
     pool_rows: int  # rows among which landmarks are chosen
     bytes_needed: int
     budget: int
     reason: str
+    bytes_least: int = 0
+    n_kernels: int = 1
+    n_kept: int = 1  # kernel matrices that are kept
 
     def __str__(self) -> str:
+        n, M = self.n_rows, self.n_landmarks
+        many = f" for each of {self.n_kernels} kernels" if self.n_kernels > 1 else ""
         what = {
-            "gram": f"exact Gram matrix of {self.n_rows} rows",
-            "explicit": f"{self.n_landmarks} explicit features of {self.n_rows} rows, "
-            f"{self.block_rows} rows at a time",
-            "landmarks": f"{self.n_landmarks} landmarks for {self.n_rows} rows, "
-            f"{self.block_rows} rows at a time",
+            "gram": f"exact Gram matrix of {n} rows" + many + self._kept(),
+            "explicit": f"{M} explicit features of {n} rows, {self.block_rows} rows at a time",
+            "landmarks": f"{M} landmarks{many} for {n} rows, {self.block_rows} rows at a time",
         }[self.representation]
         need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
         return f"{what}: {need} of a budget of {budget} ({self.reason})"
 
+    def _kept(self) -> str:
+        if self.n_kept >= self.n_kernels:
+            return ""
+        return f", {self.n_kept} of them kept and the others evaluated again when needed"
+
 
 def plan(
-    n_rows: int,
+    size: Size,
     landmarks: int | Literal["auto", "all"] = "auto",
+    needs: Needs | None = None,
     *,
-    explicit: int | None = None,
-    matrices: float = 2.5,
-    itemsize: int = 8,
     memory_budget: float | str | None = None,
+    exact_rows: int = EXACT_ROWS,
+    default_landmarks: int = DEFAULT_LANDMARKS,
 ) -> Plan:
     """Choose a representation; refuse, before anything is allocated, what does not fit.
 
-    ``landmarks`` is a number, "all" (the exact Gram matrix) or "auto": the
-    kernel's own features if it has few (``explicit`` says how many), the Gram
-    matrix if it is affordable, else up to ``DEFAULT_LANDMARKS``. ``matrices``
-    counts the n x n arrays of an exact fit at its peak (2.5 with a Cholesky
-    factorisation, 4.5 with an eigendecomposition).
+    ``landmarks`` is a number per kernel, "all" (exact Gram matrices) or "auto": the
+    kernel's own features if they are fewer than half of the rows, exact for up to
+    ``exact_rows`` rows, else ``default_landmarks``. Less memory than that takes
+    gives another model only with a warning.
     """
+    needs = Needs() if needs is None else needs
     budget = parse_memory(memory_budget)
-    gram = _plan_gram(n_rows, matrices, budget)
-    if landmarks == "auto":
-        chosen = _choose(n_rows, explicit, gram, itemsize, budget)
-    elif landmarks == "all":
-        chosen = gram
+    if landmarks == "all":
+        chosen = _plan_gram(size, needs, budget, "exact")
+    elif landmarks == "auto":
+        chosen = _choose(size, needs, budget, exact_rows, default_landmarks)
+    elif size.n_kernels > 1 and size.n_kernels * landmarks >= size.n:
+        reason = "the landmark features would not be fewer than the rows"
+        chosen = _plan_gram(size, needs, budget, reason)
     else:
-        chosen = _plan_features(n_rows, landmarks, itemsize, budget, "landmarks", "as asked for")
-    if chosen.bytes_needed > budget:
-        raise ValueError(_refusal(chosen))
+        chosen = _plan_features(size, landmarks, needs, budget, "landmarks", "as asked for")
+    if chosen.bytes_least > budget:
+        raise ValueError(_refusal(chosen, needs.remedy))
+    if chosen.representation == "landmarks" and chosen.pool_rows < min(size.n_distinct, size.pool):
+        _warn_of_pool(chosen, size, needs)
     return chosen
 
 
-def _choose(n_rows: int, explicit: int | None, gram: Plan, itemsize: int, budget: int) -> Plan:
-    if explicit is not None and explicit < n_rows // 2:
+def _choose(size: Size, needs: Needs, budget: int, exact_rows: int, landmarks: int) -> Plan:
+    """What is taken where nobody said; less if memory is short, and then with a warning."""
+    if size.explicit is not None and size.explicit < size.n // 2 and size.explicit <= EXACT_ROWS:
         reason = "the kernel has so many features of its own"
-        chosen = _plan_features(n_rows, explicit, itemsize, budget, "explicit", reason)
-        if explicit <= EXACT_ROWS and chosen.bytes_needed <= budget:
-            return chosen
-    if n_rows <= EXACT_ROWS and gram.bytes_needed <= budget:
-        return gram
-    # a third of the budget for the 6 M x M arrays, as many landmarks as that allows
-    M = max(1, min(DEFAULT_LANDMARKS, int((budget / 3 / 48) ** 0.5)))
-    return _plan_features(n_rows, M, itemsize, budget, "landmarks", "too many rows to be exact")
+        return _plan_features(size, size.explicit, needs, budget, "explicit", reason)
+    if size.n_kernels > 1:
+        landmarks = max(1, DEFAULT_FEATURES // size.n_kernels)
+    if size.n <= exact_rows:
+        default = _plan_gram(size, needs, budget, "exact")
+    else:
+        reason = "too many rows to be exact"
+        default = _plan_features(size, landmarks, needs, budget, "landmarks", reason)
+    if default.bytes_least <= budget:
+        return default
+    reason = "what the memory budget allows"
+    chosen = _plan_features(size, landmarks, needs, budget, "landmarks", reason)
+    pool = min(size.n_distinct, size.pool)
+    while chosen.n_landmarks > 1 and (chosen.bytes_needed > budget or chosen.pool_rows < pool):
+        fewer = max(1, int(0.8 * chosen.n_landmarks))
+        chosen = _plan_features(size, fewer, needs, budget, "landmarks", reason)
+    if chosen.bytes_least > budget:
+        return default  # refused, with what the default needs
+    warnings.warn(
+        f"The {describe(default)} would take {format_bytes(default.bytes_least)}, and the memory "
+        f"budget is {format_bytes(budget)}: {chosen.n_landmarks} landmarks are used instead, "
+        "which gives another model. Raise memory_budget, or pass landmarks= to choose.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return chosen
 
 
-def _plan_gram(n_rows: int, matrices: float, budget: int) -> Plan:
-    needed = int(matrices * 8 * n_rows**2)
-    return Plan("gram", n_rows, n_rows, n_rows, n_rows, needed, budget, "exact")
+def _warn_of_pool(chosen: Plan, size: Size, needs: Needs) -> None:
+    whole = _plan_features(size, chosen.n_landmarks, needs, 10**18, "landmarks", "")
+    warnings.warn(
+        f"Choosing {chosen.n_landmarks} landmarks among {whole.pool_rows} rows would take "
+        f"{format_bytes(whole.bytes_needed)}, and the memory budget is "
+        f"{format_bytes(chosen.budget)}: they are chosen among {chosen.pool_rows}, which gives "
+        'another model. Raise memory_budget, or pass landmarks=Landmarks("uniform", count).',
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
+    n, p = size.n, size.n_kernels
+    matrix, rows = 8 * n**2, n * size.double_bytes
+    copied = n * size.row_bytes if size.merges and n < size.n_rows else 0.0
+    held = _bookkeeping(size) + copied + 8 * needs.columns * n * size.n_targets
+    evaluation = size.row_copies * rows + (rows if size.itemsize < 8 else 0.0)
+
+    def total(kept: int) -> int:
+        phases = [
+            _setup(size),
+            (kept + (kept < p)) * matrix + evaluation,
+            needs.exact * matrix + needs.extra(n, n),
+            (kept + needs.weights) * matrix if p > 1 else 0.0,
+        ]
+        return int(held + max(phases))
+
+    if p == 1:
+        kept = 1
+    else:
+        kept = p
+        while kept > 0 and total(kept) > budget:
+            kept -= 1
+    least = total(1) if p == 1 else total(0)
+    return Plan("gram", n, n, n, n, total(kept), budget, reason, least, n_kernels=p, n_kept=kept)
 
 
 def _plan_features(
-    n_rows: int,
+    size: Size,
     n_landmarks: int,
-    itemsize: int,
+    needs: Needs,
     budget: int,
     kind: Literal["explicit", "landmarks"],
     reason: str,
 ) -> Plan:
-    M = min(n_rows, n_landmarks)
-    # a block of k(x, landmarks), its image z and the centred copy of that
-    block_rows = max(1, min(n_rows, min(BLOCK_BYTES, budget // 4) // (3 * itemsize * M)))
-    # a column per landmark over the pool, and the columns of one round of draws
-    pool_rows = n_rows if kind == "explicit" else min(n_rows, POOL_ROWS, budget // 4 // (10 * M))
-    pool_rows = max(M, pool_rows)
-    pool_bytes = 0 if kind == "explicit" else 10 * M * pool_rows
-    # K(landmarks, landmarks), its eigenvectors and workspace, two scatters
-    needed = 6 * 8 * M**2 + 3 * itemsize * block_rows * M + pool_bytes
-    return Plan(kind, n_rows, M, block_rows, pool_rows, needed, budget, reason)
+    n, p, q, item = size.n_distinct, size.n_kernels, size.n_targets, size.itemsize
+    M = n_landmarks if kind == "explicit" else min(n, n_landmarks)
+    square, columns = 8 * M**2, p * M
+    landmark_rows = M * (size.row_bytes + size.row_copies * size.double_bytes)
+    # T, and the moments of all columns and targets as they are merged
+    held = _bookkeeping(size) + M * size.row_bytes + (p * item * M**2 if kind != "explicit" else 0)
+    # k(x, landmarks), z, the copy that is centred, one-hot targets, copies of the rows
+    per_row: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
+    per_row += size.row_bytes + size.row_copies * size.double_bytes
+    # a column per landmark over the pool, the columns of one round of draws, copies of the rows
+    per_pool: float = 8 * M + 3 * 8 * max(10, M // 10)
+    per_pool += size.row_bytes + size.row_copies * size.double_bytes
+
+    def total(block_rows: float, pool_rows: float) -> int:
+        phases = [
+            _setup(size),
+            0.0 if kind == "explicit" else pool_rows * per_pool + landmark_rows,
+            0.0 if kind == "explicit" else 6 * square + landmark_rows,
+            block_rows * per_row + landmark_rows + 8 * 4 * (columns + q) ** 2,
+            8 * (needs.features + 1 + (p > 1)) * columns**2
+            + 8 * needs.rows * size.n_rows * columns
+            + needs.extra(size.n_rows, columns),
+        ]
+        return int(held + max(phases))
+
+    block_rows = max(1, min(size.n_rows, int(BLOCK_BYTES // per_row)))
+    while block_rows > 1 and total(block_rows, 0) > budget:
+        block_rows = max(1, block_rows // 2)
+    whole = 0 if kind == "explicit" or not size.pool else max(M, min(n, size.pool))
+    pool_rows, least = whole, total(1, M if whole else 0)
+    if least <= budget < total(1, whole):
+        pool_rows = max(M, int((budget - held - landmark_rows) / per_pool))
+    return Plan(
+        kind,
+        size.n_rows,
+        M,
+        block_rows,
+        pool_rows,
+        total(block_rows, pool_rows),
+        budget,
+        reason,
+        least,
+        n_kernels=p,
+        n_kept=p,
+    )
 
 
-def _refusal(chosen: Plan) -> str:
-    need, budget = format_bytes(chosen.bytes_needed), format_bytes(chosen.budget)
+def _bookkeeping(size: Size) -> int:
+    """Labels, weights, keys, which row is which."""
+    return 48 * size.n_rows
+
+
+def _setup(size: Size) -> float:
+    """Sorting the keys, or resolving the kernels' rules."""
+    rows = size.rule_rows * (size.row_bytes + size.row_copies * size.double_bytes)
+    return max(48.0 * size.n_rows, size.rule_bytes + rows)
+
+
+def describe(chosen: Plan) -> str:
+    if chosen.representation != "gram":
+        return f"feature map with {chosen.n_landmarks} landmarks"
+    many = f" under {chosen.n_kernels} kernels" if chosen.n_kernels > 1 else ""
+    return f"exact Gram matrix of {chosen.n_rows} rows{many}"
+
+
+def _refusal(chosen: Plan, other_remedy: str) -> str:
+    need, budget = format_bytes(chosen.bytes_least), format_bytes(chosen.budget)
+    remedy = "pass fewer landmarks"
     if chosen.representation == "gram":
-        what = f"The exact Gram matrix of {chosen.n_rows} rows"
         remedy = f"pass landmarks={min(DEFAULT_LANDMARKS, chosen.n_rows)} to approximate it"
-    else:
-        what = f"A feature map with {chosen.n_landmarks} landmarks"
-        remedy = "pass fewer landmarks"
+    what = describe(chosen)
+    remedies = f"{remedy}, or {other_remedy}" if other_remedy else f"or {remedy}"
     return (
-        f"{what} needs {need}, and the memory budget is {budget}. Raise memory_budget, or {remedy}."
+        f"A fit on the {what} needs {need}, and the memory budget is {budget}. "
+        f"Raise memory_budget, {remedies}."
     )
 
 

@@ -1,15 +1,18 @@
 """From rows to a representation: the one place that carries out a plan."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.representations.base import Representation
-from kernel_learn.representations.features import Features, FeatureSample
-from kernel_learn.representations.gram import Gram
+from kernel_learn.kernels.bank import Combination, rows_for
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.landmarks import (
     COMBINING_RULES,
     Chosen,
@@ -18,74 +21,141 @@ from kernel_learn.representations.landmarks import (
     combine_rows,
     select_landmarks,
 )
-from kernel_learn.representations.plan import DEFAULT_LANDMARKS, Plan, plan
-from kernel_learn.representations.sources import Sample
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Needs, Plan, Size, plan
+from kernel_learn.representations.sources import ArraySource
+from kernel_learn.representations.summary import row_bytes
+
+# Rows on which kernels of a bank are brought to a common scale before landmarks are chosen.
+SCALE_ROWS = 1000
 
 
-def plan_sample(
-    kernel: Kernel,
-    sample: Sample,
+def plan_source(
+    kernels: Sequence[Kernel],
+    source: ArraySource,
     landmarks: Any = "auto",
     memory_budget: float | str | None = None,
-    matrices: float = 2.5,
+    needs: Needs | None = None,
+    *,
+    merge: bool = True,
+    default_landmarks: int = 1000,
+    **options: Any,
 ) -> Plan:
-    """The plan for a sample and what the user said of landmarks and memory."""
+    """The plan for some rows and what the user said of landmarks and memory."""
     wanted = check_landmarks(landmarks)
+    uses_pool = isinstance(wanted, str)
     if isinstance(wanted, Landmarks):
-        wanted = wanted.count or DEFAULT_LANDMARKS
+        uses_pool, wanted = wanted.rule != "uniform", wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         wanted = n_rows(wanted)
+    size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
     return plan(
-        sample.n_distinct,
+        size,
         wanted,
-        explicit=kernel.explicit_dimension(sample.X),
-        matrices=matrices,
-        itemsize=4 if getattr(sample.X, "dtype", None) == np.float32 else 8,
+        needs,
         memory_budget=memory_budget,
+        default_landmarks=default_landmarks,
+        **options,
     )
+
+
+def size_of(
+    kernels: Sequence[Kernel], source: ArraySource, *, merge: bool = True, uses_pool: bool = True
+) -> Size:
+    return Size(
+        n_rows=source.n_rows,
+        n_distinct=source.n_distinct,
+        n_kernels=len(kernels),
+        n_targets=max(1, source.n_targets),
+        row_bytes=0.0 if source.is_matrix else row_bytes(source.X),
+        itemsize=4 if getattr(source.X, "dtype", None) == np.float32 else 8,
+        row_copies=max(kernel.row_copies for kernel in kernels),
+        rule_bytes=max(kernel.rule_bytes(source.n_distinct) for kernel in kernels),
+        rule_rows=max(rule_rows(kernel, source.n_distinct) for kernel in kernels),
+        pool=len(source.summary.rows) if uses_pool else 0,
+        explicit=kernels[0].explicit_dimension(source.X) if len(kernels) == 1 else None,
+        merges=merge,
+    )
+
+
+def rule_rows(kernel: Kernel, n: int) -> int:
+    """How many of n distinct rows the rules of a kernel look at."""
+    if kernel.rule_bytes(n) == 0 or kernel.input == "matrix":
+        return 0
+    return n if kernel.pool_rows is None else min(n, kernel.pool_rows)
 
 
 def represent(
-    kernel: Kernel,
-    sample: Sample,
+    kernels: Sequence[Kernel],
+    source: ArraySource,
     chosen_plan: Plan,
     landmarks: Any = "auto",
     *,
-    features: Features | None = None,
+    mixing: Array | None = None,
     center: bool = True,
     merge: bool = True,
     random_state: Any = None,
+    **options: Any,
 ) -> Representation:
     """The representation that the plan asks for; ``merge=False`` keeps repeated rows apart."""
     if chosen_plan.representation == "gram":
-        rows = sample.merged() if merge else (sample.X, sample.T, sample.weight)
-        return Gram(kernel, *rows, center=center)
-    if features is None:
-        features = build_features(kernel, sample, chosen_plan, landmarks, random_state)
-    moments = features.moments(sample.X, sample.T, sample.weight, chosen_plan.block_rows)
-    return FeatureSample(
-        features, moments, center=center, sample=sample, block_rows=chosen_plan.block_rows
+        X, T, weight, order = source.X, None, source.weight, None
+        if merge:
+            X, T, weight = source.merged()
+            order = np.argsort(np.argsort(source.first))  # of the merged rows, by key
+        T = source.targets(source.labels) if T is None else T
+        options |= {"mixing": mixing, "center": center, "n_kept": chosen_plan.n_kept}
+        options["order"] = order
+        form: Representation = GramForm(kernels, X, T, weight, **options)
+        form.again = partial(GramForm, kernels, X, T, weight, **options)
+        return form
+    features = build_features(kernels, source, chosen_plan, landmarks, random_state)
+    form = MomentForm(
+        features,
+        features.moments(source, chosen_plan.block_rows),
+        mixing=mixing,
+        center=center,
+        source=source,
+        block_rows=chosen_plan.block_rows,
     )
+    form.again = lambda: form
+    return form
 
 
 def build_features(
-    kernel: Kernel, sample: Sample, chosen_plan: Plan, landmarks: Any, random_state: Any
-) -> Features:
+    kernels: Sequence[Kernel],
+    source: ArraySource,
+    chosen_plan: Plan,
+    landmarks: Any,
+    random_state: Any,
+) -> FeatureMap:
     """The feature map of a plan: the kernel's own, or whitened landmarks."""
+    kernel, X = kernels[0], source.X
     if chosen_plan.representation == "explicit":
-        return Features(kernel, kernel.explicit_landmarks(sample.X), None, residual=0.0)
+        return FeatureMap(kernels, kernel.explicit_landmarks(X), [None], residual=0.0)
+    if chosen_plan.representation == "gram":
+        rows = take_rows(X, source.first)
+        return FeatureMap.whitened(kernels, kernel.reference(X, source.first), rows, 0.0)
     spec = check_landmarks(landmarks)
-    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES:
-        return combine_features(kernel, sample, chosen_plan.n_landmarks, spec, random_state)
-    chosen = choose_landmarks(kernel, sample, chosen_plan, landmarks, random_state)
+    if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES and len(kernels) == 1:
+        return combine_features(kernel, source, chosen_plan.n_landmarks, spec, random_state)
+    total = kernel if len(kernels) == 1 else scaled_sum(kernels, source)
+    chosen = choose_landmarks(total, source, chosen_plan, landmarks, random_state)
     if chosen.indices is None:
-        return Features.whitened(kernel, chosen.rows)
-    reference = kernel.reference(sample.X, chosen.indices)
-    return Features.whitened(kernel, reference, chosen.rows, chosen.residual)
+        return FeatureMap.whitened(kernels, chosen.rows)
+    reference = kernel.reference(X, chosen.indices)
+    return FeatureMap.whitened(kernels, reference, chosen.rows, chosen.residual)
+
+
+def scaled_sum(kernels: Sequence[Kernel], source: ArraySource) -> Combination:
+    """The sum of the kernels, each scaled to mean diagonal one: common landmarks are for it."""
+    few = take_rows(source.X, source.summary.rows[:SCALE_ROWS])
+    diagonals = [float(np.mean(kernel.diag(rows_for(kernel, few)))) for kernel in kernels]
+    return Combination(kernels, np.array([1 / d if d > 0 else 0.0 for d in diagonals]))
 
 
 def choose_landmarks(
-    kernel: Kernel, sample: Sample, chosen_plan: Plan, landmarks: Any, random_state: Any
+    kernel: Kernel, source: ArraySource, chosen_plan: Plan, landmarks: Any, random_state: Any
 ) -> Chosen:
     """The rows that the user gave, or those that a rule picks."""
     spec = check_landmarks(landmarks)
@@ -97,27 +167,26 @@ def choose_landmarks(
             spec.rule,
             chosen_plan.n_landmarks,
             kernel,
-            sample.X,
-            sample.first,
-            sample.distinct_weight,
-            chosen_plan.pool_rows,
+            source.X,
+            source.summary.rows[: chosen_plan.pool_rows or None],
+            source.summary.weight[: chosen_plan.pool_rows or None],
             check_random_state(random_state),
         )
     if np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
-        return Chosen(take_rows(sample.X, spec), np.asarray(spec), None)
+        return Chosen(take_rows(source.X, spec), np.asarray(spec), None)
     return Chosen(spec, None, None)
 
 
 def combine_features(
-    kernel: Kernel, sample: Sample, count: int, spec: Landmarks, random_state: Any
-) -> Features:
-    """A map onto combinations of all distinct rows."""
+    kernel: Kernel, source: ArraySource, count: int, spec: Landmarks, random_state: Any
+) -> FeatureMap:
+    """A map onto combinations of all rows of the summary."""
     if spec.rule == "clusters" and kernel.input != "vectors":
         raise ValueError(
             f'landmarks="clusters" averages rows, and a row here is one of {kernel.input}. '
             'Use "random".'
         )
-    rows = take_rows(sample.X, sample.first)
-    rng = check_random_state(random_state)
-    J = combine_rows(spec.rule, count, rows, sample.distinct_weight, rng)
-    return Features.combined(kernel, kernel.reference(sample.X, sample.first), J, rows)
+    pool = source.summary.rows
+    rows, rng = take_rows(source.X, pool), check_random_state(random_state)
+    J = combine_rows(spec.rule, count, rows, source.summary.weight, rng)
+    return FeatureMap.combined(kernel, kernel.reference(source.X, pool), J, rows)

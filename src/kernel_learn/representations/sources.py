@@ -1,48 +1,186 @@
-"""Where rows come from: blocks of training rows with their targets and weights."""
+"""Where rows come from: blocks of training rows with their labels and weights."""
 
 from collections.abc import Iterator
+from functools import cached_property
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from kernel_learn.kernels.base import Kernel, take_rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
-from kernel_learn.kernels.rows import distinct_rows
+from kernel_learn.kernels.pairwise import dense, n_rows, row_blocks, take_rows
+from kernel_learn.kernels.pool import column_sums
+from kernel_learn.kernels.rows import Keys, row_keys
 from kernel_learn.representations.base import Array, Rows
+from kernel_learn.representations.summary import (
+    Summary,
+    capacity_of,
+    label_sums,
+    summed_labels,
+)
 
-Block = tuple[Rows, Array, Array]  # rows, targets, weights
+
+class Block(NamedTuple):
+    """Some rows; labels are class indices (n,) or values (n, q), never one-hot."""
+
+    X: Rows
+    labels: Array
+    weight: Array  # (n,)
 
 
-class Sample:
-    """Training rows with their targets and weights, and which of the rows are distinct."""
+class Source(Protocol):
+    """Rows that are read in blocks, once or, if it ``rewinds``, as often as needed."""
 
-    def __init__(self, kernel: Kernel, X: Rows, T: Array, weight: Array | None = None) -> None:
-        n = n_rows(X)
-        self.X, self.T = X, T
-        self.weight = np.ones(n) if weight is None else weight
-        if kernel.input == "matrix":
-            self.first = self.inverse = np.arange(n)
-        else:
-            self.first, self.inverse = distinct_rows(X)
-        self.distinct_weight = np.bincount(self.inverse, self.weight, len(self.first))
+    rewinds: bool
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """All rows, at most ``rows`` at a time."""
+
+
+class ArraySource:
+    """Rows in memory or mapped into it: an array, sparse matrix, table or strings.
+
+    ``n_classes`` says that labels are class indices; None that they are values.
+    Rows of a kernel matrix (``is_matrix``) are all distinct: columns belong to them.
+    """
+
+    rewinds = True
+
+    def __init__(
+        self,
+        X: Rows,
+        labels: Array,  # (n,) or (n, q)
+        weight: Array | None = None,  # (n,), None for ones
+        *,
+        n_classes: int | None = None,
+        is_matrix: bool = False,
+        keys: Keys | None = None,  # of the rows, if they are known
+    ) -> None:
+        self.X, self.labels, self.n_classes, self.is_matrix = X, labels, n_classes, is_matrix
+        self.weight = np.ones(n_rows(X)) if weight is None else weight
+        self._keys = keys
+
+    @property
+    def n_rows(self) -> int:
+        return n_rows(self.X)
+
+    @property
+    def n_targets(self) -> int:
+        return int(self.labels.shape[1]) if self.n_classes is None else self.n_classes
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Of the rows' contents; of a kernel matrix their numbers."""
+        if self._keys is not None:
+            return self._keys
+        return np.arange(self.n_rows, dtype=np.uint64) if self.is_matrix else row_keys(self.X)
+
+    @cached_property
+    def _unique(self) -> tuple[Array, Array]:
+        _, first, inverse = np.unique(self.keys, return_index=True, return_inverse=True)
+        return first, inverse
+
+    @property
+    def first(self) -> Array:
+        """One index per distinct row, in the order of their keys."""
+        return self._unique[0]
+
+    @property
+    def inverse(self) -> Array:
+        """The distinct row of each row."""
+        return self._unique[1]
 
     @property
     def n_distinct(self) -> int:
         return len(self.first)
 
+    @cached_property
+    def summary(self) -> Summary:
+        """The bottom-k summary, its rows being indices."""
+        first, inverse = self._unique
+        kept = first[: self.n_rows if self.is_matrix else capacity_of(self.X)]
+        return Summary(
+            n=float(self.weight.sum()),
+            columns=None if self.is_matrix else column_sums(self.X, self.weight),
+            counts=self.counts,
+            keys=self.keys[kept],
+            rows=kept,
+            weight=np.bincount(inverse, self.weight, len(first))[: len(kept)],
+            labels=summed_labels(inverse, self.labels, self.weight, self.n_classes, len(kept)),
+            capacity=len(kept) if len(kept) < len(first) else capacity_of(self.X),
+            n_known=len(first),
+        )
+
+    @property
+    def counts(self) -> Array:
+        """The weight of each class, or the weighted sum of each value."""
+        return label_sums(self.labels, self.weight, self.n_classes)
+
+    def with_labels(self, labels: Array, n_classes: int | None) -> "ArraySource":
+        """The same rows with other labels; their keys are not computed again."""
+        keys = self.__dict__.get("keys", self._keys)
+        other = ArraySource(
+            self.X,
+            labels,
+            self.weight,
+            n_classes=n_classes,
+            is_matrix=self.is_matrix,
+            keys=keys,
+        )
+        if "_unique" in self.__dict__:
+            other.__dict__["_unique"] = self._unique
+        return other
+
+    def subset(self, rows: Array) -> "ArraySource":
+        """Some of the rows."""
+        return ArraySource(
+            take_rows(self.X, rows),
+            self.labels[rows],
+            self.weight[rows],
+            n_classes=self.n_classes,
+            is_matrix=self.is_matrix,
+            keys=self.keys[rows],
+        )
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        for part in row_blocks(self.n_rows, rows):
+            yield Block(take_rows(self.X, part), self.labels[part], self.weight[part])
+
+    def targets(self, labels: Array) -> Array:
+        """Labels as columns of numbers: one-hot, or the values themselves."""
+        return labels if self.n_classes is None else one_hot(labels, self.n_classes)
+
     def merged(self) -> tuple[Rows, Array, Array]:
         """Distinct rows in their first order, with averaged targets and summed weights."""
-        if self.n_distinct == n_rows(self.X):
-            return self.X, self.T, self.weight
-        order = np.argsort(self.first)
-        w = self.distinct_weight
-        T = np.stack(
-            [np.bincount(self.inverse, self.weight * column, len(w)) for column in self.T.T],
-            axis=1,
-        )
-        return take_rows(self.X, self.first[order]), (T / w[:, None])[order], w[order]
+        if self.n_distinct == self.n_rows:
+            return self.X, self.targets(self.labels), self.weight
+        m, order = self.n_distinct, np.argsort(self.first)
+        weight = np.bincount(self.inverse, self.weight, m)
+        total = dense(summed_labels(self.inverse, self.labels, self.weight, self.n_classes, m))
+        total /= weight[:, None]
+        return take_rows(self.X, self.first[order]), total[order], weight[order]
+
+    def merged_by_label(self, *, by_content: bool = False) -> tuple["ArraySource", Array, Array]:
+        """Equal rows with one label as one row of their summed weight.
+
+        Also which row of it stands for each row given, and the first row of each. In
+        their first order, so rows that are distinct stay where they are; or
+        ``by_content``, so repeated and weighted rows give the same to the last bit.
+        """
+        assert self.n_classes is not None
+        pairs = self.inverse * self.n_classes + self.labels
+        _, first, inverse = np.unique(pairs, return_index=True, return_inverse=True)
+        if self.is_matrix or (len(first) == self.n_rows and not by_content):
+            return self, np.arange(self.n_rows), np.arange(self.n_rows)
+        if not by_content:
+            order = np.argsort(first)
+            place = np.empty_like(order)
+            place[order] = np.arange(len(order))
+            inverse, first = place[inverse], first[order]
+        merged = self.subset(first)
+        merged.weight = np.bincount(inverse, self.weight, len(first))
+        return merged, inverse, first
 
 
-def iterate_blocks(X: Rows, T: Array, weight: Array, block_rows: int) -> Iterator[Block]:
-    """Blocks of at most ``block_rows`` rows; arrays, sparse matrices, frames and memory maps."""
-    for rows in row_blocks(n_rows(X), block_rows):
-        yield take_rows(X, rows), T[rows], weight[rows]
+def one_hot(labels: Array, k: int) -> Array:
+    Y = np.zeros((len(labels), k))
+    Y[np.arange(len(labels)), labels] = 1.0
+    return Y

@@ -1,0 +1,125 @@
+"""Rows of several named columns as arrays: what is kept of a data frame."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn.kernels.pairwise import is_sparse
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of numbers side by side in one array, columns of anything else in another.
+
+    Column c is ``numbers[:, place[c]]`` if ``place[c] >= 0``, else
+    ``others[:, -1 - place[c]]``. Kernels trust a table: what they use of it was
+    checked when it was made.
+    """
+
+    names: tuple[str, ...] | None  # of the columns, if they have any
+    numbers: Any  # (n, m) float32 or float64, dense or CSR
+    others: Array  # (n, d - m) objects
+    place: Array  # (d,)
+
+    @classmethod
+    def of(cls, X: Any, numeric: Iterable[int] = ()) -> Self:
+        """The columns of a frame, array or sparse matrix; ``numeric`` ones are to be numbers."""
+        if isinstance(X, cls):
+            return X
+        if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
+            numbers = as_numbers(X)
+            return cls(None, numbers, np.empty((X.shape[0], 0), object), np.arange(X.shape[1]))
+        names, columns = split_columns(X)
+        wanted = set(numeric)
+        is_number = [c in wanted or column.dtype.kind in "biuf" for c, column in enumerate(columns)]
+        numbers = [np.asarray(columns[c], np.float64) for c in np.flatnonzero(is_number)]
+        single = bool(numbers) and all(
+            columns[c].dtype == np.float32 for c in np.flatnonzero(is_number)
+        )
+        n = len(columns[0]) if columns else 0
+        table = np.empty((n, len(numbers)), np.float32 if single else np.float64)
+        for position, values in enumerate(numbers):
+            table[:, position] = values
+        others = np.empty((n, len(columns) - len(numbers)), object)
+        for position, c in enumerate(np.flatnonzero(np.logical_not(is_number))):
+            others[:, position] = columns[c]
+        ranks, rest = np.cumsum(is_number), np.cumsum(np.logical_not(is_number))
+        return cls(names, table, others, np.where(is_number, ranks - 1, -rest))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), len(self.place)
+
+    @property
+    def dtype(self) -> Any:
+        return self.numbers.dtype
+
+    @property
+    def nbytes(self) -> int:
+        own = self.numbers.data if is_sparse(self.numbers) else self.numbers
+        return int(own.nbytes) + int(self.others.nbytes)
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[0])
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Some of the rows; the values of one column if its name is given."""
+        if isinstance(rows, str):
+            assert self.names is not None, "the columns of this table have no names"
+            return self.column(self.names.index(rows))
+        return replace(self, numbers=self.numbers[rows], others=self.others[rows])
+
+    def column(self, c: int) -> Array:
+        place = int(self.place[c])
+        if place < 0:
+            return self.others[:, -1 - place]
+        values = self.numbers[:, [place]]
+        return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
+
+    def select(self, columns: Any) -> "Table":
+        """Some of the columns, by position."""
+        place = self.place[columns]
+        kept, left = place[place >= 0], -1 - place[place < 0]
+        is_number = place >= 0
+        ranks, rest = np.cumsum(is_number), np.cumsum(~is_number)
+        names = None if self.names is None else tuple(np.array(self.names, object)[columns])
+        all_of_them = np.array_equal(kept, np.arange(self.numbers.shape[1]))
+        numbers = self.numbers if all_of_them else self.numbers[:, kept]
+        return Table(names, numbers, self.others[:, left], np.where(is_number, ranks - 1, -rest))
+
+    def matrix(self) -> Any:
+        """All columns as numbers, (n, d)."""
+        if self.others.shape[1] == 0:
+            return self.numbers if self._in_order() else self.numbers[:, self.place]
+        columns = [np.asarray(self.column(c), np.float64) for c in range(len(self.place))]
+        return np.column_stack(columns)
+
+    def texts(self) -> Array:
+        """The values of the only column."""
+        return np.asarray(self.column(0), dtype=object)
+
+    def astype(self, dtype: Any) -> "Table":
+        return replace(self, numbers=self.numbers.astype(dtype))
+
+    def _in_order(self) -> bool:
+        return np.array_equal(self.place, np.arange(self.numbers.shape[1]))
+
+
+def as_numbers(X: Any) -> Any:
+    """A float32 or float64 array or CSR matrix; what is one comes back itself."""
+    X = X.tocsr() if is_sparse(X) else X
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:
+    """Names and values of the columns of a frame or an array of objects."""
+    if hasattr(X, "iloc"):
+        names = tuple(str(name) for name in X.columns)
+        return names, [X.iloc[:, c].to_numpy() for c in range(X.shape[1])]
+    values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    return None, list(values.T)

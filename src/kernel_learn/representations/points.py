@@ -1,0 +1,67 @@
+"""Some rows of a sample in the features of a map, each distinct row evaluated once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.representations.base import Array
+from kernel_learn.representations.feature_map import FeatureMap, whitening
+from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.sources import ArraySource
+
+BLOCK_ROWS = 2048
+
+
+@dataclass(frozen=True)
+class Points:
+    """Features Z of the distinct ones among some rows, and where to find each row's."""
+
+    rows: Array  # (m,) indices, ascending
+    place: Array  # (m,) which row of Z
+    Z: Array  # (n_distinct, M), float64
+
+    def __call__(self, rows: Array) -> Array:
+        """Features of some of the rows, by their indices."""
+        return np.asarray(self.Z[self.place[np.searchsorted(self.rows, rows)]])
+
+    def second_moment(self) -> Array:
+        """Z'Z over all rows, (M, M)."""
+        counts = np.bincount(self.place, minlength=len(self.Z))
+        return np.asarray((self.Z * counts[:, None]).T @ self.Z)
+
+
+def exact_points(
+    kernel: Kernel, source: ArraySource, rows: Array, X_rows: ArraySource
+) -> tuple[FeatureMap, Points, Array]:
+    """The map on the distinct ones among the rows, their features, and their kernel matrix.
+
+    From one evaluation: with K = U w U' the features are Z = K T = U w^{1/2}.
+    """
+    own = rows[X_rows.first]
+    landmarks = kernel.reference(source.X, own)
+    data = to_double(take_rows(source.X, own))
+    K = kernel(data, landmarks) if kernel.input == "matrix" else kernel(data)
+    K = K.astype(np.float64, copy=False)
+    dtype = getattr(source.X, "dtype", None)
+    w, T = whitening(K.copy(), dtype)
+    features = FeatureMap([kernel], landmarks, [T], residual=0.0)
+    return features, Points(rows, X_rows.inverse, T.astype(np.float64) * w), K
+
+
+def feature_points(
+    features: FeatureMap, source: ArraySource, rows: Array, X_rows: ArraySource
+) -> Points:
+    """The features of the distinct ones among the rows, in blocks."""
+    own = rows[X_rows.first]
+    Z = np.empty((len(own), features.dimension))
+    for part in row_blocks(len(own), BLOCK_ROWS):
+        Z[part] = features(take_rows(source.X, own[part]))
+    return Points(rows, X_rows.inverse, Z)
+
+
+def whole_points(features: FeatureMap, X: object) -> Points:
+    """The features of all rows of X, repeated or not."""
+    rows = np.arange(n_rows(X))
+    return Points(rows, rows, np.asarray(features(X), dtype=np.float64))

@@ -1,0 +1,185 @@
+"""A sample in brief: sums over all rows, and the rows with the smallest keys.
+
+Every row has a 64-bit key by its content. Of the distinct rows those with the
+k smallest keys are kept, with their summed weights and labels: a row among the
+last k smallest was among the k smallest ever since it first came, so its sums
+are complete, whatever the order and the size of the blocks. Two summaries merge
+into that of all their rows. Everything that is chosen (widths, landmarks, graph
+nodes) is chosen from it, so an array and a stream give the same model.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
+from kernel_learn.kernels.pool import ColumnSums, Pool, column_sums
+from kernel_learn.kernels.rows import Keys, row_keys
+from kernel_learn.kernels.table import Table
+from kernel_learn.representations.base import Array, Rows
+
+# Rows that a summary keeps at the most, and what they may take. It does not depend
+# on a budget: how much memory there is must not change what is chosen.
+CAPACITY = 20_000
+CAPACITY_BYTES = 256 * 10**6
+
+
+@dataclass(frozen=True)
+class Summary:
+    """n, class counts and column sums of all rows; keys, rows, weights and labels of some.
+
+    ``rows`` are the rows themselves, or their indices where they are in memory.
+    """
+
+    n: float  # sum of weights
+    counts: Array  # (k,) weight of each class, or (q,) weighted sums of values
+    columns: ColumnSums | None  # None if rows are not numbers
+    keys: Keys  # (m,) ascending
+    rows: Any  # (m, ...)
+    weight: Array  # (m,)
+    labels: Any  # CSR (m, k) weight per class, or (m, q) weighted sums of values
+    capacity: int
+    n_known: int | None = None  # distinct rows, None once some were left out
+
+    @classmethod
+    def of(
+        cls,
+        X: Rows,
+        labels: Array,  # (n,) class indices or (n, q) values
+        weight: Array | None = None,
+        *,
+        n_classes: int | None = None,
+        capacity: int | None = None,
+    ) -> Self:
+        """The summary of one block of rows."""
+        capacity = capacity_of(X) if capacity is None else capacity
+        w = np.ones(n_rows(X)) if weight is None else weight
+        keys, first, inverse = np.unique(row_keys(X), return_index=True, return_inverse=True)
+        everything = cls(
+            n=float(w.sum()),
+            counts=label_sums(labels, w, n_classes),
+            columns=column_sums(X, w),
+            keys=keys,
+            rows=take_rows(X, first),
+            weight=np.bincount(inverse, w, len(first)).astype(np.float64),
+            labels=summed_labels(inverse, labels, w, n_classes, len(first)),
+            capacity=capacity,
+            n_known=len(first),
+        )
+        return everything._cut()
+
+    def merge(self, other: Self) -> Self:
+        """The summary of the rows of both."""
+        keys, place = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
+        m = len(keys)
+        first = np.zeros(m, int)
+        first[place[::-1]] = np.arange(len(place))[::-1]
+        labels = _adding(place, np.ones(len(place)), m) @ stack_rows(self.labels, other.labels)
+        columns = None
+        if self.columns is not None and other.columns is not None:
+            columns = self.columns.merge(other.columns)
+        both_known = self.n_known is not None and other.n_known is not None
+        return type(self)(
+            n=self.n + other.n,
+            counts=self.counts + other.counts,
+            columns=columns,
+            keys=keys,
+            rows=take_rows(stack_rows(self.rows, other.rows), first),
+            weight=np.bincount(place, np.concatenate([self.weight, other.weight]), m),
+            labels=labels,
+            capacity=min(self.capacity, other.capacity),
+            n_known=m if both_known else None,
+        )._cut()
+
+    def _cut(self) -> Self:
+        """At most ``capacity`` rows."""
+        if len(self.keys) <= self.capacity:
+            return self
+        kept = slice(0, self.capacity)
+        return type(self)(
+            self.n,
+            self.counts,
+            self.columns,
+            self.keys[kept],
+            take_rows(self.rows, kept),
+            self.weight[kept],
+            self.labels[kept],
+            self.capacity,
+            None,
+        )
+
+    @property
+    def n_distinct(self) -> int:
+        """Exact up to the capacity, else estimated from the largest key that was kept.
+
+        Keys are uniform: if the k-th smallest is the share u of all keys there are
+        about (k - 1)/u rows, to a relative error of 1/sqrt(k).
+        """
+        if self.n_known is not None:
+            return self.n_known
+        return int((len(self.keys) - 1) / (float(self.keys[-1]) / 2.0**64))
+
+    def pool(self, X: Rows | None = None) -> Pool:
+        """The kept rows as rules see them; of the array X if ``rows`` are its indices."""
+        if X is None:
+            return Pool(self.rows, None, self.weight, self.columns)
+        whole = len(self.rows) == n_rows(X) and self.columns is None
+        if whole and np.array_equal(self.rows, np.arange(len(self.rows))):
+            return Pool(X, None, self.weight, self.columns)  # a kernel matrix, not copied
+        return Pool(X, self.rows, self.weight, self.columns)
+
+
+def label_sums(labels: Array, weight: Array, n_classes: int | None) -> Array:
+    """The weight of each class, (k,), or the weighted sum of each value, (q,)."""
+    if n_classes is None:
+        return np.asarray(weight @ labels)
+    return np.bincount(labels, weight, n_classes).astype(np.float64)
+
+
+def capacity_of(X: Rows) -> int:
+    """How many rows like these a summary keeps."""
+    return max(2, int(min(CAPACITY, CAPACITY_BYTES / max(1.0, row_bytes(X)))))
+
+
+def row_bytes(X: Rows) -> float:
+    """Bytes of a row, on average; of a string or another object that of a pointer."""
+    n = max(1, n_rows(X))
+    if is_sparse(X):
+        return 1.5 * float(X.data.nbytes) / n  # the column indices are half as long
+    if isinstance(X, Table | np.ndarray):
+        return float(X.nbytes) / n
+    return 64.0
+
+
+def summed_labels(
+    groups: Array,  # (n,)
+    labels: Array,  # (n,) class indices or (n, q) values
+    weight: Array,  # (n,)
+    n_classes: int | None,
+    m: int,
+) -> Any:
+    """Of the groups 0..m-1: the weight of each class, CSR (m, k), or sums of values, (m, q)."""
+    few = groups < m
+    if not few.all():
+        groups, labels, weight = groups[few], labels[few], weight[few]
+    if n_classes is not None:
+        return sparse.csr_array((weight, (groups, labels)), shape=(m, n_classes))
+    return _adding(groups, weight, m) @ labels
+
+
+def _adding(groups: Array, weight: Array, m: int) -> Any:
+    """The matrix (m, n) that adds up weighted rows by group."""
+    return sparse.csr_array((weight, (groups, np.arange(len(groups)))), shape=(m, len(groups)))
+
+
+def stack_rows(A: Rows, B: Rows) -> Rows:
+    """The rows of A, then those of B."""
+    if isinstance(A, Table):
+        return Table(
+            A.names, stack_rows(A.numbers, B.numbers), np.vstack([A.others, B.others]), A.place
+        )
+    if is_sparse(A):
+        return sparse.vstack([A, B], format="csr")
+    return np.concatenate([np.asarray(A), np.asarray(B)])
