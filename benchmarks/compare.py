@@ -28,7 +28,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, StratifiedShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import Normalizer, OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
@@ -109,17 +109,38 @@ def calibrated_svc(X, y):
     return make_pipeline(columns[1], CalibratedClassifierCV(search[1].best_estimator_, cv=folds))
 
 
+def with_categories(X):
+    """A frame whose columns of strings are categories; LightGBM keeps the levels of fit."""
+    texts = X.select_dtypes(exclude="number").columns
+    return X.assign(**{name: X[name].astype("category") for name in texts})
+
+
+def with_missing_level(X):
+    """A frame whose missing categories are a level of their own, as CatBoost asks for."""
+    texts = X.select_dtypes(exclude="number").columns
+    return X.assign(
+        **{name: X[name].astype(object).fillna("missing").astype(str) for name in texts}
+    )
+
+
 def lightgbm(X, y):
     from lightgbm import LGBMClassifier
 
-    return make_pipeline(columns_for(X), LGBMClassifier(n_estimators=200, n_jobs=1, verbose=-1))
+    machine = LGBMClassifier(n_estimators=200, n_jobs=1, verbose=-1)
+    if not hasattr(X, "iloc"):
+        return make_pipeline(columns_for(X), machine)
+    return make_pipeline(FunctionTransformer(with_categories), machine)
 
 
 def catboost(X, y):
     from catboost import CatBoostClassifier
 
-    names = list(X.select_dtypes(exclude="number").columns) if hasattr(X, "iloc") else None
-    return CatBoostClassifier(verbose=0, thread_count=1, cat_features=names, random_seed=0)
+    options = {"verbose": 0, "thread_count": 1, "random_seed": 0, "allow_writing_files": False}
+    if not hasattr(X, "iloc"):
+        return CatBoostClassifier(**options)
+    names = list(X.select_dtypes(exclude="number").columns)
+    machine = CatBoostClassifier(cat_features=names, **options)
+    return make_pipeline(FunctionTransformer(with_missing_level), machine)
 
 
 def xrfm(X, y):

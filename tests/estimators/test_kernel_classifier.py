@@ -285,7 +285,7 @@ class TestManners:
             ({"categorical": [9]}, "X has 4 columns"),
             ({"column_groups": [0, 1]}, "give a dict"),
             ({"class_weight": {0: 0.0, 1: 1.0}}, "must be positive"),
-            ({"memory_budget": 1000}, "at least 200 kB"),
+            ({"memory_budget": 1000}, "the memory budget is 1 kB"),
         ],
     )
     def test_bad_parameters(self, parameters, message, small):

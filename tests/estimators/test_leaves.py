@@ -9,9 +9,8 @@ from sklearn.datasets import make_moons
 
 from kernel_learn import KernelClassifier
 from kernel_learn.estimators.leaves import LeafMachine, grow_tree, spread_directions
-from kernel_learn.estimators.quality import EXACT_MATRICES
 
-SMALL = 8 * EXACT_MATRICES * 150**2  # a budget for kernels of 150 rows
+SMALL = 2_060_000  # a budget for kernels of 150 rows
 
 
 @pytest.mark.parametrize("rng", [None, np.random.default_rng(0)], ids=["median", "mixed"])
@@ -47,7 +46,8 @@ def moons():
 
 @pytest.fixture(scope="module")
 def model(moons):
-    return KernelClassifier(memory_budget=SMALL).fit(*moons[:2])
+    with pytest.warns(UserWarning, match="which gives another model"):
+        return KernelClassifier(memory_budget=SMALL).fit(*moons[:2])
 
 
 def test_leaves_are_as_good_as_one_fit(model, moons):
@@ -72,6 +72,7 @@ def test_what_it_says(model, moons):
     assert model.permutation_p_value(19) == pytest.approx(0.05)
 
 
+@pytest.mark.filterwarnings("ignore:.*gives another model")
 def test_order_and_weights(moons, model):
     X, y, X_new, _ = moons
     order = np.random.default_rng(0).permutation(len(y))
@@ -91,4 +92,4 @@ def test_memory_stays_within_the_plan():
     model = KernelClassifier().fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < model.plan_.bytes_needed == 8 * EXACT_MATRICES * 1300**2
+    assert 0.5 * model.plan_.bytes_needed < peak < model.plan_.bytes_needed

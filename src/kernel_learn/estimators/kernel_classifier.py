@@ -1,6 +1,5 @@
 """KernelClassifier: a classifier for tables that needs no tuning."""
 
-import copy
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
+from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
@@ -48,7 +48,8 @@ class KernelClassifier(
     time_budget : float, optional
         Seconds; asked between members, and one member is always fitted.
     memory_budget : float or str, optional
-        Bytes, or a string such as "2GB"; by default half of what is free.
+        Bytes, or a string such as "2GB"; by default half of what is free. Where
+        exact fits would take more, leaves are smaller, with a warning.
     n_jobs : int, optional
         Threads in which the views are judged side by side; the result is the same.
     random_state : int, RandomState instance or None
@@ -122,6 +123,7 @@ class KernelClassifier(
         tags.target_tags.required = True
         return tags
 
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to a table and its labels.
 
@@ -138,12 +140,9 @@ class KernelClassifier(
             Rows of one group (measures of one patient) are left out together.
         """
         self._check_parameters()
-        shell = copy.copy(self)  # a fit that is refused leaves self as it was
         seed = 0 if self.random_state is None else _seed(self.random_state)
-        prepared = prepare(shell, X, y, sample_weight, groups, seed)
-        fitted = fit_classifier(prepared.problem)
-        shell._store(prepared, fitted, seed)
-        self.__dict__.update(shell.__dict__)
+        prepared = prepare(self, X, y, sample_weight, groups, seed)
+        self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
 
     def predict_proba(self, X: Any) -> Array:

@@ -80,7 +80,7 @@ def fit_in_leaves(
         ),
         proba,
         make_probe(problem, sample, views, learned),
-        replace(problem.plan, leaf_rows=most),
+        replace(problem.plan, representation="leaves", block_rows=most),
     )
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
@@ -14,11 +15,12 @@ from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
-from kernel_learn.estimators.quality import QUALITIES, bank, plan_classifier
+from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
 from kernel_learn.estimators.table import Table, TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
 from kernel_learn.kernels.codes import categorical_positions
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.representations.summary import row_bytes
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,17 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
     groups = _check_groups(groups, len(y), kept)
     rows = merge_rows(table.keys(), labels, weight, len(classes), groups, seed)
     quality = QUALITIES[estimator.quality]
+    tried = _candidates(estimator.quality, rows.targets, table, reader, groups_of_columns)
+    size = _size(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
+    plan = plan_classifier(size, quality, estimator.memory_budget)
     problem = Problem(
         table=table.take(rows.first),
         reader=reader,
         targets=rows.targets,
         sources={"": None, **groups_of_columns},
-        candidates=_candidates(estimator.quality, rows.targets, table, reader, groups_of_columns),
+        candidates=tried,
         quality=quality,
-        plan=plan_classifier(len(y), rows.targets.n, quality, estimator.memory_budget),
+        plan=plan,
         max_members=int(estimator.max_members),
         clock=clock,
         n_jobs=estimator.n_jobs,
@@ -180,6 +185,34 @@ def _candidates(
     if targets.groups:  # a hinge knows no way to leave out several rows at once
         found = [candidate for candidate in found if candidate.loss in ("ridge", "combined")]
     return found
+
+
+def _size(
+    n_given: int,
+    targets: Targets,
+    table: Table,
+    reader: TableReader,
+    tried: list[Candidate],
+    n_jobs: int | None,
+) -> ClassifierSize:
+    views = {candidate.view for candidate in tried}
+    learned = [candidate for candidate in tried if candidate.learned]
+    most_learned = max(
+        (sum(other.place == one.place for other in learned) for one in learned), default=0
+    )
+    width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
+    places = {candidate.place for candidate in tried}
+    return ClassifierSize(
+        n_given=n_given,
+        n_rows=targets.n,
+        row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
+        n_columns=width,
+        n_classes=targets.n_classes,
+        views=len(views),
+        learned=most_learned,
+        candidates=len(tried),
+        n_jobs=min(effective_n_jobs(n_jobs), len(places)),
+    )
 
 
 def _check_target(y: Any) -> Array:

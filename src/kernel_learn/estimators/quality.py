@@ -1,10 +1,13 @@
 """How much is tried: the members of each quality, and what is carried out for so many rows."""
 
-from dataclasses import dataclass
+import warnings
+from bisect import bisect_right
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kernel_learn.estimators.judging import REGS
 from kernel_learn.estimators.members import Candidate, Loss, candidates
-from kernel_learn.representations.plan import format_bytes, parse_memory
+from kernel_learn.representations.plan import Plan, format_bytes, parse_memory
 
 PLAIN = {
     "fast": {
@@ -36,9 +39,13 @@ EXACT_ROWS = 5000
 LEAF_ROWS = 2000
 NARROW_ABOVE = 2000  # rows; above, narrower widths are tried on NARROW_ROWS of them
 NARROW_ROWS = 1500
-# Matrices of n x n that an exact refit holds at its peak: dot products, three distances, the
-# kernel and a copy of it, its factor and inverse, and what a formula needs on the way.
-EXACT_MATRICES = 10
+# Matrices of n x n that an exact fit holds at its peak: dot products, two distances, the kernel,
+# its factor and inverse, and what a formula needs on the way; traced from 300 to 2500 rows. A
+# fit in a leaf holds fewer statistics.
+EXACT_MATRICES, LEAF_MATRICES = 8.5, 6.0
+# Copies of the rows beside one per view: as given, distinct and in a part; scaled and its gradient.
+ROW_COPIES, LEARNED_ROW_COPIES = 3, 5
+LEAST_ROWS = 50  # no fit is cut down to fewer rows for want of memory
 
 
 @dataclass(frozen=True)
@@ -60,20 +67,29 @@ QUALITIES = {
 
 
 @dataclass(frozen=True)
-class ClassifierPlan:
-    """What a fit carries out, decided before it starts; prints itself."""
+class ClassifierPlan(Plan):
+    """What a fit carries out, decided before it starts; prints itself.
 
-    n_given: int
-    n_rows: int  # distinct rows
-    screen_rows: int  # rows on which candidates are tried; n_rows if all
-    narrow_rows: int  # rows on which narrower widths are tried, if there are many
-    leaf_rows: int  # rows of a leaf at most; n_rows if there is one exact fit
-    bytes_needed: int
-    budget: int
+    With a budget between ``bytes_least`` and what exact fits take, leaves are
+    smaller, and a warning says so: that is another model.
+    """
+
+    n_given: int = 0  # rows before equal ones were merged
+    narrow_rows: int = 0  # rows on which narrower widths are tried, if there are many
+
+    @property
+    def screen_rows(self) -> int:
+        """Rows on which candidates are tried; n_rows if all."""
+        return self.pool_rows
+
+    @property
+    def leaf_rows(self) -> int:
+        """Rows of an exact fit at most; n_rows if there is one."""
+        return self.block_rows
 
     @property
     def exact(self) -> bool:
-        return self.leaf_rows >= self.n_rows
+        return self.representation == "gram"
 
     def __str__(self) -> str:
         rows = f"{self.n_rows} distinct rows of {self.n_given}"
@@ -84,27 +100,93 @@ class ClassifierPlan:
             else f"exact fits in leaves of at most {self.leaf_rows} rows"
         )
         need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
-        return f"{rows}: candidates tried on {screen}, {refit}; {need} of a budget of {budget}"
-
-
-def plan_classifier(
-    n_given: int, n_rows: int, quality: Quality, memory_budget: Any
-) -> ClassifierPlan:
-    """Screening above 1.25 times the screen, leaves above EXACT_ROWS or what memory allows."""
-    budget = parse_memory(memory_budget)
-    affordable = int((budget / (8 * EXACT_MATRICES)) ** 0.5)
-    if affordable < 50:
-        raise ValueError(
-            f"memory_budget={memory_budget!r} leaves room for kernels of {affordable} rows. "
-            "Give at least 200 kB."
+        return (
+            f"{rows}: candidates tried on {screen}, {refit}; {need} of a budget of {budget} "
+            f"({self.reason})"
         )
-    screen = n_rows if n_rows <= 1.25 * quality.screen else quality.screen
-    screen = min(screen, affordable)
-    narrow = min(NARROW_ROWS, affordable, n_rows)
-    leaf = n_rows if n_rows <= min(EXACT_ROWS, affordable) else min(LEAF_ROWS, affordable)
-    largest = max(screen, leaf, narrow if n_rows > NARROW_ABOVE else 0)
-    peak = 8 * EXACT_MATRICES * largest**2
-    return ClassifierPlan(n_given, n_rows, screen, narrow, leaf, peak, budget)
+
+
+@dataclass(frozen=True)
+class ClassifierSize:
+    """What a plan needs to know of the rows and of what is tried on them."""
+
+    n_given: int
+    n_rows: int  # distinct rows
+    row_bytes: float  # of a row of the widest view, sources together
+    n_columns: int  # of it; gradients are dense
+    n_classes: int
+    views: int
+    learned: int  # candidates on scaled columns
+    candidates: int
+    n_jobs: int = 1
+
+    def held(self, screen: int, keep: int) -> float:
+        """Bytes that grow with the rows: keys and labels, views, scores and probabilities."""
+        n, k = self.n_rows, self.n_classes
+        scaled = LEARNED_ROW_COPIES * (self.learned > 0)
+        rows = (ROW_COPIES + self.views + scaled) * n * self.row_bytes
+        rows += 16 * screen * self.n_columns * (self.learned > 0)
+        refitted = keep if screen < n else self.candidates
+        tried = (len(REGS) * self.learned + 2 * self.candidates) * screen
+        return 64 * self.n_given + rows + 8 * k * max(tried, 2 * refitted * n)
+
+    def fits(self, screen: int, narrow: int, leaf: int, exact: bool) -> float:
+        """Bytes of the largest exact fit."""
+        matrices = EXACT_MATRICES if exact else LEAF_MATRICES
+        largest = max(EXACT_MATRICES * max(screen, narrow) ** 2, matrices * leaf**2)
+        return 8.0 * self.n_jobs * largest
+
+
+def plan_classifier(size: ClassifierSize, quality: Quality, memory_budget: Any) -> ClassifierPlan:
+    """Screening above 1.25 times the screen, leaves above EXACT_ROWS or what memory allows.
+
+    Refuses, before anything is allocated, what does not fit.
+    """
+    budget, n = parse_memory(memory_budget), size.n_rows
+    least = _plan(size, quality, budget, LEAST_ROWS).bytes_needed
+    if least > budget:
+        raise ValueError(
+            f"A fit on {n} rows needs {format_bytes(least)} at the least, and the memory budget "
+            f"is {format_bytes(budget)}. Raise memory_budget, or give fewer rows or columns."
+        )
+    free = chosen = _plan(size, quality, budget, n)
+    if free.bytes_needed > budget:
+        fitting = bisect_right(
+            range(LEAST_ROWS, n), budget, key=lambda m: _plan(size, quality, budget, m).bytes_needed
+        )
+        chosen = _plan(size, quality, budget, LEAST_ROWS + fitting - 1)
+        warnings.warn(
+            f"Fits of {free.leaf_rows} rows would take {format_bytes(free.bytes_needed)}, and the "
+            f"memory budget is {format_bytes(budget)}: at most {chosen.leaf_rows} rows are fitted "
+            "at a time, which gives another model. Raise memory_budget.",
+            UserWarning,
+            stacklevel=5,
+        )
+        chosen = replace(chosen, reason="what the memory budget allows")
+    return replace(chosen, bytes_least=least)
+
+
+def _plan(size: ClassifierSize, quality: Quality, budget: int, most: int) -> ClassifierPlan:
+    """The plan whose exact fits have at most so many rows."""
+    n = size.n_rows
+    screen = min(n if n <= 1.25 * quality.screen else quality.screen, most)
+    narrow = min(NARROW_ROWS, most, n)
+    exact = n <= min(EXACT_ROWS, most)
+    leaf = n if exact else min(LEAF_ROWS, most)
+    used = narrow if n > NARROW_ABOVE or not exact else 0
+    need = size.held(screen, quality.keep) + size.fits(screen, used, leaf, exact)
+    return ClassifierPlan(
+        representation="gram" if exact else "leaves",
+        n_rows=n,
+        n_landmarks=leaf,
+        block_rows=leaf,
+        pool_rows=screen,
+        bytes_needed=int(need),
+        budget=budget,
+        reason="exact" if exact else "too many rows for one exact fit",
+        n_given=size.n_given,
+        narrow_rows=narrow,
+    )
 
 
 def bank(
