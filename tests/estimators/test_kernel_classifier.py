@@ -5,6 +5,7 @@ from time import perf_counter
 import numpy as np
 import pandas as pd
 import pytest
+import skrub
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_classification
@@ -337,7 +338,6 @@ class TestTables:
 
     @pytest.mark.parametrize("library", ["polars", "pyarrow"])
     def test_other_frames_agree_with_pandas(self, library, mixed):
-        pytest.importorskip(library)
         X, y = mixed
         P = KernelClassifier(quality="fast").fit(X, y).predict_proba(X)
         columns = {name: [None if v != v else v for v in X[name].tolist()] for name in X.columns}
@@ -351,7 +351,6 @@ class TestTables:
         )
 
     def test_pipeline_with_a_vectorizer_of_text_and_dates(self, mixed, rng):
-        skrub = pytest.importorskip("skrub")
         X, y = mixed
         X = X.assign(when=pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(len(y)), "D"))
         model = make_pipeline(skrub.TableVectorizer(), KernelClassifier(quality="fast"))
@@ -380,8 +379,8 @@ class TestTables:
         assert np.abs(found - P).max() < 0.15  # booleans are numbers here
 
     def test_named_categories(self, rng):
-        X = np.column_stack([rng.integers(0, 6, size=80), rng.standard_normal(80)]).astype(float)
-        y = np.isin(X[:, 0], [0, 3, 4]) ^ (rng.uniform(size=80) < 0.1)
+        X = np.column_stack([rng.integers(0, 6, size=240), rng.standard_normal(240)]).astype(float)
+        y = np.isin(X[:, 0], [0, 3, 4]) ^ (rng.uniform(size=240) < 0.1)
         by_number = KernelClassifier(quality="fast").fit(X, y)
         by_level = KernelClassifier(quality="fast", categorical=[0]).fit(X, y)
         assert by_level.loo_log_loss_ < by_number.loo_log_loss_

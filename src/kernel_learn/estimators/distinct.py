@@ -6,7 +6,9 @@ import numpy as np
 
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.validation import Array
-from kernel_learn.kernels.rows import row_keys
+from kernel_learn.kernels.base import Rows
+from kernel_learn.representations import ArraySource
+from kernel_learn.representations.summary import summed_labels
 
 
 @dataclass(frozen=True)
@@ -19,7 +21,7 @@ class DistinctRows:
 
 
 def merge_rows(
-    X: Array,  # (n_given, d), dense or CSR; equal rows are merged
+    X: Rows,  # (n_given, d): a table, an array or CSR; equal rows are merged
     labels: Array,  # (n_given,) indices into the classes
     weight: Array,  # (n_given,), positive
     n_classes: int,
@@ -27,19 +29,17 @@ def merge_rows(
     seed: int = 0,
 ) -> DistinctRows:
     """Merge equal rows; their order is drawn by ``seed`` from the order of their keys."""
-    keys = row_keys(X)
-    if groups is None:
-        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    else:
-        both = np.empty(len(keys), dtype=[("key", keys.dtype), ("group", groups.dtype)])
-        both["key"], both["group"] = keys, groups
-        _, first, inverse = np.unique(both, return_index=True, return_inverse=True)
-    order = np.random.default_rng(seed).permutation(len(first))
-    place = np.empty(len(first), dtype=int)
-    place[order] = np.arange(len(first))
-    first, inverse = first[order], place[inverse]
-    counts = np.zeros((len(first), n_classes))
-    np.add.at(counts, (inverse, labels), weight)
+    source = ArraySource(X, labels, weight, n_classes=n_classes)
+    if groups is not None:
+        both = np.empty(len(groups), dtype=[("key", np.uint64), ("group", groups.dtype)])
+        both["key"], both["group"] = source.keys, groups
+        ranks = np.unique(both, return_inverse=True)[1].astype(np.uint64)
+        source = ArraySource(X, labels, weight, n_classes=n_classes, keys=ranks)
+    order = np.random.default_rng(seed).permutation(source.n_distinct)
+    place = np.empty(len(order), dtype=int)
+    place[order] = np.arange(len(order))
+    first, inverse = source.first[order], place[source.inverse]
+    counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
     counts *= max(1.0, len(first) / counts.sum())
     return DistinctRows(first, inverse, Targets(counts, _group_indices(groups, first)))

@@ -24,13 +24,13 @@ from kernel_learn.criteria.second_level import (
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.judging import Judged, Sample
 from kernel_learn.estimators.machine import Machine
-from kernel_learn.estimators.table import Table
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import Kernel, SharedStatistics, evaluate_shared
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.kernels.stationary import Stationary
+from kernel_learn.kernels.table import Table
 
 DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first
 POWER_ROUNDS = 6

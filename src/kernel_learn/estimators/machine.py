@@ -17,7 +17,7 @@ from kernel_learn.criteria.second_level import (
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.judging import REGS, Judged
 from kernel_learn.estimators.members import Candidate
-from kernel_learn.estimators.table import Table, TableReader
+from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import RawView, TableView
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import (
@@ -28,6 +28,7 @@ from kernel_learn.kernels import (
 )
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
+from kernel_learn.kernels.table import Table
 from kernel_learn.kernels.viewed import ViewKernel
 
 # Entries of one block of kernel values between new rows and training rows.

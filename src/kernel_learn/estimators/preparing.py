@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
@@ -16,10 +15,18 @@ from kernel_learn.estimators.distinct import DistinctRows, merge_rows
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
 from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
-from kernel_learn.estimators.table import Table, TableReader, as_rectangle, learn_table
-from kernel_learn.estimators.validation import Array, check_labels, check_weights, encode_labels
+from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
+from kernel_learn.estimators.validation import (
+    Array,
+    as_views,
+    check_labels,
+    check_weights,
+    encode_labels,
+    side_by_side,
+)
 from kernel_learn.kernels.codes import categorical_positions
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations.summary import row_bytes
 
 
@@ -59,17 +66,17 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)
     kept = np.flatnonzero(weight > 0)
-    table = everything.take(kept)
+    table = everything if len(kept) == len(y) else everything[kept]
     labels, weight = labels[kept], weight[kept]
     weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
     groups = _check_groups(groups, len(y), kept)
-    rows = merge_rows(table.keys(), labels, weight, len(classes), groups, seed)
+    rows = merge_rows(table, labels, weight, len(classes), groups, seed)
     quality = QUALITIES[estimator.quality]
     tried = _candidates(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = _size(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
     plan = plan_classifier(size, quality, estimator.memory_budget)
     problem = Problem(
-        table=table.take(rows.first),
+        table=table[rows.first],
         reader=reader,
         targets=rows.targets,
         sources={"": None, **groups_of_columns},
@@ -81,17 +88,16 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         n_jobs=estimator.n_jobs,
         say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
     )
-    left = everything.take(np.setdiff1d(np.arange(len(y)), kept))
+    left = everything[np.setdiff1d(np.arange(len(y)), kept)]
     return Prepared(problem, rows, classes, kept, left, len(y))
 
 
 def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
-    if is_views(X):
-        X = _side_by_side(X)
-    X = as_rectangle(X)
+    views = as_views(X)
+    X = as_rectangle(X if views is None else side_by_side(views)[0])
     least = 2 if reset else 1
-    if hasattr(X, "columns") or hasattr(X, "column_names"):
+    if is_frame(X):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least or X.shape[1] < 1:
             raise ValueError(
@@ -112,28 +118,17 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     )
 
 
-def is_views(X: Any) -> bool:
-    """Whether X is a list or tuple of 2-D arrays, one per group of columns."""
-    return (
-        isinstance(X, list | tuple)
-        and len(X) > 0
-        and all(len(getattr(part, "shape", ())) == 2 for part in X)
-    )
-
-
 def column_groups(groups: Any, X: Any) -> dict[str, Array]:
     """Named groups of columns as positions."""
-    if is_views(X):
+    views = as_views(X)
+    if views is not None:
         if groups is not None:
             raise ValueError(
                 "X is a list of arrays, one per group of columns, and column_groups names groups "
                 "too. Give one of them."
             )
-        ends = np.cumsum([part.shape[1] for part in X])
-        return {
-            f"view_{i}": np.arange(end - part.shape[1], end)
-            for i, (part, end) in enumerate(zip(X, ends, strict=True))
-        }
+        spans = side_by_side(views)[1]
+        return {f"view_{i}": np.arange(span.start, span.stop) for i, span in enumerate(spans)}
     if groups is None:
         return {}
     if not hasattr(groups, "items"):
@@ -234,15 +229,6 @@ def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
     if len(np.unique(found)) < 2:
         raise ValueError("All rows are of one group, and nothing can be left out of it.")
     return found
-
-
-def _side_by_side(parts: Any) -> Any:
-    if len({part.shape[0] for part in parts}) > 1:
-        shapes = [tuple(part.shape) for part in parts]
-        raise ValueError(f"X is a list of arrays of the shapes {shapes}; they need the same rows.")
-    if any(is_sparse(part) for part in parts):
-        return sparse.hstack(parts, format="csr")
-    return np.hstack([np.asarray(part) for part in parts])
 
 
 def _silent(text: str) -> None:

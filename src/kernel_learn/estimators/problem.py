@@ -18,9 +18,10 @@ from kernel_learn.estimators.machine import Machine
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.quality import ClassifierPlan, Quality
 from kernel_learn.estimators.report import Member, Members
-from kernel_learn.estimators.table import Table, TableReader
+from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
+from kernel_learn.kernels.table import Table
 
 # Rows on which the permutation test and the relevance of columns are worked out.
 PROBE_ROWS = 1000

@@ -11,6 +11,14 @@ from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.codes import MISSING, categorical_positions, is_missing, level_codes
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.table import (
+    Table,
+    as_objects,
+    column_names,
+    frame_column,
+    is_frame,
+    is_number_type,
+)
 
 UNSEEN = -2.0
 Kind = Literal["number", "category", "date", "object"]
@@ -18,23 +26,6 @@ SKRUB = (
     "Turn the column into numbers first: skrub's TableVectorizer does that for text and dates, "
     "make_pipeline(skrub.TableVectorizer(), KernelClassifier())."
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Columns of numbers (NaN where missing) or one sparse matrix, and columns of codes."""
-
-    numbers: Rows  # (n, d_numbers), dense or CSR
-    codes: Array  # (n, d_categories); -1 is missing, -2 not seen at fit
-
-    def keys(self) -> Rows:
-        """What makes two rows equal."""
-        if is_sparse(self.numbers):
-            return self.numbers
-        return np.hstack([np.where(np.isnan(self.numbers), np.nan, self.numbers), self.codes + 3.0])
-
-    def take(self, rows: Array) -> "Table":
-        return Table(self.numbers[rows], self.codes[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +41,13 @@ class TableReader:
         return len(self.numbers) + len(self.categories)
 
     def read(self, X: Any) -> Table:
-        """The table in numbers; new levels get the code of what was not seen."""
+        """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
         if is_sparse(X):
-            return Table(X, np.empty((X.shape[0], 0)))
+            return _coded(X)
         if not len(self.categories) and (_is_plain(X) or _is_numeric_frame(X)):
             plain = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else X
             plain = np.asarray(plain, dtype=np.float64)
-            return Table(_finite(plain), np.empty((len(plain), 0)))
+            return _coded(_finite(plain))
         columns = [Column.of(X, int(c)) for c in range(X.shape[1])]
         n = X.shape[0]
         numbers = [columns[c].numbers() for c in self.numbers]
@@ -64,9 +55,9 @@ class TableReader:
             _known_codes(columns[c].objects(), levels)
             for c, levels in zip(self.categories, self.levels, strict=True)
         ]
-        return Table(
+        return _coded(
             _finite(np.column_stack(numbers)) if numbers else np.empty((n, 0)),
-            np.column_stack(codes) if codes else np.empty((n, 0)),
+            np.column_stack(codes) if codes else None,
         )
 
 
@@ -116,15 +107,10 @@ class Column:
 
     @staticmethod
     def of(X: Any, c: int) -> "Column":
-        if hasattr(X, "iloc"):
-            values = X.iloc[:, c]
-            return Column(X.columns[c], _pandas_kind(values.dtype), values)
-        if hasattr(X, "get_column"):  # polars
-            values = X.get_column(X.columns[c])
-            return Column(X.columns[c], _kind_by_name(str(values.dtype)), values)
-        if hasattr(X, "column_names"):  # Arrow
-            values = X.column(c)
-            return Column(X.column_names[c], _kind_by_name(str(values.type)), values)
+        if is_frame(X):
+            values = frame_column(X, c)
+            kind = _pandas_kind(values.dtype) if hasattr(X, "iloc") else _other_kind(values)
+            return Column(column_names(X)[c], kind, values)
         values = np.asarray(X)[:, c]
         return Column(c, "number" if values.dtype.kind in "fiub" else "object", values)
 
@@ -132,10 +118,7 @@ class Column:
         """The entries as Python objects."""
         for method in ("to_pylist", "to_list", "tolist"):
             if hasattr(self.values, method):
-                entries = getattr(self.values, method)()
-                found = np.empty(len(entries), dtype=object)
-                found[:] = entries
-                return found
+                return as_objects(getattr(self.values, method)())
         return np.asarray(self.values, dtype=object)
 
     def numbers(self) -> Array:
@@ -208,7 +191,15 @@ def _finite(numbers: Array) -> Array:
             "X has infinite numbers (inf). Replace them by NaN, which stands for a missing number, "
             "or by a large number."
         )
-    return numbers
+    missing = np.isnan(numbers)  # of which there are many to the bit, and rows are keyed by bits
+    return np.where(missing, np.nan, numbers) if missing.any() else numbers
+
+
+def _coded(numbers: Rows, codes: Array | None = None) -> Table:
+    """Columns of numbers, then columns of codes."""
+    codes = np.empty((numbers.shape[0], 0)) if codes is None else codes
+    m = numbers.shape[1]
+    return Table(None, numbers, codes, np.r_[np.arange(m), -1 - np.arange(codes.shape[1])])
 
 
 def _pandas_kind(dtype: Any) -> Kind:
@@ -219,21 +210,17 @@ def _pandas_kind(dtype: Any) -> Kind:
     return "date" if dtype.kind in "mM" else "category"
 
 
-def _kind_by_name(name: str) -> Kind:
-    """The kind of a polars or Arrow type by its name."""
-    name = name.lower()
-    if name.startswith(("int", "uint", "float", "double", "half", "decimal")):
+def _other_kind(values: Any) -> Kind:
+    """The kind of a polars or Arrow column, by the name of its type."""
+    if is_number_type(values):
         return "number"
-    if name.startswith(("date", "time", "duration")):
-        return "date"
-    return "category"
+    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    return "date" if name.startswith(("date", "time", "duration")) else "category"
 
 
 def as_rectangle(X: Any) -> Any:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
-    if hasattr(X, "shape") and (
-        is_sparse(X) or hasattr(X, "columns") or hasattr(X, "column_names")
-    ):
+    if is_sparse(X) or is_frame(X):
         return X
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
         return X

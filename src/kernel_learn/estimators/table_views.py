@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.criteria.column_scales import scale_columns
-from kernel_learn.estimators.table import Table, TableReader
+from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.validation import Array
 from kernel_learn.estimators.views import (
     BlockOneHot,
@@ -19,6 +19,7 @@ from kernel_learn.estimators.views import (
 )
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.table import Table
 
 DENSE_VIEWS = {"z": ZScores, "q": NormalScores, "u": UniformScores, "c": ClippedScores}
 SPARSE_VIEWS = {
@@ -44,7 +45,7 @@ class TableView:
         if self.of_numbers is not None:
             parts.append(self.of_numbers.transform(_columns(table.numbers, self.numbers)))
         if len(self.categories):
-            codes = table.codes[:, self.categories]
+            codes = table.others[:, self.categories]
             parts.append(codes if self.of_codes is None else self.of_codes.transform(codes))
         if len(parts) == 1:
             return parts[0]
@@ -96,7 +97,7 @@ def fit_view(
     if len(categories) and kind == "u":
         owner.append(reader.categories[categories])
     elif len(categories):
-        of_codes = BlockOneHot().fit(table.codes[:, categories], sample_weight=weight)
+        of_codes = BlockOneHot().fit(table.others[:, categories], sample_weight=weight)
         owner.append(reader.categories[categories][of_codes.blocks_])
     return TableView(numbers, categories, of_numbers, of_codes, np.concatenate(owner))
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, Rows
+from kernel_learn.kernels.table import Table, column_names, split_columns
 
 MISSING = -1.0
 
@@ -26,12 +27,6 @@ def categorical_positions(categorical: Any, X: Rows) -> list[int]:
             + (f": {names!r}." if names else " without names.")
         )
     return [names.index(c) if isinstance(c, str) else int(c) % d for c in wanted]
-
-
-def column_names(X: Rows) -> list[str]:
-    """Names of the columns of a frame, else none."""
-    columns = getattr(X, "columns", None)
-    return [] if columns is None else [str(name) for name in columns]
 
 
 def encode_columns(
@@ -75,18 +70,14 @@ def is_missing(values: Array) -> Array:
 
 
 def columns_of(X: Rows) -> list[Array]:
-    """The columns of a frame, an array or a list of records, each as an object array."""
-    if hasattr(X, "iloc"):
-        return [X.iloc[:, c].to_numpy(dtype=object) for c in range(X.shape[1])]
-    if hasattr(X, "columns") and hasattr(X, "get_column"):  # polars
-        return [np.array(X.get_column(name).to_list(), dtype=object) for name in X.columns]
-    if hasattr(X, "column_names"):  # Arrow
-        return [np.array(X.column(c).to_pylist(), dtype=object) for c in range(X.num_columns)]
-    return list(np.asarray(X, dtype=object).T)
+    """The columns of a table, frame, array or list of records, each as an object array."""
+    if isinstance(X, Table):
+        return [X.column(c).astype(object) for c in range(X.shape[1])]
+    return [column.astype(object) for column in split_columns(X)[1]]
 
 
 def _is_numeric(X: Rows) -> bool:
-    return getattr(getattr(X, "dtype", None), "kind", "O") in "fiub" and not hasattr(X, "iloc")
+    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
 def _is_mark(value: Any) -> bool:
