@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
-from kernel_learn.kernels import ColumnKernel, Kernel, as_kernel
+from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
 
@@ -224,14 +224,16 @@ def make_rows(kernel: Kernel, n: int, seed: int) -> Rows:
         return _repeat_first(_strings(rng, n))
     if kernel.input == "matrix":
         return _matrix_rows(rng, n, square=seed == 0)
+    if isinstance(kernel, StatisticsKernel) and kernel.input == "columns":
+        return _repeat_first(np.round(2 * _vectors(rng, n, 4)) / 2)  # few values: categories
     if kernel.input == "columns":
         return _columns(kernel, rng, n)
     return _repeat_first(_vectors(rng, n, 4))
 
 
 def _vectors(rng: np.random.Generator, n: int, d: int) -> Array:
-    """Non-negative, a third zeros, no row zero."""
-    X = rng.uniform(0.2, 1.2, size=(n, d))
+    """Within [0, 1], a third zeros, no row zero."""
+    X = rng.uniform(0.2, 1.0, size=(n, d))
     X[:, 1:][rng.uniform(size=(n, d - 1)) < 0.3] = 0.0
     return X
 

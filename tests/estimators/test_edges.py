@@ -84,7 +84,7 @@ BANK = [ColumnKernel(Gaussian(0.1), [0, 1]), ColumnKernel(Gaussian(1.0), [3])]
     "warn",
     [
         lambda: kl.HSICSubspace(memory_budget="100kB").fit(X, Y),
-        lambda: kl.KernelPLS(memory_budget="100kB").fit(X, Y),
+        lambda: kl.KernelPLS(memory_budget="60kB").fit(X, Y),
         lambda: kl.HSICSubspace(n_components=9).fit(X, Y),
         lambda: kl.HSICSubspace(n_components=9).fit_transform(X, Y),
         lambda: kl.SubspaceSVC(n_components=9).fit(X, Y),

@@ -14,6 +14,7 @@ from sklearn.utils import validation
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import kernel_learn as kl
+from kernel_learn.estimators import members
 from kernel_learn.kernels import ColumnKernel, Gaussian, Kernel, Linear, rows
 
 RNG = np.random.default_rng(0)
@@ -234,7 +235,7 @@ LANDMARKS = [name for name in ALL if "landmarks" in getattr(kl, name)().get_para
 
 def test_all_estimators_are_here():
     public = {name for name in kl.__all__ if hasattr(getattr(kl, name), "fit")}
-    assert set(ALL) == public
+    assert {*ALL, "KernelClassifier"} == public  # which has no kernel: its tests are below
 
 
 def models():
@@ -303,6 +304,51 @@ def test_a_fit_that_fails_changes_nothing(model):
         with pytest.raises(KeyboardInterrupt):
             model.fit(X[:, ::-1] + 1, Y[::-1])
         Counted.stop_at = None
+    assert vars(model) == fitted
+    for now, then in zip(outputs(model), expected, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+@pytest.mark.parametrize("options", [{}, {"quality": "fast", "max_members": 1}])
+def test_a_classifier_whose_fit_fails_stays_as_it_was(options, monkeypatch):
+    model = kl.KernelClassifier(**options)
+    before = dict(vars(model))
+    infinite = np.array(X)
+    infinite[3, 1] = np.inf
+    refused = [
+        (X, Y[:-1]),
+        (X, np.zeros(60)),
+        (infinite, Y),
+        (X[:, :0], Y),
+        ([*X.tolist(), [1.0]], np.append(Y, 0)),
+    ]
+    for A, labels in refused:
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(A, labels)
+        assert vars(model) == before
+    with pytest.raises(NotFittedError):
+        outputs(model)
+    fitted, expected = dict(vars(model.fit(X, Y))), outputs(model)
+    for A, labels in refused:
+        with pytest.raises((ValueError, TypeError)):
+            model.fit(A, labels)
+
+    evaluate, calls, stops = members.evaluate_shared, [], []
+
+    def interrupt(kernel, S):
+        calls.append(kernel)
+        if len(calls) in stops:
+            raise KeyboardInterrupt
+        return evaluate(kernel, S)
+
+    monkeypatch.setattr(members, "evaluate_shared", interrupt)
+    clone(model).fit(X, Y)
+    for stop in {1, len(calls) // 2, len(calls)}:
+        stops[:] = [stop]
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X[:, ::-1] + 1, Y[::-1])
+    monkeypatch.undo()
     assert vars(model) == fitted
     for now, then in zip(outputs(model), expected, strict=True):
         np.testing.assert_array_equal(now, then)

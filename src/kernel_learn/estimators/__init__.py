@@ -7,6 +7,7 @@ from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
 from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.estimators.metric import KernelLMNN, KernelMCML, KernelMMC, KernelNCA, KernelRCA
 from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
@@ -17,6 +18,7 @@ __all__ = [
     "ExpansionSVC",
     "HSICSubspace",
     "InductiveKernel",
+    "KernelClassifier",
     "KernelDiscriminant",
     "KernelDiscriminantQR",
     "KernelLMNN",

@@ -1,11 +1,14 @@
 """What comes in, checked once: rows, labels, weights, numbers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -13,10 +16,10 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.kernels.bank import Combination, resolve_bank
 from kernel_learn.kernels.base import Kernel, Rows
-from kernel_learn.kernels.columns import as_rows
-from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.columns import ColumnKernel, as_rows
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.resolve import as_bank, as_kernel
-from kernel_learn.kernels.table import Table
+from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
 from kernel_learn.representations.summary import row_bytes
@@ -132,8 +135,52 @@ def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] |
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
+    views = as_views(X, len(kernels)) if bank else None
+    if views is not None:
+        X, spans = side_by_side(views)
+        kernels = [ColumnKernel(k, span) for k, span in zip(kernels, spans, strict=True)]
     kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
     return kernels, names, validate_rows(estimator, kernel, X, reset=True)
+
+
+def as_views(X: Any, count: int | None = None) -> list[Any] | None:
+    """The views if X is a list or tuple of 2-D arrays (``count`` of them); else None: X is rows.
+
+    This is the rule wherever X may be views: in a bank of ``count`` kernels, one per
+    view, and in KernelClassifier. Any other list is a list of rows.
+    """
+    if not isinstance(X, list | tuple) or not len(X) or count not in (None, len(X)):
+        return None
+    return list(X) if all(len(getattr(view, "shape", ())) == 2 for view in X) else None
+
+
+def side_by_side(views: Sequence[Any]) -> tuple[Any, list[slice]]:
+    """All views as one array, and the columns of each."""
+    if len({view.shape[0] for view in views}) > 1:
+        shapes = [tuple(view.shape) for view in views]
+        raise ValueError(f"X is a list of arrays of the shapes {shapes}; they need the same rows.")
+    ends = np.cumsum([0, *(view.shape[1] for view in views)]).tolist()
+    spans = [slice(start, stop) for start, stop in pairwise(ends)]
+    if any(is_sparse(view) for view in views):
+        return sparse.hstack(views, format="csr"), spans
+    return np.hstack([np.asarray(view) for view in views]), spans
+
+
+def _like_views(kernel: Kernel, X: Any) -> Any:
+    """New rows given as views, side by side; they need the views' columns of fit."""
+    views = as_views(X, len(kernel.kernels)) if isinstance(kernel, Combination) else None
+    if views is None:
+        return X
+    X, spans = side_by_side(views)
+    members = kernel.kernels  # type: ignore[attr-defined]
+    known = [k.columns for k in members if isinstance(k, ColumnKernel)]
+    known = [own for own in known if isinstance(own, slice)]
+    if len(known) == len(spans) and known != spans:
+        raise ValueError(
+            f"X is a list of views with {[view.shape[1] for view in views]} columns, and at fit "
+            f"they had {[own.stop - own.start for own in known]}."
+        )
+    return X
 
 
 def _weigh(
@@ -155,6 +202,7 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
     they are given.
     """
     least = 2 if reset else 1
+    X = X if reset else _like_views(kernel, X)
     if kernel.input == "strings":
         rows = as_rows(X, "strings", "X")
         if len(rows) < least:
@@ -163,11 +211,11 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
     if kernel.input == "columns":
         if hasattr(X, "tocsr"):
             X = X.tocsr()
-        X = X if hasattr(X, "iloc") or hasattr(X, "tocsr") else np.asarray(X)
-        if X.ndim != 2:
+        X = X if is_frame(X) or hasattr(X, "tocsr") else np.asarray(X)
+        if len(X.shape) != 2:
             raise ValueError(
-                f"Expected 2D array, got {X.ndim}D array instead: a ColumnKernel takes rows of "
-                "several columns. Reshape your data."
+                f"Expected 2D array, got {len(X.shape)}D array instead: a ColumnKernel takes rows "
+                "of several columns. Reshape your data."
             )
         if X.shape[0] < least:
             raise ValueError(

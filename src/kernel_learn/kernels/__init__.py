@@ -1,20 +1,26 @@
 """Kernels: k(X, X_ref) on blocks of rows."""
 
 from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
+from kernel_learn.kernels.additive import Additive, PairwiseAnova
+from kernel_learn.kernels.arc_cosine import ArcCosine
 from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
 from kernel_learn.kernels.base import Kernel, ProfileKernel
+from kernel_learn.kernels.categorical import Hamming, Matching
 from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.deformed import GraphDeformed
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel, evaluate_shared
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
 from kernel_learn.kernels.strings import Spectrum, Subsequence
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.transformed import TransformedKernel
 
 __all__ = [
+    "Additive",
+    "ArcCosine",
     "ChiSquared",
     "ColumnKernel",
     "Combination",
@@ -24,20 +30,26 @@ __all__ = [
     "Gaussian",
     "GaussianProcessKernel",
     "GraphDeformed",
+    "Hamming",
     "Kernel",
     "Laplacian",
     "Linear",
     "LowRank",
+    "Matching",
     "Matern",
+    "PairwiseAnova",
     "PairwiseKernel",
     "Polynomial",
     "Precomputed",
     "ProfileKernel",
+    "SharedStatistics",
     "Spectrum",
+    "StatisticsKernel",
     "Subsequence",
     "SubspaceKernel",
     "TransformedKernel",
     "as_kernel",
     "evaluate_bank",
+    "evaluate_shared",
     "gaussian_bank",
 ]

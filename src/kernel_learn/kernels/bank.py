@@ -20,7 +20,7 @@ from kernel_learn.kernels.base import (
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.kernels.table import Table
+from kernel_learn.kernels.table import Table, is_frame
 
 
 def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[str, Gaussian]:
@@ -139,7 +139,7 @@ def common_input(kernels: Sequence[Kernel]) -> InputKind:
 
 def rows_for(kernel: Kernel, X: Rows) -> Rows:
     """X as the kernel takes it: a table becomes an array for a kernel on all columns."""
-    is_table = isinstance(X, Table) or hasattr(X, "iloc")
+    is_table = isinstance(X, Table) or is_frame(X)
     return as_rows(X, "vectors", "X") if is_table and kernel.input == "vectors" else X
 
 

@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.table import Table
+from kernel_learn.kernels.table import Table, column_names, frame_columns, is_frame
 
 
 class ColumnKernel(Kernel):
@@ -77,7 +77,7 @@ def select_columns(X: Rows, columns: Any) -> Rows:
     found = find_columns(X, columns)
     if isinstance(X, Table):
         return X.select(found)
-    return X.iloc[:, found] if hasattr(X, "iloc") else X[:, found]
+    return frame_columns(X, found) if is_frame(X) else X[:, found]
 
 
 def find_columns(X: Rows, columns: Any) -> Any:
@@ -95,11 +95,6 @@ def find_columns(X: Rows, columns: Any) -> Any:
         stop = None if columns.stop is None else names.index(columns.stop) + 1
         return slice(start, stop, columns.step)
     return [names.index(name) for name in columns]
-
-
-def column_names(X: Rows) -> list[str]:
-    names = X.names if isinstance(X, Table) else getattr(X, "columns", None)
-    return [] if names is None else list(names)
 
 
 def _holds_names(columns: Any) -> bool:

@@ -243,6 +243,8 @@ def take_rows(X: Rows, indices: Any) -> Rows:
     """Rows of an array, sparse matrix, table, data frame or sequence."""
     if hasattr(X, "iloc"):
         return X.iloc[indices]
+    if hasattr(X, "column_names"):  # an Arrow table has no rows to index
+        return X.take(np.arange(X.shape[0])[indices])
     return X[indices] if hasattr(X, "shape") else np.asarray(X, dtype=object)[indices]
 
 

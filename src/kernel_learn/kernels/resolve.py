@@ -7,7 +7,10 @@ from sklearn.gaussian_process.kernels import Kernel as SklearnGPKernel
 from sklearn.metrics.pairwise import kernel_metrics
 
 from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
+from kernel_learn.kernels.additive import Additive, PairwiseAnova
+from kernel_learn.kernels.arc_cosine import ArcCosine
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.categorical import Hamming, Matching
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
@@ -20,6 +23,11 @@ NAMES: dict[str, Callable[[], Kernel]] = {
     "linear": Linear,
     "cosine": Cosine,
     "chi_squared": ChiSquared,
+    "arc_cosine": ArcCosine,
+    "additive": Additive,
+    "pairwise_anova": PairwiseAnova,
+    "matching": Matching,
+    "hamming": Hamming,
     "spectrum": Spectrum,
     "subsequence": Subsequence,
     "precomputed": Precomputed,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel_learn.kernels.pairwise import Array, Rows, is_sparse, row_blocks
-from kernel_learn.kernels.table import Table, split_columns
+from kernel_learn.kernels.table import Table, is_frame, split_columns
 
 Keys = NDArray[np.uint64]
 
@@ -26,7 +26,7 @@ def row_keys(X: Rows) -> Keys:
         return _mix(_number_terms(X, np.arange(X.shape[1])))
     if isinstance(X, Table):
         return _mix(_table_terms(X))
-    if hasattr(X, "iloc"):
+    if is_frame(X):
         return _mix(_column_terms(len(X), split_columns(X)[1]))
     X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
     if X.dtype.kind in "OUS":

@@ -23,7 +23,7 @@ class Table:
 
     names: tuple[str, ...] | None  # of the columns, if they have any
     numbers: Any  # (n, m) float32 or float64, dense or CSR
-    others: Array  # (n, d - m) objects
+    others: Array  # (n, d - m) objects, or codes of categories
     place: Array  # (d,)
 
     @classmethod
@@ -116,10 +116,62 @@ def as_numbers(X: Any) -> Any:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
+def is_frame(X: Any) -> bool:
+    """Whether X is a pandas, polars or Arrow frame."""
+    return hasattr(X, "iloc") or hasattr(X, "get_column") or hasattr(X, "column_names")
+
+
+def column_names(X: Any) -> list[str]:
+    """Names of the columns of a table or frame; none for what has no names."""
+    if isinstance(X, Table):
+        return list(X.names or ())
+    if not is_frame(X):
+        return []
+    return [str(name) for name in getattr(X, "column_names", None) or X.columns]
+
+
+def frame_column(X: Any, c: int) -> Any:
+    """Column c of a frame as the frame's own kind of column."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, c]
+    return X.get_column(X.columns[c]) if hasattr(X, "get_column") else X.column(c)
+
+
+def frame_columns(X: Any, positions: Any) -> Any:
+    """Some columns of a frame, by a list of positions or a slice, as a frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, positions]
+    if hasattr(X, "get_column"):
+        return X[:, positions]
+    return X.select(np.arange(X.shape[1])[positions].tolist())
+
+
+def column_values(values: Any) -> Array:
+    """A frame's column as an array: of its own type if pandas', else numbers or objects."""
+    if hasattr(values, "iloc"):
+        return np.asarray(values.to_numpy())
+    if is_number_type(values):
+        return np.asarray(values.to_numpy())  # NaN where missing
+    return as_objects(values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
+
+
+def is_number_type(values: Any) -> bool:
+    """Whether a polars or Arrow column holds numbers, by the name of its type."""
+    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    return name.startswith(("int", "uint", "float", "double", "half", "decimal"))
+
+
+def as_objects(entries: Any) -> Array:
+    """Entries in an array of objects, whatever they are."""
+    found = np.empty(len(entries), dtype=object)
+    found[:] = entries
+    return found
+
+
 def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:
     """Names and values of the columns of a frame or an array of objects."""
-    if hasattr(X, "iloc"):
-        names = tuple(str(name) for name in X.columns)
-        return names, [X.iloc[:, c].to_numpy() for c in range(X.shape[1])]
+    if is_frame(X):
+        columns = [column_values(frame_column(X, c)) for c in range(X.shape[1])]
+        return tuple(column_names(X)), columns
     values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
     return None, list(values.T)

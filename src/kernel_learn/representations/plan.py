@@ -75,7 +75,7 @@ class Plan:
     with which the same model could be fitted: more blocks, fewer kept matrices.
     """
 
-    representation: Literal["gram", "explicit", "landmarks"]
+    representation: Literal["gram", "explicit", "landmarks", "leaves"]
     n_rows: int
     n_landmarks: int  # per kernel
     block_rows: int  # rows of X per block of a pass
@@ -94,6 +94,7 @@ class Plan:
             "gram": f"exact Gram matrix of {n} rows" + many + self._kept(),
             "explicit": f"{M} explicit features of {n} rows, {self.block_rows} rows at a time",
             "landmarks": f"{M} landmarks{many} for {n} rows, {self.block_rows} rows at a time",
+            "leaves": f"exact fits in leaves of {n} rows, at most {self.block_rows} in each",
         }[self.representation]
         need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
         return f"{what}: {need} of a budget of {budget} ({self.reason})"

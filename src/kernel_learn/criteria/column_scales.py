@@ -1,0 +1,116 @@
+"""Scales of columns by the mean squared gradient of a ridge fit.
+
+Repeated twice, from s = 1: Z = X diag(s), R_il = |z_i - z_l|, h = median R,
+K = exp(-R / h), A the ridge coefficients at reg = 0.1, and
+
+    grad_j f_c(z_i) = -(1/h) sum_{l != i} A_lc K_il (z_ij - z_lj) / R_il,
+    M_j = s_j^2 sum_c mean_i [grad_j f_c(z_i)]^2,     s = sqrt(M / max M + 1e-6) / rms.
+
+s_j^2 leads back to the columns as given. A row has no gradient through its
+own kernel. The scales have seen the labels: what is judged with them must be
+held out of them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernel_learn.criteria.ridge import RidgeSolves
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.pairwise import is_sparse, row_blocks
+from kernel_learn.kernels.shared import SharedStatistics
+from kernel_learn.representations.base import Array
+
+ROUNDS = 2
+REG = 0.1
+FLOOR = 1e-6
+# The fitted values have rank below k; of more classes so many directions are followed.
+MOST_DIRECTIONS = 10
+BLOCK_ENTRIES = 2**21
+
+
+@dataclass(frozen=True)
+class ColumnScales:
+    """Scales s (d,) of mean square one, and the mean squared gradients M (d,) behind them."""
+
+    scales: Array
+    relevance: Array
+
+
+def learn_scales(
+    X: Rows,  # (n, d), dense or CSR
+    targets: Targets,
+    blocks: Array | None = None,  # (d,) columns of one number share one scale
+    rounds: int = ROUNDS,
+) -> ColumnScales:
+    """Scales of the columns in the sense above."""
+    s = np.ones(X.shape[1])
+    M = s
+    for _ in range(rounds):
+        Z = scale_columns(X, s)
+        M = s**2 * squared_gradients(Z, targets)
+        if blocks is not None:
+            M = _share(M, blocks)
+        top = float(M.max())
+        if not top > 0:  # nothing depends on any column: all alike
+            return ColumnScales(np.ones_like(s), np.zeros_like(s))
+        s = np.sqrt(M / top + FLOOR)
+        s /= np.sqrt(np.mean(s**2))
+    return ColumnScales(s, M)
+
+
+def squared_gradients(Z: Rows, targets: Targets) -> Array:
+    """sum_c mean_i [grad_j f_c(z_i)]^2 for every column j, (d,)."""
+    S = SharedStatistics(Z)
+    R = S["euclidean"]
+    h = S.median("euclidean", targets.weight)
+    K = np.exp(R / -h)
+    W = np.divide(K, h * R, out=np.zeros_like(K), where=R > 1e-9)
+    A = _directions(K, targets)
+    p = targets.weight / targets.total
+    M = np.zeros(Z.shape[1])
+    size = max(1, BLOCK_ENTRIES // max(len(K), 1))
+    for a in A.T:
+        V = W * a
+        own = V.sum(axis=1)
+        for columns in row_blocks(Z.shape[1], size):
+            M[columns] += _mean_squares(Z[:, columns], V, own, p)
+    return M
+
+
+def _mean_squares(Z: Rows, V: Array, own: Array, p: Array) -> Array:
+    """sum_i p_i (own_i z_ij - [VZ]_ij)^2 for every column; of sparse rows term by term."""
+    if not is_sparse(Z):
+        return np.asarray(p @ (own[:, None] * Z - V @ Z) ** 2)
+    VZ = (Z.T @ V.T).T
+    crossed = Z.multiply((p * own)[:, None]).multiply(VZ).sum(axis=0)
+    squared = Z.multiply(Z).multiply((p * own**2)[:, None]).sum(axis=0)
+    total = p @ VZ**2 - 2 * np.asarray(crossed).ravel() + np.asarray(squared).ravel()
+    return np.asarray(np.maximum(total, 0.0))
+
+
+def scale_columns(X: Rows, s: Array) -> Rows:
+    """X diag(s), sparse if X is."""
+    return X.multiply(s[None, :]).tocsr() if is_sparse(X) else X * s
+
+
+def _directions(K: Array, targets: Targets) -> Array:
+    """Ridge coefficients A; of many classes those along which the fitted values vary most.
+
+    The sum over classes does not change under rotation of the outputs.
+    """
+    ridge = RidgeSolves(K.copy(), targets)
+    if ridge.centred.unit <= 0:
+        return np.zeros((len(K), 1))
+    A = ridge.dual(REG).coef
+    if A.shape[1] <= MOST_DIRECTIONS:
+        return A
+    root = ridge.centred.root[:, None]
+    fitted = ridge.centred.labels - REG * ridge.centred.unit * A / root
+    return np.asarray(A @ np.linalg.svd(fitted, full_matrices=False)[2][:MOST_DIRECTIONS].T)
+
+
+def _share(M: Array, blocks: Array) -> Array:
+    """Each column gets the mean over its block."""
+    return np.asarray((np.bincount(blocks, M) / np.bincount(blocks))[blocks])

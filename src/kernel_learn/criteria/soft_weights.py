@@ -1,0 +1,38 @@
+"""Weights of members by how surely the best of them is better.
+
+With l_m(i) the held-out loss of member m on row i and b the member of least
+mean loss,
+
+    z_m = mean(l_m - l_b) / (std(l_m - l_b) / sqrt(N)),   weight_m ~ exp(-z_m^2 / 2):
+
+paired, so that the noise of the rows cancels. Nothing is fitted, hence
+nothing overfits: with 27 members on 25 to 300 rows greedy selection,
+non-negative least squares and stacking all fitted noise.
+"""
+
+import numpy as np
+
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.representations.base import Array
+
+
+def soft_weights(
+    losses: Array,  # (members, n, k): the loss of each row had it each class
+    targets: Targets,
+) -> Array:
+    """Weights of the members, (members,), that sum to one."""
+    mean = np.tensordot(losses, targets.counts, 2) / targets.total
+    D = losses - losses[mean.argmin()]
+    d = mean - mean.min()
+    squared = np.tensordot(D * D, targets.counts, 2) / targets.total
+    std = np.sqrt(np.maximum(squared - d**2, 0.0))
+    z = d / np.maximum(std / np.sqrt(targets.total), 1e-9)
+    w = np.exp(-0.5 * z**2)
+    return np.asarray(w / w.sum())
+
+
+def mean_and_error(values: Array, targets: Targets) -> tuple[float, float]:
+    """The weighted mean of values (n, k) and its standard error."""
+    mean = float(np.sum(targets.counts * values) / targets.total)
+    variance = float(np.sum(targets.counts * (values - mean) ** 2)) / targets.total
+    return mean, float(np.sqrt(variance / targets.total))

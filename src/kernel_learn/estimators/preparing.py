@@ -1,0 +1,235 @@
+"""From what a user passes to a problem: rows read and merged, labels, weights, groups."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.clock import Clock
+from kernel_learn.estimators.distinct import DistinctRows, merge_rows
+from kernel_learn.estimators.members import Candidate, candidates
+from kernel_learn.estimators.problem import Fitted, Problem
+from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
+from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
+from kernel_learn.estimators.validation import (
+    Array,
+    as_views,
+    check_labels,
+    check_weights,
+    encode_labels,
+    side_by_side,
+)
+from kernel_learn.kernels.codes import categorical_positions
+from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.table import Table, is_frame
+from kernel_learn.representations.summary import row_bytes
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem, and the way back from distinct rows to the rows given."""
+
+    problem: Problem
+    rows: DistinctRows
+    classes: Array
+    kept: Array  # (n_kept,) the rows of positive weight
+    left: Table  # the others
+    n_given: int
+
+    def held_out(self, fitted: Fitted) -> Array:
+        """Held-out probabilities of all rows given; a row of weight zero was never in."""
+        P = np.empty((self.n_given, len(self.classes)))
+        P[self.kept] = fitted.proba[self.rows.inverse]
+        others = np.setdiff1d(np.arange(self.n_given), self.kept)
+        if len(others):
+            P[others] = fitted.machine.proba(self.left)
+        return P
+
+
+def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int) -> Prepared:
+    """Check everything, merge equal rows, decide what is tried."""
+    clock = Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
+    if y is None:
+        raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
+    groups_of_columns = column_groups(estimator.column_groups, X)
+    X = read_rows(estimator, X, reset=True)
+    y = _check_target(y)
+    check_consistent_length(X, y)
+    weight = check_weights(sample_weight, len(y))
+    weight = np.ones(len(y)) if weight is None else weight
+    classes, labels = encode_labels(y, weight)
+    reader = learn_table(X, estimator.categorical)
+    everything = reader.read(X)
+    kept = np.flatnonzero(weight > 0)
+    table = everything if len(kept) == len(y) else everything[kept]
+    labels, weight = labels[kept], weight[kept]
+    weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
+    groups = _check_groups(groups, len(y), kept)
+    rows = merge_rows(table, labels, weight, len(classes), groups, seed)
+    quality = QUALITIES[estimator.quality]
+    tried = _candidates(estimator.quality, rows.targets, table, reader, groups_of_columns)
+    size = _size(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
+    plan = plan_classifier(size, quality, estimator.memory_budget)
+    problem = Problem(
+        table=table[rows.first],
+        reader=reader,
+        targets=rows.targets,
+        sources={"": None, **groups_of_columns},
+        candidates=tried,
+        quality=quality,
+        plan=plan,
+        max_members=int(estimator.max_members),
+        clock=clock,
+        n_jobs=estimator.n_jobs,
+        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+    )
+    left = everything[np.setdiff1d(np.arange(len(y)), kept)]
+    return Prepared(problem, rows, classes, kept, left, len(y))
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
+    views = as_views(X)
+    X = as_rectangle(X if views is None else side_by_side(views)[0])
+    least = 2 if reset else 1
+    if is_frame(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if X.shape[0] < least or X.shape[1] < 1:
+            raise ValueError(
+                f"Found a frame of shape {tuple(X.shape)}; at least {least} sample(s) and 1 "
+                "feature(s) are required."
+            )
+        return X
+    objects = X.dtype.kind in "OUS"
+    finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
+    return validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=None if objects else np.float64,
+        ensure_all_finite=finite,
+        ensure_min_samples=least,
+        reset=reset,
+    )
+
+
+def column_groups(groups: Any, X: Any) -> dict[str, Array]:
+    """Named groups of columns as positions."""
+    views = as_views(X)
+    if views is not None:
+        if groups is not None:
+            raise ValueError(
+                "X is a list of arrays, one per group of columns, and column_groups names groups "
+                "too. Give one of them."
+            )
+        spans = side_by_side(views)[1]
+        return {f"view_{i}": np.arange(span.start, span.stop) for i, span in enumerate(spans)}
+    if groups is None:
+        return {}
+    if not hasattr(groups, "items"):
+        raise ValueError(
+            f"KernelClassifier(column_groups={groups!r}): give a dict of names to lists of columns."
+        )
+    X = as_rectangle(X)
+    return {str(name): np.array(categorical_positions(cols, X)) for name, cols in groups.items()}
+
+
+def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
+    """Factors on the rows' weights whose weighted mean is one, (n,)."""
+    if class_weight is None:
+        return np.ones(len(labels))
+    counts = np.bincount(labels, weight, len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factor = counts.sum() / (len(classes) * counts)
+    else:
+        factor = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
+        raise ValueError(
+            f"class_weight gives the classes {list(classes)} the weights "
+            f"{[float(f) for f in factor]}; each must be positive and finite. "
+            "To leave a class out, leave out its rows."
+        )
+    factor = np.asarray(factor, dtype=np.float64) * counts.sum() / (factor @ counts)
+    return np.asarray(factor[labels])
+
+
+def _candidates(
+    quality: str, targets: Targets, table: Table, reader: TableReader, groups: dict[str, Array]
+) -> list[Candidate]:
+    def of(columns: Array | None, prefix: str) -> list[Candidate]:
+        inside = np.arange(reader.n_columns) if columns is None else columns
+        return bank(
+            quality,
+            numbers=bool(np.isin(reader.numbers, inside).any()),
+            categories=bool(np.isin(reader.categories, inside).any()),
+            is_sparse=is_sparse(table.numbers),
+            n_classes=targets.n_classes,
+            prefix=prefix,
+        )
+
+    found = of(None, "")
+    for name, columns in groups.items():
+        found += of(columns, f"{name}/")
+    if len(groups) > 1:
+        found += candidates("z", "groups1", loss="combined")
+    if targets.groups:  # a hinge knows no way to leave out several rows at once
+        found = [candidate for candidate in found if candidate.loss in ("ridge", "combined")]
+    return found
+
+
+def _size(
+    n_given: int,
+    targets: Targets,
+    table: Table,
+    reader: TableReader,
+    tried: list[Candidate],
+    n_jobs: int | None,
+) -> ClassifierSize:
+    views = {candidate.view for candidate in tried}
+    learned = [candidate for candidate in tried if candidate.learned]
+    most_learned = max(
+        (sum(other.place == one.place for other in learned) for one in learned), default=0
+    )
+    width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
+    places = {candidate.place for candidate in tried}
+    return ClassifierSize(
+        n_given=n_given,
+        n_rows=targets.n,
+        row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
+        n_columns=width,
+        n_classes=targets.n_classes,
+        views=len(views),
+        learned=most_learned,
+        candidates=len(tried),
+        n_jobs=min(effective_n_jobs(n_jobs), len(places)),
+    )
+
+
+def _check_target(y: Any) -> Array:
+    if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
+        raise ValueError(
+            "y has several labels per row, and KernelClassifier gives each row one class. Use "
+            "sklearn.multioutput.MultiOutputClassifier(KernelClassifier())."
+        )
+    return check_labels(y)
+
+
+def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
+    if groups is None:
+        return None
+    groups = column_or_1d(groups)
+    if len(groups) != n:
+        raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
+    found = np.unique(groups, return_inverse=True)[1][kept]
+    if len(np.unique(found)) < 2:
+        raise ValueError("All rows are of one group, and nothing can be left out of it.")
+    return found
+
+
+def _silent(text: str) -> None:
+    pass

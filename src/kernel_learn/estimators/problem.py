@@ -1,0 +1,121 @@
+"""What is to be fitted, what came of it, and what is kept to be asked later."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from kernel_learn.criteria.column_scales import ColumnScales
+from kernel_learn.criteria.permutation import permutation_p_value
+from kernel_learn.criteria.ridge import RidgePath
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.clock import Clock
+from kernel_learn.estimators.distinct import stratified_rows
+from kernel_learn.estimators.judging import REGS, Judged, Sample, scales_of_parts
+from kernel_learn.estimators.leaves import LeafMachine
+from kernel_learn.estimators.machine import Machine
+from kernel_learn.estimators.members import Candidate, candidates
+from kernel_learn.estimators.quality import ClassifierPlan, Quality
+from kernel_learn.estimators.report import Member, Members
+from kernel_learn.estimators.table import TableReader
+from kernel_learn.estimators.table_views import TableView
+from kernel_learn.estimators.validation import Array
+from kernel_learn.kernels.table import Table
+
+# Rows on which the permutation test and the relevance of columns are worked out.
+PROBE_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Distinct rows of a table with their targets, and what may be spent on them."""
+
+    table: Table
+    reader: TableReader
+    targets: Targets
+    sources: Mapping[str, Array | None]  # named groups of columns; "" is all of them
+    candidates: Sequence[Candidate]
+    quality: Quality
+    plan: ClassifierPlan
+    max_members: int
+    clock: Clock = field(default_factory=Clock)
+    n_jobs: int | None = None
+    say: Callable[[str], None] = lambda text: None
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The machine and what is said of it."""
+
+    machine: Machine | LeafMachine
+    members: Members
+    proba: Array  # (n, k) of the distinct rows, held out
+    probe: "Probe"
+    plan: ClassifierPlan  # as it was carried out
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Some rows, kept to say which columns matter and whether there is any signal."""
+
+    sample: Sample
+    owner: Array  # the table's column behind each column of the view
+    view: str
+    n_columns: int
+    learned: Sequence[ColumnScales] | None = None
+
+    @cached_property
+    def relevance(self) -> tuple[Array, Array]:
+        """Share of each column in the mean squared gradient, and its deviation over the parts."""
+        learned = self.learned or scales_of_parts(self.sample, self.view)
+        sums = np.array([np.bincount(self.owner, s.relevance, self.n_columns) for s in learned])
+        totals = sums.sum(axis=1, keepdims=True)
+        shares = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+        return shares[0], shares[1:].std(axis=0)
+
+    def p_value(self, n_permutations: int, seed: int) -> float:
+        """Of a kernel that has not seen the labels: wide, narrow and linear on this view."""
+        view = self.sample.view_rows(self.view)
+        K = np.zeros((self.sample.targets.n, self.sample.targets.n))
+        for candidate in candidates(self.view, "rbf1 rbf10 lin"):
+            K_one = view.gram(view.kernel(candidate))
+            K += K_one / (np.trace(K_one) or 1.0)
+        path = RidgePath(K, self.sample.targets)
+        rng = np.random.default_rng(seed)
+        return permutation_p_value(path, REGS, n_permutations, rng)
+
+
+def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> Members:
+    """What is said of the members, by decreasing weight."""
+    found = []
+    for i in np.argsort(-weights, kind="stable"):
+        one = judged[i]
+        right = np.take_along_axis(targets.counts, one.proba.argmax(axis=1)[:, None], axis=1).sum()
+        found.append(
+            Member(
+                one.candidate.view + (" scaled" if one.candidate.learned else ""),
+                one.kernel,
+                one.reg,
+                float(weights[i]),
+                one.loss,
+                float(1 - right / targets.total),
+            )
+        )
+    return Members(found)
+
+
+def make_probe(
+    problem: Problem,
+    sample: Sample,
+    views: Mapping[str, TableView],
+    learned: Mapping[str, Sequence[ColumnScales]],
+) -> Probe:
+    """The view z of all columns on at most ``PROBE_ROWS`` rows."""
+    name = "z" if "z" in views else next(iter(views))
+    small = replace(
+        sample, views={name: sample.views[name]}, categorical={}, blocks={name: sample.blocks[name]}
+    )
+    if sample.targets.n > PROBE_ROWS:
+        small = small.take(stratified_rows(sample.targets, PROBE_ROWS))
+    return Probe(small, views[name].owner, name, problem.reader.n_columns, learned.get(name))

@@ -1,0 +1,131 @@
+"""Probabilities from held-out scores, and weights by standard errors."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.criteria.second_level import (
+    SHRINKAGES,
+    TEMPERATURES,
+    fit_discriminants,
+    fit_second_level,
+    log_loss_path,
+    log_losses,
+    rank_scores,
+    softmax,
+)
+from kernel_learn.criteria.soft_weights import mean_and_error, soft_weights
+from kernel_learn.criteria.targets import Targets
+from oracles import classifier as oracle
+from tolerances import EXACT
+
+
+@pytest.fixture
+def counts(rng):
+    """Weights from one to three, one row of two classes."""
+    counts = np.eye(3)[np.arange(20) % 3] * rng.integers(1, 4, size=(20, 1))
+    counts[4] = [0, 2, 1]
+    return counts
+
+
+@pytest.fixture
+def scores(counts, rng):
+    return counts / counts.sum(axis=1, keepdims=True) + 0.6 * rng.standard_normal((20, 3))
+
+
+def test_discriminants_count_weights_as_repetitions(scores, counts, rng):
+    new = rng.standard_normal((6, 3))
+    for g, found in zip(SHRINKAGES, fit_discriminants(scores, counts), strict=True):
+        expected = oracle.discriminant_logits(scores, counts, g, new)
+        np.testing.assert_allclose(found(new), expected, atol=1e3 * EXACT)
+
+
+def test_scores_that_sum_to_one_and_classes_without_rows(counts, rng):
+    S = rng.dirichlet(np.ones(3), size=20) + counts / counts.sum(axis=1, keepdims=True)
+    S /= 2
+    counts[:, 2] = 0
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    for g, found in zip(SHRINKAGES, fit_discriminants(S, counts), strict=True):
+        assert np.isfinite(found(S)).all()
+        expected = oracle.discriminant_logits(S, counts, g, S)
+        np.testing.assert_allclose(found(S), expected, atol=1e-6)
+
+
+def test_second_level_is_cross_fitted(scores, counts):
+    folds = np.arange(20) % 5
+    targets = Targets(counts)
+    found = fit_second_level(scores, targets, folds)
+    losses = {}
+    for g in SHRINKAGES:
+        L = np.empty((20, 3))
+        for part in range(5):
+            a, b = folds != part, folds == part
+            L[b] = oracle.discriminant_logits(scores[a], counts[a], g, scores[b])
+        for t in TEMPERATURES:
+            losses[g, t] = oracle.log_loss(t * L, counts), t * L
+    (g, t), (loss, logits) = min(losses.items(), key=lambda item: item[1][0])
+    assert found.loss == pytest.approx(loss, abs=EXACT)
+    np.testing.assert_allclose(found.logits, logits, atol=1e3 * EXACT)
+    np.testing.assert_allclose(
+        found.map(scores), t * oracle.discriminant_logits(scores, counts, g, scores), atol=1e-6
+    )
+    np.testing.assert_allclose(found.proba().sum(axis=1), 1)
+
+
+def test_unmasks_a_middle_class(rng):
+    """Three classes on a line: linear scores never put the middle one first."""
+    x = np.repeat([-1.0, 0.0, 1.0], 40) + 0.1 * rng.standard_normal(120)
+    Y = np.eye(3)[np.repeat([0, 1, 2], 40)]
+    A = np.stack([np.ones(120), x], axis=1)
+    S = A @ np.linalg.lstsq(A, Y, rcond=None)[0]
+    found = fit_second_level(S, Targets(Y), np.arange(120) % 5)
+    wrong = [np.mean(P.argmax(axis=1) != Y.argmax(axis=1)) for P in (S, found.proba())]
+    assert wrong[0] > 0.2 and wrong[1] < 0.02
+
+
+def test_losses(scores, counts):
+    targets = Targets(counts)
+    found = log_loss_path(scores, targets, np.array([0.5, 2.0]))
+    expected = [oracle.log_loss(t * scores, counts) for t in (0.5, 2.0)]
+    np.testing.assert_allclose(found, expected, atol=EXACT)
+    ranked = rank_scores(np.array([scores, np.zeros_like(scores)]), targets)
+    assert ranked[0] < ranked[1] == pytest.approx(np.log(3))
+
+
+def test_soft_weights(counts, rng):
+    proba = rng.dirichlet(np.ones(3), size=(4, 20))
+    proba[0] = 0.5 * proba[0] + 0.5 * counts / counts.sum(axis=1, keepdims=True)
+    proba[1] = 0.98 * proba[0] + 0.02 * proba[1]
+    found = soft_weights(log_losses(proba), Targets(counts))
+    np.testing.assert_allclose(found, oracle.weights_by_standard_errors(proba, counts), atol=EXACT)
+    assert found.argmax() == 0 and found.sum() == pytest.approx(1)
+
+
+def test_a_member_twice_shares_its_weight(counts, rng):
+    losses = log_losses(rng.dirichlet(np.ones(3), size=(1, 20)))
+    np.testing.assert_allclose(soft_weights(np.vstack([losses] * 3), Targets(counts)), 1 / 3)
+
+
+def test_mean_and_error(counts, rng):
+    values = rng.uniform(size=(20, 3))
+    units = np.array([values[i, c] for i, c in oracle.repeat(counts)])
+    expected = units.mean(), units.std() / np.sqrt(len(units))
+    assert mean_and_error(values, Targets(counts)) == pytest.approx(expected)
+
+
+def test_softmax_of_large_logits():
+    assert softmax(np.array([[1e4, 0.0], [0.0, 0.0]])).tolist() == [[1.0, 0.0], [0.5, 0.5]]
+
+
+def test_scores_that_speak_against_their_class_are_left_out(rng):
+    """Backwards they would predict every row: what leaving out does where there is no signal."""
+    y = np.arange(60) % 3
+    Y = np.eye(3)[y]
+    backwards = 1 / 3 - 0.01 * Y + 0.001 * rng.standard_normal((60, 3))
+    found = fit_second_level(backwards, Targets(Y), np.arange(60) // 3 % 5)
+    np.testing.assert_allclose(found.proba(), 1 / 3, atol=1e-6)
+    half = backwards.copy()
+    half[:, 0] = Y[:, 0] + 0.1 * rng.standard_normal(60)
+    P = fit_second_level(half, Targets(Y), np.arange(60) // 3 % 5).proba()
+    assert P[y == 0, 0].mean() > 0.9 and 0.4 < P[y == 1, 1].mean() < 0.6
+    pairs = fit_discriminants(-Y[:, :1], Y, roles=np.array([[-1.0, 1.0, 0.0]]))[0]
+    assert np.abs(pairs.coef).max() > 0

@@ -1,0 +1,148 @@
+"""Frames of every kind in every estimator, and lists of views."""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import kernel_learn as kl
+from kernel_learn.estimators.validation import as_views
+from kernel_learn.kernels import ColumnKernel, Gaussian, Hamming, Linear, Matching, Spectrum
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 4))
+Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.8)
+NAMES = ["a", "b", "c", "d"]
+FAST = {name: {"max_iter": 3} for name in ("KernelLMNN", "KernelMCML", "KernelMMC", "KernelNCA")}
+FAST |= {"ExpansionSVC": {"n_points": 4, "max_iter": 5}, "KernelClassifier": {"quality": "fast"}}
+ESTIMATORS = sorted(name for name in kl.__all__ if hasattr(getattr(kl, name), "fit"))
+BANKS = [name for name in ESTIMATORS if getattr(getattr(kl, name), "accepts_banks", False)]
+
+# Without a kernel of the user's, or with points that are not rows of the sample.
+NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC")
+
+
+def frame_of(library, columns):
+    module = importlib.import_module(library)
+    return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+
+def numbers(library, A=X):
+    return frame_of(library, {name: A[:, c] for c, name in enumerate(NAMES)})
+
+
+def make(name, **options):
+    kind = getattr(kl, name)
+    seed = {"random_state": 0} if "random_state" in kind().get_params() else {}
+    return kind(**FAST.get(name, {}), **seed, **options)
+
+
+def outputs(model, rows):
+    methods = ("transform", "predict", "predict_proba")
+    return [np.asarray(getattr(model, name)(rows)) for name in methods if hasattr(model, name)]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", ESTIMATORS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_frame_of_numbers_is_an_array_with_names(name, library):
+    expected = outputs(make(name).fit(X, Y), X[:9])
+    model = make(name).fit(numbers(library), Y)
+    assert list(model.feature_names_in_) == NAMES
+    tolerance = 1e-3 if name == "AlignmentSubspace" else 1e-10  # a local search stops at its tol
+    for now, then in zip(outputs(model, numbers(library, X[:9])), expected, strict=True):
+        np.testing.assert_allclose(now, then, atol=tolerance)
+    other = frame_of(library, {name: X[:, c] for c, name in enumerate("badc")})
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(other) if hasattr(model, "predict") else model.transform(other)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name not in NO_COLUMNS])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_columns_by_name(name, library):
+    expected = outputs(make(name, kernel=ColumnKernel(Gaussian(), [0, 2])).fit(X, Y), X[:9])
+    model = make(name, kernel=ColumnKernel(Gaussian(), ["a", "c"])).fit(numbers(library), Y)
+    for now, then in zip(outputs(model, numbers(library, X[:9])), expected, strict=True):
+        np.testing.assert_allclose(now, then, atol=1e-10)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_kernels_of_mixed_columns_agree_with_pandas(library):
+    words = np.array(["red", "blue", "green"])[RNG.integers(0, 3, 60)].tolist()
+    words[5] = None
+    texts = ["".join(RNG.choice(list("abc"), 6)) for _ in range(60)]
+    columns = {"x": X[:, 0], "k": RNG.integers(0, 9, 60), "word": words, "text": texts}
+    bank = {
+        "numbers": ColumnKernel(Gaussian(), slice("x", "k")),
+        "word": ColumnKernel(Matching(), "word"),
+        "text": ColumnKernel(Spectrum(2), "text"),
+        "mixed": ColumnKernel(Hamming(categorical=["word"]), ["x", "word"]),
+    }
+    frames = [frame_of(one, columns) for one in ("pandas", library)]
+    model, other = (kl.KernelDiscriminant(bank, reg=0.1).fit(frame, Y) for frame in frames)
+    np.testing.assert_allclose(model.kernel_weights_, other.kernel_weights_, atol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_proba(frames[0]), other.predict_proba(frames[1]), atol=1e-8
+    )
+    for kernel in bank.values():
+        fitted = kernel.resolve(frames[0])
+        np.testing.assert_allclose(fitted(frames[1]), fitted(frames[0]), atol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_missing_numbers_are_refused_by_name(library):
+    columns = {"a": [1.0, None, 3.0, 4.0], "b": ["x", "y", "x", "y"]}
+    model = kl.KernelDiscriminant(ColumnKernel(Gaussian(), "a"))
+    with pytest.raises(ValueError, match=r"\['a'\].*NaN"):
+        model.fit(frame_of(library, columns), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"no columns \['z'\]"):
+        kl.KernelDiscriminant(ColumnKernel(Linear(), "z")).fit(
+            frame_of(library, columns), [0, 1, 0, 1]
+        )
+
+
+class TestViews:
+    views = (X[:, :3], X[:, 3:])
+    new = (X[:9, :3], X[:9, 3:])
+
+    @pytest.mark.parametrize("form", [list, tuple])
+    @pytest.mark.parametrize("name", BANKS)
+    def test_a_bank_takes_one_view_per_kernel(self, name, form):
+        columns = [ColumnKernel(Gaussian(), slice(0, 3)), ColumnKernel(Linear(), [3])]
+        expected = outputs(make(name, kernel=columns).fit(X, Y), X[:9])
+        model = make(name, kernel=[Gaussian(), Linear()]).fit(form(self.views), Y)
+        for rows in (form(self.new), X[:9]):
+            for now, then in zip(outputs(model, rows), expected, strict=True):
+                np.testing.assert_allclose(now, then, atol=1e-9)
+
+    def test_frames_and_sparse_matrices_as_views(self):
+        expected = kl.KernelDiscriminant([Linear(), Linear()], reg=0.1).fit(self.views, Y)
+        frames = [pd.DataFrame(self.views[0], columns=list("abc")), self.views[1]]
+        sparse_views = [sparse.csr_array(view) for view in self.views]
+        for views in (frames, sparse_views):
+            model = kl.KernelDiscriminant([Linear(), Linear()], reg=0.1).fit(views, Y)
+            np.testing.assert_allclose(
+                model.predict_proba(views), expected.predict_proba(self.views), atol=1e-8
+            )
+
+    def test_any_other_list_is_rows(self):
+        assert as_views([[1.0, 2.0], [3.0, 4.0]]) is None
+        assert as_views(X) is None
+        assert as_views([X, X[:, :1]], 3) is None
+        assert as_views([X[:, 0], X]) is None
+        assert as_views([]) is None
+        assert len(as_views([X, X])) == 2
+        kl.KernelDiscriminant([Gaussian(), Linear()]).fit(X.tolist(), Y)
+
+    def test_views_that_do_not_fit_are_refused(self):
+        model = kl.KernelDiscriminant([Gaussian(), Linear()])
+        with pytest.raises(ValueError, match="they need the same rows"):
+            model.fit([X, X[:-1]], Y)
+        model.fit(self.views, Y)
+        with pytest.raises(ValueError, match=r"views with \[1, 3\] columns, .* had \[3, 1\]"):
+            model.predict(self.views[::-1])
+        with pytest.raises(ValueError):
+            kl.KernelDiscriminant([Gaussian(), Linear(), Linear()]).fit(self.views, Y)
