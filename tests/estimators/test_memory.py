@@ -138,7 +138,7 @@ def test_shapes_of_the_classifier(n, d, classes, options):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
     y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, classes) / classes))
-    kl.KernelClassifier(**options).fit(X[:80], y[:80])
+    kl.KernelClassifier(**options).fit(X[:200], y[:200])
     tracemalloc.start()
     model = kl.KernelClassifier(**options).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
