@@ -1,6 +1,6 @@
-"""Ratios of times within one run on one thread."""
+"""Ratios of CPU times within one run on one thread."""
 
-from time import perf_counter
+from time import process_time
 
 from threadpoolctl import threadpool_limits
 
@@ -11,9 +11,9 @@ def best_times(functions, repeats=5):
     with threadpool_limits(1):
         for _ in range(repeats):
             for name, function in functions.items():
-                start = perf_counter()
+                start = process_time()
                 function()
-                times[name].append(perf_counter() - start)
+                times[name].append(process_time() - start)
     return {name: min(values) for name, values in times.items()}
 
 

@@ -1,6 +1,6 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import constraints, kernels, presets
+from kernel_learn import constraints, kernels, metrics, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
@@ -45,5 +45,6 @@ __all__ = [
     "__version__",
     "constraints",
     "kernels",
+    "metrics",
     "presets",
 ]

@@ -10,7 +10,6 @@ from kernel_learn.criteria.inductive import BaseReference, RegularizedDual, meas
 from kernel_learn.criteria.regularizers import Frobenius, LogDet, Pola, Regularizer, Trace
 from kernel_learn.kernels import Gaussian
 from kernel_learn.representations import FeatureMap
-from kernel_learn.representations.points import whole_points
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from oracles import inductive as oracle
 
@@ -68,7 +67,7 @@ def explicit(name):
 
 def dual_of(regularizer, family, gamma=GAMMA):
     terms = FAMILIES[family].terms(BaseReference(KERNEL(X)))
-    measured = measure_constraints(terms, whole_points(FEATURES, X), regularizer.alpha, None)
+    measured = measure_constraints(terms, lambda rows: FEATURES(X[rows]), regularizer.alpha, None)
     return RegularizedDual(regularizer, measured.constraints, gamma)
 
 

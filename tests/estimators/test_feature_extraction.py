@@ -113,6 +113,7 @@ class TestDiscriminantQR:
 
         rows = np.argsort(np.arange(len(y)) % 3, kind="stable")[:n]
         model = KernelDiscriminantQR(kernel).fit(X[rows], y[rows])
+        assert evaluated.pop(0) == min(n, 100) ** 2  # is the function a kernel at all?
         assert sum(evaluated) <= n * 3 + 2 * 9  # K(X, c), and K(c, c) for R and the centroids
         evaluated.clear()
         model.transform(X_NEW)

@@ -95,23 +95,24 @@ def test_least_is_accepted_and_less_is_refused_before_anything_is_allocated(name
 
 
 @pytest.mark.parametrize(
-    ("n", "d", "classes", "form", "budget"),
+    ("name", "n", "d", "classes", "form", "budget"),
     [
-        (60_000, 10, 100, "landmarks", None),  # one-hot targets were 48 MB
-        (2000, 2000, 3, "landmarks", None),
-        (180, 6000, 3, "exact", None),
-        (20_000, 20, 5, "landmark bank", None),
-        (60_000, 10, 100, "landmarks", "32MB"),
+        ("HSICSubspace", 60_000, 10, 100, "landmarks", None),  # one-hot targets were 48 MB
+        ("HSICSubspace", 2000, 2000, 3, "landmarks", None),
+        ("HSICSubspace", 180, 6000, 3, "exact", None),
+        ("HSICSubspace", 20_000, 20, 5, "landmark bank", None),
+        ("HSICSubspace", 60_000, 10, 100, "landmarks", "32MB"),
+        ("KernelDiscriminant", 60_000, 10, 100, "landmarks", "32MB"),
     ],
 )
-def test_large_shapes(n, d, classes, form, budget):
+def test_large_shapes(name, n, d, classes, form, budget):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, d)), np.arange(n) % classes
     if form == "exact":
         X = X[np.arange(n) // 2]  # half of the rows are repeated
     import tracemalloc
 
-    model = make("HSICSubspace", form).set_params(memory_budget=budget)
+    model = make(name, form).set_params(memory_budget=budget)
     tracemalloc.start()
     model.fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]

@@ -157,3 +157,26 @@ def test_parameters_of_their_own():
         kl.KernelMCML(max_iter=2).fit(X, y)
     a, b = (kl.KernelLMNN("linear", n_neighbors=k).fit(X, y).kernel_(X) for k in (1, 4))
     assert np.abs(a - b).max() > 1e-3
+
+
+LEARNERS = [kl.KernelLMNN, kl.KernelMCML, kl.KernelMMC, kl.KernelNCA, kl.KernelRCA]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_row_per_class_is_refused(learner):
+    """MMC did not end on such labels, NCA and RCA said "singular matrix"."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    for rows, y in ((X, np.arange(12)), (X[np.arange(24) // 2], np.arange(24) // 2)):
+        with pytest.raises(ValueError, match="no class has two distinct rows"):
+            learner().fit(rows, y)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_float32_rows_give_what_float64_rows_give(learner):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3)).astype(np.float32)
+    y = (X[:, 0] > 0).astype(int)
+    options = {} if learner is kl.KernelRCA else {"max_iter": 10}
+    single, double = (learner(**options).fit(A, y) for A in (X, X.astype(np.float64)))
+    np.testing.assert_allclose(single.kernel_(X), double.kernel_(X), rtol=1e-6, atol=1e-9)

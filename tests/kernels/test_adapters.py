@@ -1,11 +1,14 @@
 """Kernels of others: functions, names of scikit-learn, Gaussian-process kernels."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
+from kernel_learn import HSICSubspace
 from kernel_learn.kernels import (
     FunctionKernel,
     Gaussian,
@@ -136,3 +139,18 @@ def test_gaussian_process_kernel_has_nested_parameters():
     kernel = as_kernel(gp.RBF(1.0))
     kernel.set_params(kernel__length_scale=0.5)
     np.testing.assert_allclose(kernel(X), gp.RBF(0.5)(X), rtol=EXACT)
+
+
+def test_a_function_is_looked_at_before_it_is_trusted():
+    """Asymmetric and indefinite functions were accepted without a word."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), np.arange(150) % 2
+    with pytest.raises(
+        ValueError, match=r"kernel function .* is not symmetric: entry .* k\(z, x\)"
+    ):
+        HSICSubspace(lambda A, B: A @ B.T + A[:, :1]).fit(X, y)
+    with pytest.warns(UserWarning, match="not positive semidefinite: on 100 rows"):
+        HSICSubspace(lambda A, B: np.tanh(2 * A @ B.T - 1)).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        HSICSubspace(lambda A, B: A @ B.T).fit(X, y)

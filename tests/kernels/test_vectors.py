@@ -347,3 +347,13 @@ def test_width_is_a_unit_of_length(rows, gamma, factor):
         np.testing.assert_allclose(
             kernel(gamma / factor**power)(rows * factor), kernel(gamma)(rows), atol=EXACT
         )
+
+
+def test_rounded_distances_are_never_negative():
+    """exp(-gamma d) of rows that coincide is one however sharp the kernel: it was 4.5."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 5)) + 3.0
+    for gamma in (1e6, 1e14):
+        K = Gaussian(gamma)(X, X[::-1].copy())
+        assert K.max() <= 1.0
+        np.testing.assert_allclose(np.diagonal(K[:, ::-1]), 1.0, atol=1e-12 * gamma)

@@ -113,3 +113,15 @@ def test_search_walks_downhill_from_a_bad_start():
     whole = leave_one_out(form.at(np.ones(1)), lams)
     found = search_leave_one_out(form.at(np.ones(1)), lams, rows=36, steps=13)
     assert found.lams[found.best] == pytest.approx(whole.lams[whole.best])
+
+
+def test_search_takes_small_and_decomposed_samples():
+    form = GramForm(KERNELS[:1], X, T)
+    lams = list(np.geomspace(1e-3, 1e3, 13))
+    expected = search_leave_one_out(form.at(np.ones(1)), lams, rows=20)
+    sample = form.at(np.ones(1))
+    assert len(sample.spectrum.w)
+    found = search_leave_one_out(sample, lams, rows=20)
+    np.testing.assert_array_equal(found.lams, expected.lams)
+    small = search_leave_one_out(form.at(np.ones(1)), lams)  # fewer rows than it would look at
+    assert small.lams[small.best] in lams

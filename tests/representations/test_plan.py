@@ -112,7 +112,9 @@ def test_amounts(text, amount):
     assert parse_memory(text) == amount
 
 
-@pytest.mark.parametrize("bad", ["lots", "GB", -1, 0, "2XB", [1]])
+@pytest.mark.parametrize(
+    "bad", ["lots", "GB", -1, 0, "2XB", [1], "1.5.2GB", ".", "0MB", True, float("inf")]
+)
 def test_not_amounts(bad):
     with pytest.raises(ValueError, match="amount of memory"):
         parse_memory(bad)

@@ -35,10 +35,10 @@ def metric_distances(Z: Array, A: Array) -> Array:
     return np.asarray(D)
 
 
-def scatter(Z: Array, W: Array) -> Array:
-    """sum_ij W_ij (z_i - z_j)(z_i - z_j)'."""
-    V = W + W.T
-    return np.asarray(Z.T @ (V.sum(axis=1)[:, None] * Z - V @ Z))
+def scatter(Z: Array, W: Array, F: Array | None = None) -> Array:
+    """sum_ij W_ij (z_i - z_j)(f_i - f_j)', f = z if not given."""
+    V, F = W + W.T, Z if F is None else F
+    return np.asarray(Z.T @ (V.sum(axis=1)[:, None] * F - V @ F))
 
 
 class LargeMargin:
@@ -170,12 +170,14 @@ class NeighbourhoodComponents:
 
     def evaluate(self, L: Array) -> tuple[float, Array]:
         """(value, gradient) of the criterion."""
-        D = squared_distances(self.Z @ L.T)
+        F = self.Z @ L.T
+        D = squared_distances(F)
         P, _ = neighbour_probabilities(D)
         own = np.where(self.same, P, 0.0)
         p = own.sum(axis=1)
         W = (P * p[:, None] - own) / len(D)
-        gradient = 2 * L @ scatter(self.Z, W) - 2 * self.reg * L
+        # sum_ij W_ij L (z_i - z_j)(z_i - z_j)' with few columns F = Z L' in the place of Z
+        gradient = 2 * scatter(self.Z, W, F).T - 2 * self.reg * L
         return float(p.mean()) - self.reg * float(np.sum(L**2)), gradient
 
 

@@ -1,6 +1,5 @@
 """Subspace kernels by kernel-target alignment (SKFE)."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +19,7 @@ from kernel_learn.estimators.validation import (
     check_positive,
     validate_labelled,
 )
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, Needs, Spectrum
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
@@ -227,11 +227,10 @@ class AlignmentSubspace(SubspaceTransformer):
 
     def _warn(self, result: Result) -> None:
         if result.status == "stopped":
-            warnings.warn(
+            warn_user(
                 f"AlignmentSubspace stopped after {result.n_iter} iterations with a gradient of "
                 f"norm {result.grad_norm:.2g} (tol={self.tol:g}); raise max_iter to go on.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
 

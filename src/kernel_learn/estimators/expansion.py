@@ -1,6 +1,5 @@
 """Support vector machines on a few expansion points that are learned."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
@@ -144,12 +144,11 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
             self._store_result(result)
             points = result.point * scale
             if result.status == "stopped":
-                warnings.warn(
+                warn_user(
                     f"ExpansionSVC stopped after {result.n_iter} iterations with a gradient of "
                     f"{result.grad_norm / unit:.2g} of the first objective (tol={self.tol:g}); "
                     "raise max_iter or tol.",
                     ConvergenceWarning,
-                    stacklevel=3,
                 )
         self._store_machines(criterion, points.astype(data.X.dtype))
         return self

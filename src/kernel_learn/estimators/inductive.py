@@ -1,6 +1,5 @@
 """Inductive regularised kernel learning from pairs, triplets and labels (Jain et al. 2010)."""
 
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -33,6 +32,7 @@ from kernel_learn.estimators.validation import (
     check_n_components,
     check_positive,
     check_spread,
+    copied_bytes,
     encode_labels,
     validate_rows,
 )
@@ -40,6 +40,7 @@ from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import n_rows, take_rows
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.transformed import TransformedKernel
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
     FeatureMap,
@@ -50,6 +51,7 @@ from kernel_learn.representations import (
 )
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import Points, exact_points, feature_points
+from kernel_learn.representations.summary import row_bytes
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from kernel_learn.solvers.result import Result
 
@@ -323,11 +325,12 @@ default="pairs"
                 f"constraints={type(constraints).__name__} is not a set of constraints; see "
                 "kernel_learn.constraints: Pairs, Triplets, Similarities, ClassProbabilities."
             )
-        X = validate_rows(self, kernel, X, reset=True)
+        given_rows, X = X, validate_rows(self, kernel, X, reset=True)
+        copied = copied_bytes(X, given_rows)
         n, is_matrix = n_rows(X), kernel.input == "matrix"
         table = _RowTable(kernel, X)
         nothing = np.empty((n, 0))
-        whole = source = ArraySource(X, nothing, is_matrix=is_matrix)
+        whole = source = ArraySource(X, nothing, is_matrix=is_matrix, copied_bytes=copied)
         if not isinstance(given, Constraints):
             given = self._draw(source, y, given, rng)
         elif constraints is None and given.holds_indices:
@@ -338,7 +341,9 @@ default="pairs"
         indexed = given.indexed(table.index)
         if table.n_extra:
             more = np.empty((n + table.n_extra, 0))
-            source = ArraySource(table.rows(), more, is_matrix=is_matrix)
+            rows = table.rows()
+            copied += n_rows(rows) * row_bytes(rows)
+            source = ArraySource(rows, more, is_matrix=is_matrix, copied_bytes=copied)
             whole = source.subset(np.arange(n))
         warn_of_contradictions(indexed)
         return _Data(kernel, source, whole, indexed, indexed.rows())
@@ -394,7 +399,7 @@ default="pairs"
                 source,
                 landmarks,
                 self.memory_budget,
-                Needs(8.0, 8.0, extra=extra, remedy="fewer constraints"),
+                Needs(8.0, 8.0, reordered=True, extra=extra, remedy="fewer constraints"),
                 exact_rows=EXACT_ROWS,
                 default_landmarks=DEFAULT_LANDMARKS,
             )
@@ -419,7 +424,9 @@ default="pairs"
         points = feature_points(features, source, rows, data.constrained)
         few = rows[data.constrained.first[:REFERENCE_ROWS]]
         X_few = to_double(take_rows(source.X, few))
-        K = data.kernel(X_few, to_double(data.kernel.reference(source.X, few)))
+        is_matrix = data.kernel.input == "matrix"
+        X_ref = to_double(data.kernel.reference(source.X, few)) if is_matrix else None
+        K = data.kernel(X_few, X_ref)
         base_values = partial(kernel_values, kernel=data.kernel, X=source.X)
         is_exact = self.plan_.representation == "explicit"
         return _MeasuredRows(features, points, K, None if is_exact else base_values)
@@ -460,12 +467,11 @@ default="pairs"
                 **options,
             )
         if result.status != "optimal":
-            warnings.warn(
+            warn_user(
                 f"InductiveKernel stopped after {result.n_iter} iterations at a relative gap of "
                 f"{result.relative_gap:.2g} (tol={self.tol:g}). Raise max_iter, or lower slack if "
                 "the constraints cannot all be met.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         return result
 
@@ -494,11 +500,9 @@ default="pairs"
             factor = (V[:, kept] * np.sqrt(w[kept]))[:, ::-1]
         if self.n_components is not None:
             if self.n_components > factor.shape[1]:
-                warnings.warn(
+                warn_user(
                     f"n_components={self.n_components} directions were asked for, and the learned "
                     f"kernel has {factor.shape[1]}; transform gives {factor.shape[1]} columns.",
-                    UserWarning,
-                    stacklevel=4,
                 )
             factor = factor[:, : self.n_components]
             alpha, w, V = 0.0, np.ones(factor.shape[1]), factor
@@ -597,11 +601,9 @@ def stack_sparse(parts: list[Any]) -> Any:
 def warn_of_contradictions(constraints: Constraints) -> None:
     n = sum(family.contradictions() for family in constraints.families if isinstance(family, Pairs))
     if n:
-        warnings.warn(
+        warn_user(
             f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
             "settles between them.",
-            UserWarning,
-            stacklevel=5,
         )
 
 

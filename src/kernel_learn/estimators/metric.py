@@ -1,6 +1,6 @@
 """Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
 
-import warnings
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, NamedTuple, Self
 
@@ -24,7 +24,15 @@ from kernel_learn.estimators.validation import (
     check_spread,
     validate_labelled,
 )
-from kernel_learn.representations import FeatureMap, Needs, build_features, plan_source
+from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations import (
+    ArraySource,
+    FeatureMap,
+    Needs,
+    build_features,
+    plan_source,
+)
+from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
@@ -54,8 +62,11 @@ class KernelMetric(SubspaceTransformer):
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
-        self.classes_ = data.classes
-        n, source = data.source.n_rows, data.source
+        # in float64: what float32 leaves of directions with little variance is their noise
+        source = data.source.with_rows(to_double(data.X))
+        data = replace(data, source=source)
+        self.classes_, n = data.classes, source.n_rows
+        self._check_classes(source)
 
         def extra(_: int, M: int) -> float:
             """All pairs of rows, and the features of all rows."""
@@ -66,7 +77,7 @@ class KernelMetric(SubspaceTransformer):
             source,
             self.landmarks,
             self.memory_budget,
-            Needs(6.0, 6.0, extra=extra, remedy="fit it on a subset of the rows"),
+            Needs(6.0, 6.0, reordered=True, extra=extra, remedy="fit it on a subset of the rows"),
             exact_rows=EXACT_ROWS,
             default_landmarks=DEFAULT_LANDMARKS,
         )
@@ -85,6 +96,16 @@ class KernelMetric(SubspaceTransformer):
         size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
         check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
         return _Problem(Z / np.sqrt(scale), data.labels, features, scale)
+
+    def _check_classes(self, source: ArraySource) -> None:
+        assert source.n_classes is not None
+        kinds = np.unique(source.inverse * source.n_classes + source.labels)
+        if source.n_distinct > 1 and np.bincount(kinds % source.n_classes).max() < 2:
+            raise ValueError(
+                f"{type(self).__name__} learns from rows of one class that differ, and no class "
+                f"has two distinct rows ({source.n_classes} classes, {source.n_distinct} distinct "
+                "rows). Check that y holds classes and not numbers of rows."
+            )
 
     def _store_metric(self, problem: _Problem, A: Array) -> None:
         """kernel_ from A in scaled features; principal axes of the learned kernel first."""
@@ -106,11 +127,10 @@ class KernelMetric(SubspaceTransformer):
         self.objective_, self.gap_ = result.value, result.gap
         self.n_iter_, self.history_ = result.n_iter, result.history
         if result.status != "optimal":
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative "
                 f"gap of {result.relative_gap:.2g}. Raise max_iter, tol or reg.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     reg: float

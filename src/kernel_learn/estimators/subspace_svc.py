@@ -1,6 +1,5 @@
 """A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -35,6 +34,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, Gram, Needs, Spectrum
 from kernel_learn.representations.sources import one_hot
 
@@ -312,13 +312,11 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
         n_wanted = check_n_components(self.n_components, len(data.classes), self)
         if n_wanted > len(data.classes):
-            warnings.warn(
+            warn_user(
                 f"n_components={n_wanted} directions were asked for, and {n_machines} "
                 f"machine{'s' * (n_machines > 1)} of {len(data.classes)} classes determine "
                 f"{n_machines}; transform gives {n_machines} "
                 f"column{'s' * (n_machines > 1)}.",
-                UserWarning,
-                stacklevel=5,
             )
         self._check_bank(data)
         source, inverse, _ = data.source.merged_by_label()
@@ -400,7 +398,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
                 f"The bounds did not meet to tol={self.tol:g} in {solution.n_iter} steps; "
                 f"{bounds}. Allow more steps (max_iter) or a larger tol, or scale C down."
             )
-        warnings.warn(text, ConvergenceWarning, stacklevel=5)
+        warn_user(text, ConvergenceWarning)
 
     def _store(
         self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
@@ -421,12 +419,10 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         self.sharpness_ = rows.sharpness(solution, problem, self.reg_)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
-            warnings.warn(
+            warn_user(
                 f"n_components={self.n_components} directions were asked for, and the weights of "
                 f"the machines have rank {self.n_components_}; transform gives "
                 f"{self.n_components_} columns.",
-                UserWarning,
-                stacklevel=4,
             )
 
 

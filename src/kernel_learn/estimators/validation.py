@@ -17,11 +17,12 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from kernel_learn.kernels.bank import Combination, resolve_bank
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
-from kernel_learn.kernels.pairwise import is_sparse, take_rows
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
 
@@ -84,23 +85,47 @@ class Valued(Training):
 
 def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
+    given = X
     kernels, names, X = _fit_rows(estimator, X, y)
     y = check_labels(y)
     n, is_matrix = len(y), kernels[0].input == "matrix"
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     classes, labels = encode_labels(y, weight)
-    source = ArraySource(X, labels, weight, n_classes=len(classes), is_matrix=is_matrix)
+    source = ArraySource(
+        X,
+        labels,
+        weight,
+        n_classes=len(classes),
+        is_matrix=is_matrix,
+        copied_bytes=copied_bytes(X, given),
+    )
     return Labelled(kernels, source, names, kept, n, classes)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
+    given = X
     kernels, names, X = _fit_rows(estimator, X, y)
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     n, is_matrix = len(y), kernels[0].input == "matrix"
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
-    source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix)
+    copied = copied_bytes(X, given)
+    source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix, copied_bytes=copied)
     return Valued(kernels, source, names, kept, n, y.ndim == 1)
+
+
+def copied_bytes(X: Rows, given: Any) -> float:
+    """What the checked rows take beside the rows that were given: nothing if they are the same."""
+
+    def numbers(A: Any) -> Any:
+        A = A.numbers if isinstance(A, Table) else A
+        return getattr(A, "data", None) if hasattr(A, "tocsr") else A  # some have no data array
+
+    own, other = numbers(X), numbers(given)
+    arrays = isinstance(own, np.ndarray) and isinstance(other, np.ndarray)
+    if X is given or (arrays and np.may_share_memory(own, other)):
+        return 0.0
+    return n_rows(X) * row_bytes(X)
 
 
 def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] | None, Rows]:
@@ -184,7 +209,19 @@ def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Row
             raise ValueError(f"Found {len(rows)} strings, and at least {least} are required.")
         return rows
     if kernel.input == "columns":
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
         X = X if is_frame(X) or hasattr(X, "tocsr") else np.asarray(X)
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array, got {len(X.shape)}D array instead: a ColumnKernel takes rows "
+                "of several columns. Reshape your data."
+            )
+        if X.shape[0] < least:
+            raise ValueError(
+                f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of "
+                f"{least} is required."
+            )
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return _table(kernel, X)
     return validate_data(

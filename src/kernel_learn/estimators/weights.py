@@ -1,6 +1,5 @@
 """What all estimators that accept a bank of kernels share: from a bank to one kernel."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
 from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
 from kernel_learn.solvers.choice import check_solver, solve_simplex
 from kernel_learn.solvers.result import Result
@@ -164,12 +164,11 @@ class WeightLearner:
 
     def _warn_if_stopped(self, result: Result) -> None:
         if result.status == "stopped":
-            warnings.warn(
+            warn_user(
                 f"The kernel weights are optimal to a relative gap of {result.relative_gap:.2g}, "
                 f"and tol={self.tol:g} was asked for ({result.n_iter} steps). Raise max_iter or "
                 "tol, or try another solver.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 
@@ -219,8 +218,6 @@ def check_alive(bank: Representation, names: list[str]) -> None:
     bank.uniform()
     dead = [name for name, alive in zip(names, bank.alive, strict=True) if not alive]
     if dead:
-        warnings.warn(
+        warn_user(
             f"Kernels that take one value on all rows get weight zero: {', '.join(dead)}.",
-            UserWarning,
-            stacklevel=5,
         )

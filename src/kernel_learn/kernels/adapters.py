@@ -1,20 +1,44 @@
 """Kernels of others: a function, a scikit-learn metric name, a Gaussian-process kernel."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, Kernel, Rows
+from kernel_learn.kernels.pool import Pool
+from kernel_learn.kernels.precomputed import check_symmetric_matrix, is_positive_semidefinite
+from kernel_learn.kernels.warn import warn_user
+
+# Rows on which a function is looked at before it is trusted to be a kernel.
+CHECKED_ROWS = 100
+CHECK_FUNCTION = "A kernel gives k(x, z) = k(z, x)."
 
 
 class FunctionKernel(Kernel):
     """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref)."""
 
+    pool_rows = CHECKED_ROWS
+
     def __init__(self, function: Callable[[Rows, Rows], Array]) -> None:
         self.function = function
+
+    def resolve_on(self, pool: Pool) -> Self:
+        """The kernel itself, after a look at whether it is one on some of the rows."""
+        K = self(pool.head(CHECKED_ROWS).rows).astype(np.float64)
+        check_symmetric_matrix(K, f"The kernel function {self.function!r}", CHECK_FUNCTION)
+        if np.isfinite(K).all() and not is_positive_semidefinite(K):
+            w = linalg.eigvalsh(K)
+            warn_user(
+                f"The kernel function {self.function!r} is not positive semidefinite: on "
+                f"{len(K)} rows its matrix has eigenvalues from {w[0]:.3g} to {w[-1]:.3g}. What is "
+                "learned with it means little; correct it, or pass the repaired matrix to "
+                'kernel="precomputed".'
+            )
+        return self
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         X_ref = X if X_ref is None else X_ref

@@ -60,8 +60,8 @@ class Combination(Kernel):
     def resolve_on(self, pool: Pool) -> Self:
         return type(self)(resolve_bank(self.kernels, pool), self.weights)
 
-    def rule_bytes(self, n: int) -> int:
-        return max(kernel.rule_bytes(n) for kernel in self.kernels)
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        return max(kernel.rule_bytes(n, is_weighted) for kernel in self.kernels)
 
     def numeric_columns(self, X: Rows) -> Array:
         columns = [kernel.numeric_columns(X) for kernel in self.kernels]
@@ -165,8 +165,10 @@ def _add_group(
 
 def _profile(kernel: Kernel) -> ProfileKernel | None:
     """The kernel that shares a statistic with others, if this is one, or one on some columns."""
-    inner = kernel.base if isinstance(kernel, ColumnKernel) else kernel
     # a subclass with a call of its own is asked for its values, not for its profile
+    if isinstance(kernel, ColumnKernel) and type(kernel).__call__ is not ColumnKernel.__call__:
+        return None
+    inner = kernel.base if isinstance(kernel, ColumnKernel) else kernel
     shares = isinstance(inner, ProfileKernel) and type(inner).__call__ is ProfileKernel.__call__
     return inner if shares else None
 

@@ -64,8 +64,8 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
             return self
         return self.resolve(pool.rows, pool.weight)
 
-    def rule_bytes(self, n: int) -> int:
-        """What replacing the rules on a sample of n distinct rows holds in memory."""
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        """What replacing the rules on n distinct rows holds in memory; more if weights differ."""
         return 0
 
     def numeric_columns(self, X: Rows) -> Array:

@@ -35,8 +35,8 @@ class ColumnKernel(Kernel):
         part = select_columns(X, self.columns)
         return as_rows(part, self.base.input, f"columns {self.columns!r}")
 
-    def rule_bytes(self, n: int) -> int:
-        return self.base.rule_bytes(n)
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        return self.base.rule_bytes(n, is_weighted)
 
     def numeric_columns(self, X: Rows) -> Array:
         own = np.arange(X.shape[1])[find_columns(X, self.columns)]

@@ -57,9 +57,9 @@ class GraphDeformed(Kernel):
     def input(self) -> InputKind:  # type: ignore[override]
         return as_kernel(self.base).input
 
-    def rule_bytes(self, n: int) -> int:
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
         own = 0 if self.factor is not None else 80 * min(n, GRAPH_ROWS) ** 2
-        return max(own, as_kernel(self.base).rule_bytes(n))
+        return max(own, as_kernel(self.base).rule_bytes(n, is_weighted))
 
     def numeric_columns(self, X: Rows) -> Array:
         return as_kernel(self.base).numeric_columns(X)

@@ -8,7 +8,7 @@ import numpy as np
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, ProfileKernel, Rows, check_resolved
 from kernel_learn.kernels.pool import Pool
-from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, resolve_gamma
+from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, median_bytes, resolve_gamma
 
 
 class Linear(ProfileKernel):
@@ -62,8 +62,8 @@ class Polynomial(ProfileKernel):
 
     pool_rows = MEDIAN_ROWS
 
-    def rule_bytes(self, n: int) -> int:
-        return 0 if self.gamma != "median" else 22 * min(n, MEDIAN_ROWS) ** 2
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        return median_bytes(n, is_weighted) if self.gamma == "median" else 0
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:

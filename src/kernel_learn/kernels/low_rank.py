@@ -43,9 +43,9 @@ class LowRank(Kernel):
     def is_resolved(self) -> bool:
         return self.coef is not None
 
-    def rule_bytes(self, n: int) -> int:
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
         own = 0 if self.is_resolved else 48 * min(n, LANDMARK_ROWS) ** 2
-        return max(own, as_kernel(self.base).rule_bytes(n))
+        return max(own, as_kernel(self.base).rule_bytes(n, is_weighted))
 
     def numeric_columns(self, X: Rows) -> Array:
         return as_kernel(self.base).numeric_columns(X)

@@ -27,6 +27,9 @@ PANEL_SIZE = 2**20
 PANEL_ROWS = 192
 
 
+CLIP_ABOVE = 1e-12
+
+
 class Statistic(ABC):
     """scale * s(x_i, y_j) for all pairs of rows.
 
@@ -87,7 +90,8 @@ class SquaredEuclidean(Statistic):
         scale |x - y|^2 = [-2 scale x, scale |x|^2, 1] . [y, 1, scale |y|^2].
 
     Dense columns are centred first, so that an offset in the data costs no
-    digits. Rounding may leave -1e-16 scale |x|^2 where the distance is zero.
+    digits. Rounding may leave -1e-16 scale |x|^2 where the distance is zero; it is
+    clipped where that could be seen.
     float32 rows are multiplied in float64 if scale |x|^2 is so large that
     exp(scale s) would lose more than 5e-7.
     """
@@ -104,6 +108,8 @@ class SquaredEuclidean(Statistic):
         y2 = x2 if self.symmetric else squared_norms(B)
         largest = abs(scale) * (x2.max(initial=0.0) + y2.max(initial=0.0))
         exact = np.float32 if self.dtype == np.float32 and largest < 4.0 else np.float64
+        # where rounding of a zero distance would show in exp(scale s): 4.5 in place of 1 was seen
+        self.clips = largest * float(np.finfo(exact).eps) > CLIP_ABOVE
         self.x2: Array = (scale * x2).astype(exact)
         self.y2: Array = (scale * y2).astype(exact)
         if self.has_sparse:
@@ -131,6 +137,8 @@ class SquaredEuclidean(Statistic):
             np.matmul(self.A[rows], self.B[:, columns], out=S)
         if self.symmetric and columns.start == 0:
             np.fill_diagonal(S[:, rows], 0.0)
+        if self.clips:
+            (np.minimum if self.scale < 0 else np.maximum)(S, 0.0, out=S)
         if S is not out:
             out[...] = S
 

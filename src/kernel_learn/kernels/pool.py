@@ -119,7 +119,8 @@ def column_sums(X: Rows, weight: Array | None) -> ColumnSums | None:
     A column that is no number has the sum nan, which no rule for numbers asks for.
     """
     if isinstance(X, Table):
-        sums = ColumnSums.of(X.numbers, weight)
+        with np.errstate(invalid="ignore", over="ignore"):  # in columns that no kernel looks at
+            sums = ColumnSums.of(X.numbers, weight)
         mean, squares = np.full(X.shape[1], np.nan), np.full(X.shape[1], np.nan)
         numeric = X.place >= 0
         mean[numeric] = sums.mean[X.place[numeric]]

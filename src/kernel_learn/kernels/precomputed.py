@@ -1,6 +1,5 @@
 """A kernel matrix that the user has computed."""
 
-import warnings
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -8,6 +7,7 @@ from scipy import linalg
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.warn import warn_user
 
 
 class Precomputed(Kernel):
@@ -57,7 +57,7 @@ class Precomputed(Kernel):
     def reference(self, X: Rows, indices: Array) -> Rows:
         return np.asarray(indices)
 
-    def rule_bytes(self, n: int) -> int:
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
         return 24 * n**2  # the comparison with the transpose
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
@@ -65,6 +65,7 @@ class Precomputed(Kernel):
         if self.psd not in ("clip", "error"):
             raise ValueError(f'Precomputed(psd={self.psd!r}): psd must be "clip" or "error".')
         X = self.matrix(X)
+        check_square(X)
         check_symmetric_matrix(X)
         if self.repair is not None or is_positive_semidefinite(X):
             return self
@@ -75,12 +76,10 @@ class Precomputed(Kernel):
                 f"from {w[0]:.3g} to {w[-1]:.3g}. Correct the kernel, or let "
                 'Precomputed(psd="clip") set the negative ones to zero.'
             )
-        warnings.warn(
+        warn_user(
             f"The precomputed kernel matrix has negative eigenvalues (smallest {w[0]:.3g}, "
             f"largest {w[-1]:.3g}); they are set to zero, and new rows are repaired alike. "
             'Precomputed(psd="error") refuses such a matrix.',
-            UserWarning,
-            stacklevel=2,
         )
         V_plus = V[:, w > 0]
         repair = (V_plus @ V_plus.T).astype(X.dtype)
@@ -91,20 +90,27 @@ def kernel_matrix(X: Rows) -> Array:
     return pairwise.dense(pairwise.as_vectors(X))
 
 
-def check_symmetric_matrix(K: Array) -> None:
+def check_square(K: Array) -> None:
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"A precomputed kernel matrix must be square at fit, and X has shape {K.shape}. "
             "Pass K(X_train, X_train) to fit and K(X_new, X_train) afterwards."
         )
+
+
+def check_symmetric_matrix(
+    K: Array,
+    what: str = "The precomputed kernel matrix",
+    remedy: str = "Use (K + K.T) / 2 if that is rounding, and check that X is "
+    "K(X_train, X_train) if it is not.",
+) -> None:
     largest = np.abs(K).max(initial=0.0)
     difference = np.abs(K - K.T)
     if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:
         i, j = np.unravel_index(np.argmax(difference), K.shape)
         raise ValueError(
-            f"The precomputed kernel matrix is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
-            f"entry ({j}, {i}) is {K[j, i]:.6g}. Use (K + K.T) / 2 if that is rounding, and check "
-            "that X is K(X_train, X_train) if it is not."
+            f"{what} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
+            f"entry ({j}, {i}) is {K[j, i]:.6g}. {remedy}"
         )
 
 

@@ -47,14 +47,19 @@ def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
     few = pool.head(MEDIAN_ROWS)  # rows that repeat each other weigh what one row would
     X, w = pairwise.as_vectors(few.rows), few.weight
     n = len(w)
-    D = np.empty((n, n))
-    pairwise.STATISTICS[statistic](X, None).block(slice(0, n), slice(0, n), D)
-    np.maximum(D, 0.0, out=D)
     # every pair twice, and the n zeros of i = j
-    values = np.concatenate([np.zeros(n), *(D[i, i + 1 :] for i in range(n))])
+    values = np.zeros(n * (n + 1) // 2)
+    distances, end = pairwise.STATISTICS[statistic](X, None), n
+    for rows in pairwise.row_blocks(n, 128):
+        D = np.empty((rows.stop - rows.start, n))
+        distances.block(rows, slice(0, n), D)
+        for i, row in zip(range(rows.start, rows.stop), D, strict=True):
+            values[end : end + n - 1 - i] = row[i + 1 :]
+            end += n - 1 - i
+    np.maximum(values, 0.0, out=values)
     if np.all(w == w[0]):
-        value = repeated_median(values, n)
         mean = 2 * float(values.sum()) / n**2
+        value = repeated_median(values, n)
     else:
         pairs = np.concatenate([w**2, *(2 * w[i] * w[i + 1 :] for i in range(n))])
         value = weighted_median(values, pairs)
@@ -64,12 +69,17 @@ def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
 
 
 def repeated_median(values: Array, n: int) -> float:
-    """The median of n zeros at the start and of all other values, each twice."""
+    """The median of n zeros at the start and of all other values, each twice; reorders them."""
     total = 2 * len(values) - n
     # the p-th smallest of the long list is the zeros', or the value at n + (p - n) // 2
     places = [p if p < n else n + (p - n) // 2 for p in ((total - 1) // 2, total // 2)]
-    found = np.partition(values, places)
-    return float((found[places[0]] + found[places[1]]) / 2)
+    values.partition(places)
+    return float((values[places[0]] + values[places[1]]) / 2)
+
+
+def median_bytes(n: int, is_weighted: bool) -> int:
+    """The distances of all pairs, and if weights differ their weights, order and sums."""
+    return (22 if is_weighted else 6) * min(n, MEDIAN_ROWS) ** 2
 
 
 def weighted_median(values: Array, weights: Array) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, ProfileKernel, Rows
 from kernel_learn.kernels.pool import Pool
-from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, resolve_gamma
+from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, median_bytes, resolve_gamma
 
 
 class Stationary(ProfileKernel):
@@ -44,8 +44,8 @@ class Stationary(ProfileKernel):
         gamma = resolve_gamma(str(self.gamma), pool, self.statistic)
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
 
-    def rule_bytes(self, n: int) -> int:
-        return 0 if self.gamma != "median" else 22 * min(n, MEDIAN_ROWS) ** 2
+    def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
+        return median_bytes(n, is_weighted) if self.gamma == "median" else 0
 
     def diag(self, X: Rows) -> Array:
         return np.ones(pairwise.n_rows(X), dtype=pairwise.as_vectors(X).dtype)

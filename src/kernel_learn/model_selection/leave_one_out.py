@@ -15,7 +15,8 @@ Array = NDArray[Any]
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
 LEVERAGE_LIMIT = 1 - 1e-5
-BLOCK_ROWS = 512
+# Predictions that are held at a time, in numbers: 1 MB.
+BLOCK_SIZE = 2**17
 # Rows whose errors judge a large sample, and how many lams are tried on it at the most.
 SEARCH_ROWS, SEARCH_STEPS = 1200, 4
 
@@ -63,7 +64,8 @@ def leave_one_out(
     shrink = 1 / (w[:, None] + lam)  # (rank, n_lams)
     total, largest, share_seen = np.zeros(len(lam)), np.zeros(len(lam)), 0.0
     scores: list[Array] = []
-    for A, T, share in small_blocks(sample.spectral_rows(spectrum, at_most)):
+    size = max(1, BLOCK_SIZE // (len(lam) * max(1, AT_T.shape[1])))
+    for A, T, share in small_blocks(sample.spectral_rows(spectrum, at_most), size):
         F = _fitted(A, shrink, AT_T)  # (n_lams, rows, q)
         H = np.square(A, out=A) @ shrink + share[:, None]  # (rows, n_lams)
         largest = np.maximum(largest, H.max(axis=0, initial=0.0))
@@ -140,10 +142,10 @@ def leave_groups_out(
     return np.asarray((T - left_out) / root + sample.target_mean)
 
 
-def small_blocks(blocks: Iterator[SpectralBlock]) -> Iterator[SpectralBlock]:
+def small_blocks(blocks: Iterator[SpectralBlock], size: int) -> Iterator[SpectralBlock]:
     """The same rows, so few at a time that predictions for all lams stay small."""
     for A, T, share in blocks:
-        for rows in row_blocks(len(A), BLOCK_ROWS):
+        for rows in row_blocks(len(A), size):
             yield A[rows], T[rows], share[rows]
 
 

@@ -66,6 +66,7 @@ class Gram(Combined):
     def sketched(self, size: int) -> "Gram":
         few = self.order[:size]
         part = copy(self)
+        part.__dict__.pop("spectrum", None)  # that of the whole
         part.operator = self.operator[np.ix_(few, few)]
         part.targets, part.weight = self.targets[few], self.weight[few]
         part.n = float(part.weight.sum())
@@ -78,6 +79,7 @@ class Gram(Combined):
         lam Q T, and 1 - h_i = lam Q_ii - s_i/n. If these rows come last, their block
         of Q is that of the factor's last block, and one factorisation is all it costs.
         """
+        count = min(count, len(self.order))
         order = np.concatenate([self.order[count:], self.order[:count]])
         M = self.operator[np.ix_(order, order)]
         M[np.diag_indices(len(M))] += lam
@@ -127,7 +129,6 @@ class GramForm(Representation):
         self.kernels, self.X = list(kernels), X
         n = n_rows(X)
         self.dtype = getattr(X, "dtype", None)
-        self.landmarks = self.kernels[0].reference(X, np.arange(n))
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.n, self.center, self.weigh_rows = float(self.weight.sum()), center, weigh_rows
         self.root_weight = np.sqrt(self.weight) if weigh_rows else np.ones(n)
@@ -140,6 +141,11 @@ class GramForm(Representation):
         self._fill(self.p if n_kept is None else min(n_kept, self.p))
         if not scale:
             self.traces = np.where(self.alive, self.n, 0.0)
+
+    @property
+    def landmarks(self) -> Rows:
+        """A copy of the rows for a model to keep; made when no evaluation holds others."""
+        return self.kernels[0].reference(self.X, np.arange(n_rows(self.X)))
 
     def _fill(self, n_kept: int) -> None:
         """Evaluate every kernel once, keep the first ``n_kept``, take traces of all."""

@@ -71,7 +71,9 @@ def select_landmarks(
 
 def select_uniform(count: int, weight: Array, rng: np.random.RandomState) -> Array:
     """Without replacement, proportional to weight: the largest log(u)/w (Efraimidis & Spirakis)."""
-    return np.argsort(np.log(rng.uniform(size=len(weight))) / weight)[-count:]
+    log_u, counts = np.log(rng.uniform(size=len(weight))), weight > 0
+    rank = np.divide(log_u, weight, out=np.full(len(weight), -np.inf), where=counts)
+    return np.argsort(rank)[-min(count, int(counts.sum())) :]
 
 
 def select_kmeans(

@@ -150,7 +150,8 @@ class MomentForm(Representation):
         summary = self.source.summary
         for rows in row_blocks(min(at_most, len(summary.rows)), size):
             weight = summary.weight[rows]
-            T = dense(summary.labels[rows]) / weight[:, None]
+            # a row of a kernel matrix may have weight zero, and then its labels have no mean
+            T = dense(summary.labels[rows]) / np.where(weight > 0, weight, 1.0)[:, None]
             yield take_rows(self.source.X, summary.rows[rows]), T, weight
 
     def resolvent(self, d: Array, shift: float) -> "MomentResolvent":

@@ -2,12 +2,13 @@
 
 import os
 import re
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Literal
+
+from kernel_learn.kernels.warn import warn_user
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
 # asked for: one Cholesky factorisation is n^3/3 = 1.7e11 operations, seconds.
@@ -39,6 +40,8 @@ class Size:
     pool: int = 20_000  # rows of the summary
     explicit: int | None = None  # dimension of the kernel's own feature space
     merges: bool = True  # whether repeated rows become one row
+    copied_bytes: float = 0.0  # of rows, before the plan
+    gives_landmarks: bool = False  # the landmarks are rows that were given, not chosen among X
 
     @property
     def n(self) -> int:
@@ -58,6 +61,7 @@ class Needs:
     features: float = 4.0  # M x M, in a fit on M features
     weights: float = 3.0  # n x n beside the kept ones, while weights of kernels are learned
     rows: float = 0.0  # n_rows x M: the features of all rows, where they are held
+    reordered: bool = False  # an exact fit evaluates a copy of the rows in another order
     columns: float = 6.0  # n x n_targets
     extra: Callable[[int, int], float] = lambda n, M: 0.0  # bytes for n rows and M features
     remedy: str = ""  # what else would take less memory
@@ -157,25 +161,21 @@ def _choose(size: Size, needs: Needs, budget: int, exact_rows: int, landmarks: i
         chosen = _plan_features(size, fewer, needs, budget, "landmarks", reason)
     if chosen.bytes_least > budget:
         return default  # refused, with what the default needs
-    warnings.warn(
+    warn_user(
         f"The {describe(default)} would take {format_bytes(default.bytes_least)}, and the memory "
         f"budget is {format_bytes(budget)}: {chosen.n_landmarks} landmarks are used instead, "
         "which gives another model. Raise memory_budget, or pass landmarks= to choose.",
-        UserWarning,
-        stacklevel=5,
     )
     return chosen
 
 
 def _warn_of_pool(chosen: Plan, size: Size, needs: Needs) -> None:
     whole = _plan_features(size, chosen.n_landmarks, needs, 10**18, "landmarks", "")
-    warnings.warn(
+    warn_user(
         f"Choosing {chosen.n_landmarks} landmarks among {whole.pool_rows} rows would take "
         f"{format_bytes(whole.bytes_needed)}, and the memory budget is "
         f"{format_bytes(chosen.budget)}: they are chosen among {chosen.pool_rows}, which gives "
         'another model. Raise memory_budget, or pass landmarks=Landmarks("uniform", count).',
-        UserWarning,
-        stacklevel=5,
     )
 
 
@@ -185,12 +185,13 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
     copied = n * size.row_bytes if size.merges and n < size.n_rows else 0.0
     held = _bookkeeping(size) + copied + 8 * needs.columns * n * size.n_targets
     evaluation = size.row_copies * rows + (rows if size.itemsize < 8 else 0.0)
+    evaluation += n * size.row_bytes if needs.reordered else 0.0
 
     def total(kept: int) -> int:
         phases = [
             _setup(size),
             (kept + (kept < p)) * matrix + evaluation,
-            needs.exact * matrix + needs.extra(n, n),
+            needs.exact * matrix + needs.extra(n, n) + n * size.row_bytes,  # the model's rows
             (kept + needs.weights) * matrix if p > 1 else 0.0,
         ]
         return int(held + max(phases))
@@ -214,14 +215,15 @@ def _plan_features(
     reason: str,
 ) -> Plan:
     n, p, q, item = size.n_distinct, size.n_kernels, size.n_targets, size.itemsize
-    M = n_landmarks if kind == "explicit" else min(n, n_landmarks)
+    M = n_landmarks if kind == "explicit" or size.gives_landmarks else min(n, n_landmarks)
     square, columns = 8 * M**2, p * M
     landmark_rows = M * (size.row_bytes + size.row_copies * size.double_bytes)
     # T, and the moments of all columns and targets as they are merged
     held = _bookkeeping(size) + M * size.row_bytes + (p * item * M**2 if kind != "explicit" else 0)
-    # k(x, landmarks), z, the copy that is centred, one-hot targets, copies of the rows
-    per_row: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
-    per_row += size.row_bytes + size.row_copies * size.double_bytes
+    # the block; beside it the copies that an evaluation makes, and when these are gone
+    # k(x, landmarks), z, the copy that is centred, one-hot targets
+    moments: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
+    per_row = size.row_bytes + max(moments, size.row_copies * size.double_bytes)
     # a column per landmark over the pool, the columns of one round of draws, copies of the rows
     per_pool: float = 8 * M + 3 * 8 * max(10, M // 10)
     per_pool += size.row_bytes + size.row_copies * size.double_bytes
@@ -260,9 +262,9 @@ def _plan_features(
     )
 
 
-def _bookkeeping(size: Size) -> int:
-    """Labels, weights, keys, which row is which."""
-    return 48 * size.n_rows
+def _bookkeeping(size: Size) -> float:
+    """Labels, weights, keys, which row is which, and copies of the rows that are there already."""
+    return 48 * size.n_rows + size.copied_bytes
 
 
 def _setup(size: Size) -> float:
@@ -296,10 +298,10 @@ def parse_memory(budget: float | str | None) -> int:
     if budget is None:
         return free_memory() // 2
     if isinstance(budget, str):
-        match = re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]?I?)B?\s*", budget.upper())
-        if match and match[2] in UNITS:
+        match = re.fullmatch(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?I?)B?\s*", budget.upper())
+        if match and match[2] in UNITS and float(match[1]) > 0:
             return int(float(match[1]) * UNITS[match[2]])
-    elif isinstance(budget, Real) and budget > 0:
+    elif isinstance(budget, Real) and not isinstance(budget, bool) and 0 < budget < float("inf"):
         return int(budget)
     raise ValueError(
         f"memory_budget={budget!r} is not an amount of memory. "

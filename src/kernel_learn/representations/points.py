@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.representations.base import Array
 from kernel_learn.representations.feature_map import FeatureMap, whitening
 from kernel_learn.representations.gram import to_double
@@ -33,35 +33,34 @@ class Points:
 
 
 def exact_points(
-    kernel: Kernel, source: ArraySource, rows: Array, X_rows: ArraySource
+    kernel: Kernel,
+    source: ArraySource,
+    rows: Array,  # indices of some of its rows, ascending
+    part: ArraySource,  # these rows
 ) -> tuple[FeatureMap, Points, Array]:
     """The map on the distinct ones among the rows, their features, and their kernel matrix.
 
     From one evaluation: with K = U w U' the features are Z = K T = U w^{1/2}.
     """
-    own = rows[X_rows.first]
+    own = rows[part.first]
     landmarks = kernel.reference(source.X, own)
-    data = to_double(take_rows(source.X, own))
-    K = kernel(data, landmarks) if kernel.input == "matrix" else kernel(data)
+    if kernel.input == "matrix":
+        K = kernel(to_double(take_rows(source.X, own)), landmarks)
+    else:
+        K = kernel(to_double(landmarks))
     K = K.astype(np.float64, copy=False)
     dtype = getattr(source.X, "dtype", None)
     w, T = whitening(K.copy(), dtype)
     features = FeatureMap([kernel], landmarks, [T], residual=0.0)
-    return features, Points(rows, X_rows.inverse, T.astype(np.float64) * w), K
+    return features, Points(rows, part.inverse, T.astype(np.float64) * w), K
 
 
 def feature_points(
-    features: FeatureMap, source: ArraySource, rows: Array, X_rows: ArraySource
+    features: FeatureMap, source: ArraySource, rows: Array, part: ArraySource
 ) -> Points:
     """The features of the distinct ones among the rows, in blocks."""
-    own = rows[X_rows.first]
+    own = rows[part.first]
     Z = np.empty((len(own), features.dimension))
-    for part in row_blocks(len(own), BLOCK_ROWS):
-        Z[part] = features(take_rows(source.X, own[part]))
-    return Points(rows, X_rows.inverse, Z)
-
-
-def whole_points(features: FeatureMap, X: object) -> Points:
-    """The features of all rows of X, repeated or not."""
-    rows = np.arange(n_rows(X))
-    return Points(rows, rows, np.asarray(features(X), dtype=np.float64))
+    for block in row_blocks(len(own), BLOCK_ROWS):
+        Z[block] = features(take_rows(source.X, own[block]))
+    return Points(rows, part.inverse, Z)

@@ -1,6 +1,7 @@
 """From rows to a representation: the one place that carries out a plan."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,6 +11,7 @@ from sklearn.utils import check_random_state
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.rules import MEDIAN_ROWS
 from kernel_learn.representations.base import Array, Representation
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.gram import GramForm
@@ -43,12 +45,13 @@ def plan_source(
 ) -> Plan:
     """The plan for some rows and what the user said of landmarks and memory."""
     wanted = check_landmarks(landmarks)
-    uses_pool = isinstance(wanted, str)
+    uses_pool, gives = isinstance(wanted, str), False
     if isinstance(wanted, Landmarks):
         uses_pool, wanted = wanted.rule != "uniform", wanted.count or default_landmarks
     elif not isinstance(wanted, str):
-        wanted = n_rows(wanted)
+        gives, wanted = True, n_rows(wanted)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
+    size = replace(size, gives_landmarks=gives)
     return plan(
         size,
         wanted,
@@ -62,19 +65,22 @@ def plan_source(
 def size_of(
     kernels: Sequence[Kernel], source: ArraySource, *, merge: bool = True, uses_pool: bool = True
 ) -> Size:
+    n, few = source.n_distinct, source.summary.weight[:MEDIAN_ROWS]
+    is_weighted = bool(np.any(few != few[0]))
     return Size(
         n_rows=source.n_rows,
-        n_distinct=source.n_distinct,
+        n_distinct=n,
         n_kernels=len(kernels),
         n_targets=max(1, source.n_targets),
         row_bytes=0.0 if source.is_matrix else row_bytes(source.X),
         itemsize=4 if getattr(source.X, "dtype", None) == np.float32 else 8,
         row_copies=max(kernel.row_copies for kernel in kernels),
-        rule_bytes=max(kernel.rule_bytes(source.n_distinct) for kernel in kernels),
-        rule_rows=max(rule_rows(kernel, source.n_distinct) for kernel in kernels),
+        rule_bytes=max(kernel.rule_bytes(n, is_weighted) for kernel in kernels),
+        rule_rows=max(rule_rows(kernel, n) for kernel in kernels),
         pool=len(source.summary.rows) if uses_pool else 0,
         explicit=kernels[0].explicit_dimension(source.X) if len(kernels) == 1 else None,
         merges=merge,
+        copied_bytes=source.copied_bytes,
     )
 
 

@@ -14,6 +14,7 @@ from kernel_learn.representations.summary import (
     Summary,
     capacity_of,
     label_sums,
+    row_bytes,
     summed_labels,
 )
 
@@ -53,10 +54,11 @@ class ArraySource:
         n_classes: int | None = None,
         is_matrix: bool = False,
         keys: Keys | None = None,  # of the rows, if they are known
+        copied_bytes: float = 0.0,  # of rows that were copied for this source
     ) -> None:
         self.X, self.labels, self.n_classes, self.is_matrix = X, labels, n_classes, is_matrix
         self.weight = np.ones(n_rows(X)) if weight is None else weight
-        self._keys = keys
+        self._keys, self.copied_bytes = keys, copied_bytes
 
     @property
     def n_rows(self) -> int:
@@ -105,7 +107,7 @@ class ArraySource:
             rows=kept,
             weight=np.bincount(inverse, self.weight, len(first))[: len(kept)],
             labels=summed_labels(inverse, self.labels, self.weight, self.n_classes, len(kept)),
-            capacity=len(kept) if len(kept) < len(first) else capacity_of(self.X),
+            capacity=len(kept),
             n_known=len(first),
         )
 
@@ -124,20 +126,32 @@ class ArraySource:
             n_classes=n_classes,
             is_matrix=self.is_matrix,
             keys=keys,
+            copied_bytes=self.copied_bytes,
         )
         if "_unique" in self.__dict__:
             other.__dict__["_unique"] = self._unique
         return other
 
+    def with_rows(self, X: Rows) -> "ArraySource":
+        """The same rows in another form; their keys are not computed again."""
+        if X is self.X:
+            return self
+        other = self.subset(np.arange(self.n_rows))
+        other.X = X
+        return other
+
     def subset(self, rows: Array) -> "ArraySource":
-        """Some of the rows."""
+        """Some of the rows; all of them in their order are not copied."""
+        whole = np.array_equal(rows, np.arange(self.n_rows))
+        X = self.X if whole else take_rows(self.X, rows)
         return ArraySource(
-            take_rows(self.X, rows),
+            X,
             self.labels[rows],
             self.weight[rows],
             n_classes=self.n_classes,
             is_matrix=self.is_matrix,
             keys=self.keys[rows],
+            copied_bytes=self.copied_bytes + (0.0 if whole else n_rows(X) * row_bytes(X)),
         )
 
     def blocks(self, rows: int) -> Iterator[Block]:
