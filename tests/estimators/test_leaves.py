@@ -93,3 +93,12 @@ def test_memory_stays_within_the_plan():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.5 * model.plan_.bytes_needed < peak < model.plan_.bytes_needed
+
+
+@pytest.mark.filterwarnings("ignore:.*gives another model")
+def test_labels_without_noise(rng):
+    """Members of the smallest lam once were all dropped, and the fit failed."""
+    X = rng.standard_normal((1000, 10))
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], [1 / 3, 2 / 3]))
+    model = KernelClassifier(memory_budget="2MB").fit(X, y)
+    assert len(model.members_) and model.loo_error_ < 0.35

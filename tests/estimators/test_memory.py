@@ -121,6 +121,34 @@ def test_large_shapes(name, n, d, classes, form, budget):
     assert model.plan_.bytes_needed <= 2 * peak + 2e6
 
 
+@pytest.mark.parametrize(
+    ("n", "d", "classes", "options"),
+    [
+        (90, 3000, 4, {}),  # views of many columns
+        (300, 30, 60, {}),  # scores of many classes
+        (300, 10, 3, {"n_jobs": 2}),  # two places at a time
+        (600, 300, 3, {"quality": "fast"}),
+        (1000, 10, 3, {"memory_budget": "2MB"}),  # leaves
+        (1000, 10, 3, {"memory_budget": "10MB"}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*which gives another model")
+def test_shapes_of_the_classifier(n, d, classes, options):
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, classes) / classes))
+    kl.KernelClassifier(**options).fit(X[:200], y[:200])
+    tracemalloc.start()
+    model = kl.KernelClassifier(**options).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.2 * model.plan_.bytes_needed + 2e6
+    assert model.plan_.bytes_needed <= 2 * peak + 2e6
+    assert model.plan_.bytes_least <= model.plan_.bytes_needed <= model.plan_.budget
+
+
 SCRIPT = """
 import json, sys, threading, time, warnings
 import numpy as np

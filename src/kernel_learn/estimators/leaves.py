@@ -270,26 +270,36 @@ def tune_on_leaves(
     """Members with the width and the absolute lam that suit the rows' density in leaves."""
     tuned, lams = [], []
     for one in chosen:
-        Z = sample.views[one.candidate.view]
-        categorical = sample.categorical.get(one.candidate.view, ())
         kernels = [one.kernel, *_narrower(one.kernel)]
-        losses = np.zeros((len(kernels), len(LEAF_REGS)))
-        units = np.zeros(len(kernels))
-        for rows in leaves:
-            S = SharedStatistics(scaled(take_rows(Z, rows), one.scales), None, categorical)
-            part = sample.targets.take(rows)
-            for i, kernel in enumerate(kernels):
-                solves = RidgeSolves(evaluate_shared(kernel, S), part)
-                units[i] += solves.centred.unit / len(leaves)
-                scores, least = solves.held_out(one.reg * LEAF_REGS)
-                ranks = rank_scores(with_all_shares(scores, part), part)
-                losses[i] += part.total * np.where(least > LEAST_SLACK, ranks, np.inf)
-        if not np.isfinite(losses).any():
-            continue
-        i, r = divmod(int(losses.argmin()), len(LEAF_REGS))
-        tuned.append(replace(one, kernel=kernels[i], reg=float(one.reg * LEAF_REGS[r])))
-        lams.append(float(one.reg * LEAF_REGS[r] * units[i]))
+        regs = one.reg * LEAF_REGS
+        losses, units = _leaf_losses(sample, one, kernels, regs, leaves)
+        while not np.isfinite(losses).any() and regs[0] < 1:
+            regs = 10 * regs  # so small a lam leaves nothing of a row that is left out
+            losses, units = _leaf_losses(sample, one, kernels, regs, leaves)
+        if np.isfinite(losses).any():
+            i, r = divmod(int(losses.argmin()), len(regs))
+            tuned.append(replace(one, kernel=kernels[i], reg=float(regs[r])))
+            lams.append(float(regs[r] * units[i]))
     return tuned, lams
+
+
+def _leaf_losses(
+    sample: Sample, one: Judged, kernels: Sequence[Kernel], regs: Array, leaves: Sequence[Array]
+) -> tuple[Array, Array]:
+    """Held-out losses (kernels, regs) over leaves, inf where they are rounding, and lam / reg."""
+    Z = sample.views[one.candidate.view]
+    categorical = sample.categorical.get(one.candidate.view, ())
+    losses, units = np.zeros((len(kernels), len(regs))), np.zeros(len(kernels))
+    for rows in leaves:
+        S = SharedStatistics(scaled(take_rows(Z, rows), one.scales), None, categorical)
+        part = sample.targets.take(rows)
+        for i, kernel in enumerate(kernels):
+            solves = RidgeSolves(evaluate_shared(kernel, S), part)
+            units[i] += solves.centred.unit / len(leaves)
+            scores, least = solves.held_out(regs)
+            ranks = rank_scores(with_all_shares(scores, part), part)
+            losses[i] += part.total * np.where(least > LEAST_SLACK, ranks, np.inf)
+    return losses, units
 
 
 def _narrower(kernel: Kernel) -> list[Kernel]:
