@@ -180,6 +180,11 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     ) -> tuple[Array | None, list[float]]:
         """Weights of a bank, and "learn" becomes the reg that was learned; else all stays."""
         learns = isinstance(self.reg, str) and self.reg == "learn"
+        if learns and self._weighs_by_loo:
+            raise ValueError(
+                "KernelDiscriminant(reg='learn', weights='loo'): reg is learned as one more weight "
+                "of the criterion of weights='learn'. With weights='loo' use reg='loo'."
+            )
         if data.names is None and not learns:
             return None, regs
         reg: Any = regs[0] if len(regs) == 1 else "learn"

@@ -61,8 +61,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         "auto": exact where that is affordable, else 1000 landmarks. "all":
         exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
-    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
-        With several kernels: learned together with the subspace; the same
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned together with the subspace; by the exact
+        leave-one-out error of ridge regression on the one-hot labels, whatever
+        the estimator (with landmarks by generalised cross-validation); the same
         trace for each; centred alignment with the labels; or relative weights
         of the kernels as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
@@ -94,9 +96,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         With several kernels: their weights, on the kernels as given.
     gap_ : float
         No weights have an ``objective_`` larger by more than this (all
-        features taken); 0 for one kernel.
+        features taken); 0 for one kernel, nan with ``weights="loo"``.
     n_iter_, history_ : int, tuple of dict
-        Steps of the solver; the criterion at each.
+        Steps of the solver; the criterion at each (with ``weights="loo"`` the
+        logarithm of the held-out error, "value", and "grad_norm").
     weights_report_ : WeightsReport
         The criterion at the weights chosen, at uniform weights and at the best
         single kernel; ``print(model.weights_report_)``.
@@ -239,7 +242,20 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         criterion: Any = partial(LabelResolvent, reg=reg)
         if not self.uncorrelated:
             criterion = partial(ProjectedDependence, reg=reg, n_components=self._n_wanted(data))
-        return self._weigh_bank(form, data.names, criterion).theta
+        targets = self._one_hot(data) if self._weighs_by_loo else None
+        return self._weigh_bank(form, data.names, criterion, loo_targets=targets).theta
+
+    def _one_hot(self, data: Labelled) -> Array | None:
+        """The one-hot labels of the form's rows, if similarities of rows are its targets."""
+        kernel: Any = self.label_kernel
+        if np.shape(kernel) != (data.n_given, data.n_given):
+            return None
+        if self.plan_.representation != "gram":
+            raise ValueError(
+                "HSICSubspace(weights='loo') with similarities of the samples as label_kernel is "
+                "exact: pass landmarks='all', or similarities of the classes."
+            )
+        return data.source.merged()[1]
 
     def _criterion(self, sample: Combined, mixing: Array) -> Dependence:
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)

@@ -96,11 +96,13 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         With several kernels the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
         Factors on C for the rows of each class.
-    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned with the subspace and the machines
         (SVM_mkl, section 5.5), which needs ``uncorrelated=True``: otherwise the
-        problem in the weights is neither convex nor concave. Or the same trace
-        for each; centred alignment; relative weights of the kernels as given.
+        problem in the weights is neither convex nor concave. Or by the
+        leave-one-out error of ridge regression, see :class:`HSICSubspace`; the
+        same trace for each; centred alignment; relative weights of the kernels
+        as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
         How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
@@ -135,7 +137,8 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         n_components < n_classes.
     gap_ : float
         upper_bound_ - lower_bound_; ``gap_.structural`` is the part between
-        the relaxed problem and this subspace, which no solver can close.
+        the relaxed problem and this subspace, which no solver can close. With
+        ``weights="loo"`` nan: the weights have no bound.
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
@@ -223,7 +226,10 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         self.reg_ = rows.lam(reg)
         problem, coordinates = rows.problem(self.reg_, C)
         solution = self._solve(problem, rows)
+        descent = (self.history_, self.n_iter_)
         self._store(solution, rows, problem, coordinates)
+        if rows.weighed_by_loo:
+            self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
             self.lower_bound_: float = min(solution.lower, rows.weights_lower)
             self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
@@ -339,6 +345,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
+            weighed_by_loo=several and self._weighs_by_loo,
         )
 
     def _check_bank(self, data: Labelled) -> None:
@@ -352,7 +359,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             raise ValueError(
                 "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
                 "problem is neither convex nor concave in them. Use uncorrelated=True, or "
-                "weights='uniform', 'alignment' or an array."
+                "weights='loo', 'uniform', 'alignment' or an array."
             )
 
     def _weights(
@@ -444,6 +451,7 @@ class _Rows:
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
+    weighed_by_loo: bool = False
 
     @property
     def spectrum(self) -> Spectrum:
