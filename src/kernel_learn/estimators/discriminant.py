@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,31 +12,25 @@ from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.model_selection import leave_one_out, search_leave_one_out
-from kernel_learn.representations import Combined, Gram, Needs, Representation
+from kernel_learn.representations import Combined, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
 
-LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
-# Up to so many rows an exact sample is decomposed to choose reg, and then for the fit; of a
-# larger one some values are tried, downhill from the best of a part of the rows.
-EXACT_LOO_ROWS = 2000
-# Rows of a sample of moments that are evaluated again for their leave-one-out errors: a
-# tenth of them, within these bounds.
-LEAST_LOO_ROWS, LOO_ROWS = 2000, 20_000
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 
 
-class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransformer):
+class KernelDiscriminant(
+    LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
+):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
     Maximises tr((S_t + lambda I)^{-1} S_b) in feature space. The subspace is
@@ -135,14 +128,14 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        regs = self._check_regs()
+        regs = self._check_regs("loo", "learn")
         if self.decision not in ("centroid", "nearest_neighbor"):
             raise ValueError(
                 f"KernelDiscriminant(decision={self.decision!r}): decision must be 'centroid' or "
                 "'nearest_neighbor'."
             )
         self._check_weight_options()
-        data = validate_labelled(self, X, y, sample_weight)
+        data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
         _, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
@@ -161,19 +154,6 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         self._warn_if_fewer()
         self._store_classifier(data, sample, W)
         return self
-
-    def _check_regs(self) -> list[float]:
-        if isinstance(self.reg, str):
-            if self.reg in ("loo", "learn"):
-                return list(LOO_REGS)
-            raise ValueError(
-                f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
-                "them, 'loo' or 'learn'."
-            )
-        regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
-        if not regs:
-            raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
-        return [check_positive("reg", reg, self) for reg in regs]
 
     def _weights(
         self, data: Labelled, form: Representation, regs: list[float]
@@ -202,21 +182,6 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
                 f"order; got {self.priors!r}."
             )
         return priors / priors.sum()
-
-    def _choose_reg(self, sample: Combined, regs: list[float]) -> float:
-        scale = sample.trace / sample.n
-        self.loo_regs_: Any = None
-        self.loo_errors_: Any = None
-        if len(regs) == 1:
-            return regs[0] * scale
-        lams = [reg * scale for reg in regs]
-        if isinstance(sample, Gram) and len(sample.operator) > EXACT_LOO_ROWS:
-            path = search_leave_one_out(sample, lams)
-        else:
-            rows = max(LEAST_LOO_ROWS, min(LOO_ROWS, self.plan_.n_rows // 10))
-            path = leave_one_out(sample, lams, at_most=rows)
-        self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
-        return float(path.lams[path.best])
 
     def _store_classifier(self, data: Labelled, sample: Combined, W: Array) -> None:
         self._centroid_scores = class_scores(

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -18,6 +18,7 @@ from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
+from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.joint import (
     JointProblem,
@@ -59,7 +60,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
+class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceTransformer):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -71,13 +72,17 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        See :mod:`kernel_learn.kernels`; ``Gaussian("loo")`` as in
+        :class:`HSICSubspace`. ``"precomputed"``: X is a kernel
         matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
-    reg : float, default=1e-2
-        Regularisation relative to the kernel: lambda = reg * tr(G) / n.
+    reg : float, list of float or "loo", default=1e-2
+        Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
+        or "loo" for one from 1e-6 to 100: the value with the smallest
+        leave-one-out error of ridge regression on the one-hot labels, which the
+        decomposition of the fit gives for all values.
     uncorrelated : bool, default=True
         True: features that are uncorrelated on the training rows, up to
         ``reg`` (uSVM_joint). False: an orthogonal projection (SVM_joint).
@@ -122,6 +127,10 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     kernel_ : SubspaceKernel
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
+    reg_ : float
+        lambda.
+    loo_regs_, loo_errors_ : ndarrays, or None
+        The values of ``reg`` tried and their leave-one-out errors, if several were.
     coef_ : ndarray of shape (n_machines, n_components_)
         Weights of the machines on those features.
     intercept_ : ndarray of shape (n_machines,)
@@ -148,8 +157,6 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         With several kernels; as in :class:`HSICSubspace`. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
-    reg_ : float
-        lambda.
     sharpness_ : float
         The factor on decision values in ``predict_proba``.
     base_kernel_ : Kernel
@@ -179,7 +186,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         kernel: Any = "gaussian",
         *,
         C: float = 1.0,
-        reg: float = 1e-2,
+        reg: float | Sequence[float] | str = 1e-2,
         uncorrelated: bool = True,
         n_components: int | None = None,
         method: Literal["exact", "alternating"] = "exact",
@@ -221,9 +228,9 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         -------
         self
         """
-        reg, C = check_positive("reg", self.reg, self), self._check_parameters()
-        rows = self._prepare(X, y)
-        self.reg_ = rows.lam(reg)
+        regs, C = self._check_regs("loo"), self._check_parameters()
+        rows = self._prepare(X, y, regs)
+        self.reg_ = self._choose_reg(rows.sample, regs)
         problem, coordinates = rows.problem(self.reg_, C)
         solution = self._solve(problem, rows)
         descent = (self.history_, self.n_iter_)
@@ -246,12 +253,14 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         plan is exact (each row once if rows are repeated).
         """
         self._check_parameters()
-        regs = [check_positive("reg", reg, self) for reg in ([self.reg] if regs is None else regs)]
+        if regs is None:
+            regs = self._check_regs()
+        regs = [check_positive("reg", reg, self) for reg in regs]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
-        rows = worker._prepare(X, y)
+        rows = worker._prepare(X, y, regs)
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -311,8 +320,8 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             )
         return check_positive("C", self.C, self)
 
-    def _prepare(self, X: Any, y: Any) -> "_Rows":
-        data = validate_labelled(self, X, y)
+    def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
+        data = self._choose_width(validate_labelled(self, X, y), regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
@@ -355,7 +364,13 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             raise ValueError(
                 "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
             )
-        if not self.uncorrelated and isinstance(self.weights, str) and self.weights == "learn":
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if learns and not isinstance(self.reg, Real):
+            raise ValueError(
+                "SubspaceSVC(weights='learn') learns weights at one reg: give a number for reg, "
+                "or weights='loo'."
+            )
+        if learns and not self.uncorrelated:
             raise ValueError(
                 "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
                 "problem is neither convex nor concave in them. Use uncorrelated=True, or "
@@ -368,7 +383,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         """Weights of a bank, and a lower bound over all weights if they were learned."""
         if data.names is None:
             return None, None
-        if not self.uncorrelated:
+        if not (self.uncorrelated and isinstance(self.reg, Real)):
             return self._weigh_without_criterion(form, data.names), None
         criterion = partial(
             SubspaceMarginWeights,
