@@ -11,15 +11,17 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.joint import RowMap, map_rows
+from kernel_learn.criteria.joint import RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
-from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
+from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
+from kernel_learn.criteria.second_level import fit_temperature
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
+from kernel_learn.estimators.calibration import log_probabilities, probabilities, scaled
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
+from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
 from kernel_learn.estimators.joint import (
     JointProblem,
     JointSolution,
@@ -37,14 +39,17 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.representations import Combined, Gram, Needs, Spectrum
+from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0)
-# Rows whose leave-one-out scores decide the temperature of predict_proba.
-CALIBRATION_ROWS = 400
+# Rows whose held-out scores decide the temperature of predict_proba, and parts of them.
+CALIBRATION_ROWS, PARTS = 400, 5
+# Machines of the parts need not be exact to the last digit where they are dear.
+PART_TOL, PART_STEPS = 1e-3, 200
 
 
 class MarginPath(NamedTuple):
@@ -290,12 +295,10 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
     def predict_proba(self, X: Any) -> Array:
         """softmax(sharpness_ * scores), (n_samples, n_classes).
 
-        ``sharpness_`` minimises the log loss of leave-one-out scores of up to
-        400 training rows, which the fitted machines give without a second fit:
-        the span rule takes a row out of the machines, its leverage takes it
-        out of Khat. Where the subspace was chosen first (n_components <
-        n_classes, "alternating"), it is held fixed. The likeliest class is
-        always the predicted one.
+        ``sharpness_`` minimises the log loss of held-out scores of up to 400
+        training rows, in five parts: subspace and machines of four of them, from
+        the kernel values that are there, score the fifth. The likeliest class
+        is always the predicted one.
         """
         check_is_fitted(self)
         return probabilities(self.decision_function(X), self.sharpness_)
@@ -440,7 +443,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         A = (machines.A / rows.weight[:, None])[rows.inverse]
         self.support_ = np.flatnonzero(A.any(axis=1))
         self.dual_coef_ = A[self.support_].T
-        self.sharpness_ = rows.sharpness(solution, problem, self.reg_)
+        self.sharpness_ = rows.sharpness(self.reg_ / rows.lam(1.0), float(self.C))
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warnings.warn(
@@ -508,41 +511,50 @@ class _Rows:
         boxes = C * self.price[self.labels] * self.weight
         return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
 
-    def _as_new_rows(
-        self, scores: Array, rows: Array, machines: MarginSolution, lam: float
-    ) -> Array:
-        scale = 1.0 / np.sqrt(self.spectrum.w + lam)
-        H_rows = self.on_axes(scale, rows)  # H = axes diag(scale^2) axes'
-        lengths = np.einsum("ij,ij->i", H_rows, H_rows)
-        leverage = self.weight[rows] * (lengths + 1.0 / self.weight.sum())
-        smoothed = None
-        if not self.uncorrelated:
-            HA = H_rows @ (self.on_axes(scale).T @ machines.A)
-            smoothed = HA - lengths[:, None] * machines.A[rows]
-        b = machines.intercept
-        return scores_as_new_rows(scores - b, leverage, smoothed, lam) + b
+    def sharpness(self, reg: float, C: float) -> float:
+        """The temperature from held-out scores; 1 if no row can be held out."""
+        rows, scores = self.held_out(reg, C)
+        if not len(rows):
+            return 1.0
+        return fit_temperature(scaled(scores, 1.0), self._targets.take(rows))[0]
 
-    def sharpness(self, solution: JointSolution, problem: JointProblem, lam: float) -> float:
-        """The temperature from leave-one-out scores."""
-        n = len(self.labels)
-        rows = np.arange(n)
-        if n > CALIBRATION_ROWS:
-            rows = np.sort(np.random.default_rng(0).choice(n, CALIBRATION_ROWS, replace=False))
-        F, K = problem.F, problem.Khat
-        if solution.subspace_fixed:
-            F = problem.F @ solution.directions
-            # axes of the features, so that their columns are orthogonal on the rows
-            F = F @ np.linalg.eigh((F * self.weight[:, None]).T @ F)[1]
-            K = None
-        scores = leave_one_out_scores(
-            solution.machines,
-            problem.boxes,
-            rows,
-            F,
-            self.weight @ F**2,
-            self.weight,
-            None if K is None else lambda i, j: K[np.ix_(i, j)],
-        )
-        if not solution.subspace_fixed:
-            scores = self._as_new_rows(scores, rows, solution.machines, lam)
-        return fit_sharpness(scores, self.labels[rows], self.weight[rows])
+    @cached_property
+    def _targets(self) -> Targets:
+        return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
+
+    def held_out(self, reg: float, C: float) -> tuple[Array, Array]:
+        """Rows, and what subspace and machines of the other parts say of them, (m, n_machines).
+
+        A class's only row is in every part that learns, and not held out.
+        """
+        targets, chosen = self._targets, np.arange(len(self.labels))
+        if len(chosen) > CALIBRATION_ROWS:
+            chosen = stratified_rows(targets, CALIBRATION_ROWS)
+        labels = self.labels[chosen]
+        part = stratified_parts(targets.take(chosen), PARTS)
+        part[np.bincount(labels, minlength=self.n_classes)[labels] < 2] = -1
+        A = self.on_axes(np.ones(len(self.spectrum.w)), chosen)
+        signs = one_vs_rest_signs(labels, self.n_classes)
+        scores = np.zeros(signs.shape)
+        for fold in np.unique(part[part >= 0]):
+            inside, outside = part != fold, part == fold
+            w = self.weight[chosen[inside]]
+            F, F_new = self._features_of_part(A[inside], A[outside], w, reg)
+            boxes = C * self.price[labels[inside]] * w
+            problem = JointProblem(F, signs[inside], boxes, self.n_components, F @ F.T)
+            solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
+            V = solution.directions @ solution.coef.T
+            scores[outside] = F_new @ V + solution.machines.intercept
+        kept = part >= 0
+        return chosen[kept], scores[kept]
+
+    def _features_of_part(
+        self, A: Array, A_new: Array, weight: Array, reg: float
+    ) -> tuple[Array, Array]:
+        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
+        mean = weight @ A / weight.sum()
+        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
+        B = root * A
+        w, U = eigh_positive(B @ B.T)
+        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
+        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))
