@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.loo_weights import centred_trace, learn_loo_weights, loo_error
+from kernel_learn.criteria.loo_weights import (
+    GeneralisedCrossValidation,
+    LeaveOneOut,
+    centred_trace,
+    learn_bank_weights,
+    learn_loo_weights,
+    loo_error,
+)
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels import Gaussian, Linear
+from kernel_learn.representations import ArraySource, GramForm, MomentForm, plan_source, represent
 from oracles import classifier as oracle
 
 
@@ -57,3 +65,94 @@ def test_scale_of_a_kernel_does_not_matter(data):
     a = learn_loo_weights(Ks, Targets(counts)).weights
     b = learn_loo_weights(Ks * factors[:, None, None], Targets(counts)).weights
     np.testing.assert_allclose(a, b * factors, rtol=1e-3)
+
+
+KERNELS = [Gaussian(0.05), Gaussian(1.0), Linear()]
+
+
+@pytest.fixture
+def rows(rng):
+    X = rng.normal([0.0, 3.0, 0.0], 1.0, size=(40, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 2] > 1)
+    return X, y, rng.integers(1, 4, size=40).astype(float)
+
+
+def exact_form(X, y, weight, **options):
+    return GramForm(KERNELS, X, np.eye(3)[y], weight, **options)
+
+
+def moment_form(X, y, weight, count=12):
+    source = ArraySource(X, y, weight, n_classes=3)
+    plan = plan_source(KERNELS, source, np.arange(count))
+    return represent(KERNELS, source, plan, np.arange(count))
+
+
+@pytest.mark.parametrize("options", [{}, {"center": False, "weigh_rows": False}])
+def test_error_of_a_form_is_that_of_the_matrices(rows, options):
+    """Centred and weighed in the form, or neither."""
+    X, y, weight = rows
+    form = exact_form(X, y, weight, **options)
+    d, lam = np.array([0.5, 0.2, 0.3]), 0.7
+    centred = form.centred()
+    found = LeaveOneOut(centred, form.targets)(d, lam)
+    Ks = np.array([scale * k(X) for scale, k in zip(centred.scales, KERNELS, strict=True)])
+    expected = loo_error(Ks, d, lam, Targets(weight[:, None] * np.eye(3)[y]))
+    for value, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(value, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", ["exact", "as given", "some rows", "moments"])
+def test_gradients_have_taylor_slope_two(rows, rng, make):
+    X, y, weight = rows
+    if make == "moments":
+        error = GeneralisedCrossValidation(moment_form(X, y, weight))
+    else:
+        options = {"center": False, "weigh_rows": False} if make == "as given" else {}
+        form = exact_form(X, y, weight, **options)
+        error = LeaveOneOut(form.centred(), form.targets, 25 if make == "some rows" else 2000)
+    d, lam = np.array([0.5, 0.2, 0.3]), 0.7
+    step, by = rng.standard_normal(3), 0.5
+    value, by_d, by_lam = error(d, lam)
+    sizes = np.geomspace(1e-2, 1e-4, 5)
+    rest = [
+        abs(error(d + h * step, lam + h * by)[0] - value - h * (by_d @ step + by_lam * by))
+        for h in sizes
+    ]
+    slope = np.polyfit(np.log(sizes), np.log(rest), 1)[0]
+    assert slope == pytest.approx(2.0, abs=0.1)
+
+
+def test_generalised_cross_validation_is_that_of_the_features(rows):
+    """From the hat matrix of all rows, repeated as often as they weigh."""
+    X, y, weight = rows
+    form = moment_form(X, y, weight)
+    d, lam = np.array([0.5, 0.2, 0.3]), 0.7
+    many = np.repeat(np.arange(40), weight.astype(int))
+    parts = zip(form.weights(d), form.features.parts(X), strict=True)
+    Z = np.hstack([np.sqrt(w) * Z for w, Z in parts])[many]
+    Z, Y = Z - Z.mean(axis=0), np.eye(3)[y][many]
+    n = len(many)
+    H = Z @ np.linalg.solve(Z.T @ Z + lam * np.eye(Z.shape[1]), Z.T) + 1 / n
+    expected = n * np.sum((Y - H @ Y) ** 2) / (n - np.trace(H)) ** 2
+    assert GeneralisedCrossValidation(form)(d, lam)[0] == pytest.approx(expected)
+
+
+def test_bank_weights_are_those_of_the_matrices(rows):
+    X, y, weight = rows
+    Ks = np.array([kernel(X) for kernel in KERNELS])
+    expected = learn_loo_weights(Ks, Targets(weight[:, None] * np.eye(3)[y])).weights
+    theta, result = learn_bank_weights(exact_form(X, y, weight))
+    np.testing.assert_allclose(theta, expected, rtol=1e-4)
+    assert result.converged and result.history[-1]["grad_norm"] < 1e-2
+    values = [step["value"] for step in result.history]
+    assert len(values) == result.n_iter + 1 and values[-1] == result.value < values[0]
+    assert (np.diff(values) <= 0).all()
+    from_moments, _ = learn_bank_weights(moment_form(X, y, weight, 40))
+    assert from_moments.argmax() == theta.argmax()
+
+
+def test_moments_have_their_own_targets(rows):
+    form = moment_form(*rows)
+    assert isinstance(form, MomentForm)
+    with pytest.raises(ValueError, match="targets of their form"):
+        learn_bank_weights(form, np.eye(3)[rows[1]])

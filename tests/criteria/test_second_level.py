@@ -8,6 +8,7 @@ from kernel_learn.criteria.second_level import (
     TEMPERATURES,
     fit_discriminants,
     fit_second_level,
+    fit_temperature,
     log_loss_path,
     log_losses,
     rank_scores,
@@ -129,3 +130,18 @@ def test_scores_that_speak_against_their_class_are_left_out(rng):
     assert P[y == 0, 0].mean() > 0.9 and 0.4 < P[y == 1, 1].mean() < 0.6
     pairs = fit_discriminants(-Y[:, :1], Y, roles=np.array([[-1.0, 1.0, 0.0]]))[0]
     assert np.abs(pairs.coef).max() > 0
+
+
+def test_temperature_has_the_least_softened_loss(rng):
+    """Held-out logits without an error do not ask for certainty; a factor on them is undone."""
+    counts = np.eye(3)[np.arange(60) % 3] * rng.integers(1, 3, size=(60, 1))
+    targets = Targets(counts)
+    noisy = 2.0 * np.eye(3)[np.arange(60) % 3] + rng.normal(size=(60, 3))
+    t, loss = fit_temperature(noisy, targets)
+    around = log_loss_path(noisy, targets, t * np.array([0.5, 1.0, 2.0]))
+    assert loss == pytest.approx(around[1]) and around.argmin() == 1
+    assert fit_temperature(1e4 * noisy, targets)[0] == pytest.approx(1e-4 * t, rel=0.3)
+    perfect, _ = fit_temperature(np.eye(3)[np.arange(60) % 3], targets)
+    chance = 2 / (np.exp(perfect) + 2)  # what is left to the other classes
+    expected = 2 / 3 / (targets.total + 1)
+    assert expected / 3 < chance < 3 * expected

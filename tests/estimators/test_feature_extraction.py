@@ -8,6 +8,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.datasets import load_diabetes, load_digits, load_iris, load_wine, make_moons
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
+from sklearn.metrics import log_loss
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -22,6 +23,9 @@ from kernel_learn import (
     KernelPLSRegressor,
 )
 from kernel_learn.kernels import Gaussian, Linear, Spectrum
+from kernel_learn.model_selection import held_out_scores
+from kernel_learn.representations import GramForm
+from oracles import classifier as oracle
 
 X, y = load_wine(return_X_y=True)
 X = scale(X)
@@ -207,16 +211,20 @@ class TestDiscriminant:
         X_all = X_all[:, X_all.std(axis=0) > 0]
         train = np.arange(len(y_all)) % 2 == 0
         lda = LinearDiscriminantAnalysis().fit(X_all[train], y_all[train])
-        model = KernelDiscriminant("linear", reg=1e-10).fit(X_all[train], y_all[train])
+        model = KernelDiscriminant("linear", reg=1e-10, decision="centroid")
+        model.fit(X_all[train], y_all[train])
         assert_array_equal(model.predict(X_all), lda.predict(X_all))
         # its solver "svd" divides by n - k in scikit-learn 1.7 and by n since, "lsqr" always by n
         least_squares = LinearDiscriminantAnalysis(solver="lsqr").fit(X_all[train], y_all[train])
-        assert_allclose(model.predict_proba(X_all), least_squares.predict_proba(X_all), atol=1e-3)
+        logs = [m.predict_log_proba(X_all) for m in (model, least_squares)]
+        ours, theirs = (L - L[:, :1] for L in logs)
+        sharp = np.sum(ours * theirs) / np.sum(theirs**2)  # the scale of rows left out
+        assert_allclose(ours, sharp * theirs, atol=1e-3 * np.abs(ours).max())
 
     def test_total_scatter_metric_would_differ(self):
         """The within-class metric matters: with the identity in its place iris changes."""
         X_iris, y_iris = load_iris(return_X_y=True)
-        model = KernelDiscriminant("linear", reg=1e-10).fit(X_iris, y_iris)
+        model = KernelDiscriminant("linear", reg=1e-10, decision="centroid").fit(X_iris, y_iris)
         F = model.transform(X_iris)
         total = ((F[:, None] - model.means_) ** 2).sum(axis=2)
         assert np.mean(np.argmin(total, axis=1) != model.predict(X_iris)) > 0.02
@@ -302,6 +310,62 @@ class TestDiscriminant:
         ).fit(X_moons, y_moons)
         grid = np.random.default_rng(0).uniform(-2, 2, size=(50, 2))
         assert_array_equal(neighbor.predict(grid), one_nn.predict(grid))
+
+    @pytest.mark.parametrize("landmarks", ["all", 40])
+    @pytest.mark.parametrize("reg", [1e-2, "loo"])
+    @pytest.mark.parametrize("n_components", [None, 1])
+    def test_decisions_on_rows_left_out(self, reg, landmarks, n_components):
+        """The losses that choose, from refits without each row; the choice is the smaller."""
+        rows = np.arange(0, len(y), 3)
+        X_s, y_s = X[rows], y[rows]
+        models = {
+            decision: KernelDiscriminant(
+                Gaussian(GAMMA), reg=reg, decision=decision, landmarks=landmarks,
+                n_components=n_components, random_state=0,
+            ).fit(X_s, y_s)
+            for decision in ("auto", "ridge", "centroid")
+        }  # fmt: skip
+        losses = {d: models[d].loo_log_loss_ for d in ("ridge", "centroid")}
+        best = min(losses, key=losses.get)
+        assert models["auto"].decision_ == best
+        assert models["auto"].loo_log_loss_ == pytest.approx(losses[best])
+        assert_allclose(models["auto"].predict_proba(X_NEW), models[best].predict_proba(X_NEW))
+        assert losses["ridge"] != pytest.approx(losses["centroid"])
+
+    def test_held_out_scores_are_those_of_refits(self):
+        """And move with the class shares as a new row's do, not as those without the row."""
+        rows = np.arange(0, len(y), 4)
+        weight = np.random.default_rng(0).integers(1, 3, len(rows)).astype(float)
+        K, Y = rbf_kernel(X[rows], gamma=GAMMA), np.eye(3)[y[rows]]
+        form = GramForm([Gaussian(GAMMA)], X[rows], Y, weight)
+        for decomposed in (False, True):
+            sample = form.at(np.ones(1))
+            if decomposed:
+                assert sample.spectrum.w.size
+            held = held_out_scores(sample, 0.3)
+            groups = [[i] for i in range(len(rows))]
+            expected = oracle.ridge_left_out(K, weight[:, None] * Y, 0.3, groups)
+            mean = weight @ Y / weight.sum()
+            without = (weight @ Y - weight[:, None] * Y) / (weight.sum() - weight)[:, None]
+            assert_allclose(held.scores, expected + mean - without, atol=1e-9)
+            assert_allclose(held.counts, weight[:, None] * Y, atol=1e-12)
+
+    def test_probabilities_are_those_of_new_rows(self):
+        """On wide rows the within-class scatter of the training rows says nothing."""
+        rng = np.random.default_rng(0)
+        labels = np.arange(80) % 2
+        wide = rng.normal(size=(80, 2000)) + 0.12 * labels[:, None]
+        for decision in ("auto", "ridge", "centroid"):
+            model = KernelDiscriminant(decision=decision).fit(wide[:40], labels[:40])
+            assert log_loss(labels[40:], model.predict_proba(wide[40:])) < 0.75
+            shares = KernelDiscriminant(decision=decision, priors=[0.9, 0.1])
+            shares.fit(wide[:40], labels[:40])
+            moved = shares.decision_function(wide) - model.decision_function(wide)
+            assert_allclose(moved, np.log(0.1 / 0.9), atol=1e-6)
+
+    def test_rows_that_cannot_be_left_out(self):
+        model = KernelDiscriminant(Gaussian(GAMMA), reg=1e-12).fit(X[::20], y[::20])
+        assert model.decision_ == "centroid" and np.isnan(model.loo_log_loss_)
 
     @pytest.mark.parametrize(
         ("options", "match"),

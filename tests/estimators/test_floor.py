@@ -68,6 +68,10 @@ BANK = [Counted(0.1), Counted(1.0)]
         kl.SubspaceSVC(BANK, weights="uniform"),
         kl.MultiKernelSVC(BANK),
         kl.MultiKernelSVC(BANK, weights="alignment"),
+        kl.HSICSubspace(BANK, weights="loo"),
+        kl.KernelDiscriminant(BANK, weights="loo"),
+        kl.SubspaceSVC(BANK, weights="loo"),
+        kl.MultiKernelSVC(BANK, weights="loo"),
     ],
     ids=repr,
 )

@@ -414,3 +414,69 @@ def test_in_pipelines_and_clones():
     np.testing.assert_array_equal(
         again.kernel_weights_, kl.KernelDiscriminant(BANK, reg="learn").fit(X, Y).kernel_weights_
     )
+
+
+LOO_MAKERS = {name: make for name, make in MAKERS.items() if name not in ("learned reg", "sm2_c")}
+LOO_MAKERS["hsic, projected"] = lambda **o: kl.HSICSubspace(**o)
+LOO_MAKERS["svc, projected"] = lambda **o: kl.SubspaceSVC(uncorrelated=False, **o)
+
+
+@pytest.mark.parametrize("name", LOO_MAKERS)
+def test_leave_one_out_weights(name):
+    """The same weights whatever the estimator, which is the one at these weights."""
+    model = LOO_MAKERS[name](kernel=BANK, weights="loo").fit(X, Y)
+    other = kl.KernelDiscriminant(BANK, weights="loo").fit(X, Y)
+    shares = [m.kernel_weights_ / m.kernel_weights_.sum() for m in (model, other)]
+    np.testing.assert_allclose(*shares, rtol=1e-3)
+    assert np.isnan(model.gap_) and model.n_iter_ == len(model.history_) - 1 > 1
+    assert set(model.history_[0]) == {"value", "grad_norm"}
+    assert model.history_[-1]["value"] < model.history_[0]["value"]
+    given = LOO_MAKERS[name](kernel=BANK, weights=model.kernel_weights_).fit(X, Y)
+    np.testing.assert_allclose(output(model), output(given), rtol=1e-4, atol=1e-6)
+
+
+def test_leave_one_out_does_not_take_the_narrowest_kernel():
+    """A kernel so narrow that it only knows its own row fits every training row."""
+    bank = {"narrow": Gaussian(100.0), "wide": Gaussian(0.02)}
+    noisy = np.where(np.random.default_rng(0).random(len(Y)) < 0.3, (Y + 1) % 3, Y)
+    names = {}
+    for rule in ("learn", "loo"):
+        model = kl.KernelDiscriminant(bank, reg=1e-2, weights=rule).fit(X, noisy)
+        names[rule] = model.kernel_names_[np.argmax(model.kernel_weights_)]
+    assert names == {"learn": "narrow", "loo": "wide"}
+
+
+@pytest.mark.parametrize("landmarks", ["all", 30])
+def test_leave_one_out_weights_count_a_row_as_often_as_it_weighs(landmarks):
+    weight = np.random.default_rng(0).integers(1, 4, size=len(Y))
+    many = np.repeat(np.arange(len(Y)), weight)
+    for name in ("hsic", "discriminant"):
+        models = [
+            MAKERS[name](kernel=BANK, weights="loo", landmarks=landmarks, random_state=0)
+            for _ in range(3)
+        ]
+        models[0].fit(X, Y, sample_weight=weight)
+        models[1].fit(X[many], Y[many])
+        models[2].fit(X, Y)
+        found, repeated, plain = (model.kernel_weights_ for model in models)
+        np.testing.assert_allclose(found, repeated, rtol=1e-4)
+        assert np.abs(plain / found - 1).max() > 1e-2
+
+
+def test_leave_one_out_weights_with_other_targets():
+    """Similarities of the samples as label kernel: the weights still come from the labels."""
+    H = (Y[:, None] == Y).astype(float)
+    model = kl.HSICSubspace(BANK, weights="loo", label_kernel=H, uncorrelated=True)
+    expected = kl.HSICSubspace(BANK, weights="loo").fit(X, Y).kernel_weights_
+    np.testing.assert_allclose(model.fit(X, Y).kernel_weights_, expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="landmarks='all'"):
+        model.set_params(landmarks=20).fit(X, Y)
+
+
+def test_leave_one_out_weights_are_refused_with_a_learned_constant():
+    with pytest.raises(ValueError, match="reg='loo'"):
+        kl.KernelDiscriminant(BANK, reg="learn", weights="loo").fit(X, Y)
+    with pytest.raises(ValueError, match="Give a number for C"):
+        kl.MultiKernelSVC(BANK, loss="squared_hinge", C="learn", weights="loo").fit(X, Y)
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 steps"):
+        kl.HSICSubspace(BANK, weights="loo", max_iter=1).fit(X, Y)

@@ -21,6 +21,7 @@ from sklearn.svm import SVC
 from kernel_learn import SubspaceSVC
 from kernel_learn.criteria.margin import one_vs_rest_signs, solve_margin
 from kernel_learn.datasets import find_data
+from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.joint import solve_linear
 from kernel_learn.kernels import Gaussian
 from oracles import margin as oracle
@@ -296,30 +297,54 @@ def test_probabilities_are_calibrated():
         assert loss < 0.3
 
 
-def test_leave_one_out_scores_are_those_of_refits():
-    from kernel_learn.criteria.leave_one_out import leave_one_out_scores, ridge_spans
+@pytest.mark.parametrize("uncorrelated", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("landmarks", ["all", 20])
+def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks):
+    """Four parts of the rows alone, fitted anew, score the fifth."""
+    rows = np.flatnonzero(y < n_classes)[::3]
+    X_s, y_s = np.vstack([X[rows], X[rows[:3]]]), np.append(y[rows], y[rows[:3]])
+    kernel = Gaussian(0.05)
+    options = {"C": 3.0, "uncorrelated": uncorrelated, "random_state": 0}
+    model = SubspaceSVC(kernel, landmarks=landmarks, **options)
+    prepared = model._prepare(X_s, y_s)
+    held, scores = prepared.held_out(1e-1, 3.0)
+    assert len(held) == len(rows)  # equal rows with one label are one
+    part = stratified_parts(prepared._targets, 5)
+    if landmarks != "all":
+        kernel, features = "linear", prepared.on_axes(np.ones(len(prepared.spectrum.w)))
+    else:
+        features = prepared.X
+    for fold in range(5):
+        inside = np.repeat(np.flatnonzero(part != fold), prepared.weight[part != fold].astype(int))
+        refit = SubspaceSVC(kernel, reg=1e-1, tol=1e-8, **options).fit(
+            features[inside], prepared.labels[inside]
+        )
+        expected = refit.decision_function(features[part == fold])
+        found = scores[part == fold]
+        assert_allclose(found[:, 0] if n_classes == 2 else found, expected, atol=0.02)
 
-    model = SubspaceSVC(Gaussian(0.05), C=3.0)
-    rows = model._prepare(X[::2], y[::2])
-    problem, _ = rows.problem(rows.lam(1e-1), 3.0)
-    K, n = problem.Khat, len(problem.F)
-    machines = solve_margin(K, problem.signs, problem.boxes, tol=1e-9)
-    lengths = np.sum(problem.F**2, axis=0)
-    ours = leave_one_out_scores(
-        machines, problem.boxes, np.arange(n), problem.F, lengths, np.ones(n)
-    )
-    refit = np.empty_like(ours)
-    for i in range(n):
-        others = np.delete(np.arange(n), i)
-        left = solve_margin(K[np.ix_(others, others)], problem.signs[others], 3.0)
-        refit[i] = K[i, others] @ left.A + left.intercept
-    fitted = machines.scores + machines.intercept
-    assert np.median(np.abs(ours - refit)) < 0.02
-    assert np.median(np.abs(fitted - refit)) > 0.2  # what it corrects
-    all_free = 1 / (np.diag(np.linalg.pinv(K)))
-    assert_allclose(
-        ridge_spans(problem.F, lengths, np.ones(n), n, np.arange(n)), all_free, rtol=1e-6
-    )
+
+@pytest.mark.parametrize("name", ["wide", "few rows"])
+def test_probabilities_do_not_collapse(name):
+    """Rows on their bounds: without it each machine turned against its row."""
+    rng = np.random.default_rng(0)
+    n, d = (60, 2000) if name == "wide" else (120, 60)
+    labels = np.arange(n) % 3
+    rows = rng.normal(size=(n, d)) + 3.0 * (np.arange(d) % 20 == labels[:, None])
+    model = SubspaceSVC().fit(rows[::2], labels[::2])
+    proba = model.predict_proba(rows[1::2])
+    assert model.score(rows[1::2], labels[1::2]) > 0.9
+    assert log_loss(labels[1::2], proba) < 0.6 < np.log(3)
+    assert_array_equal(model.classes_[proba.argmax(axis=1)], model.predict(rows[1::2]))
+
+
+def test_a_class_of_one_row_has_probabilities():
+    labels = np.append(y, 3)
+    model = SubspaceSVC().fit(np.vstack([X, X[:1] + 5]), labels)
+    assert model.predict_proba(X[:4]).shape == (4, 4)
+    pair = SubspaceSVC().fit(X[[0, -1]], y[[0, -1]])
+    assert pair.sharpness_ == 1.0
 
 
 def test_options_change_the_answer():

@@ -22,8 +22,10 @@ from kernel_learn.kernels import (
     evaluate_bank,
     gaussian_bank,
     pairwise,
+    rules,
 )
-from kernel_learn.kernels.bank import common_input, shared_groups
+from kernel_learn.kernels.bank import common_input, resolve_bank, shared_groups
+from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import named_kernels
 from oracles import naive
 from tolerances import EXACT, KERNEL, SINGLE
@@ -250,3 +252,21 @@ def test_common_input():
 def test_named_kernels():
     assert named_kernels({"a": 1, 2: 3}) == (["a", "2"], [1, 3])
     assert named_kernels((4, 5)) == (["kernel_0", "kernel_1"], [4, 5])
+
+
+def test_gaussian_bank_relative_to_the_median(monkeypatch):
+    """Rows a thousand times as long have the same kernels; one median serves all widths."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    looks = []
+    median = rules.median_gamma
+    monkeypatch.setattr(rules, "median_gamma", lambda *a: looks.append(1) or median(*a))
+    bank = gaussian_bank(4, 0.5, 4.0, relative=True)
+    assert next(iter(bank)) == "gaussian_0.5_median"
+    Ks, long = (
+        [k(c * X) for k in resolve_bank(list(bank.values()), Pool.of(c * X))] for c in (1.0, 1e3)
+    )
+    np.testing.assert_allclose(Ks, long)
+    assert len(looks) == 2
+    gamma = Gaussian("median").resolve(X).gamma
+    np.testing.assert_allclose(Ks[0], Gaussian(gamma / 0.5)(X))
+    np.testing.assert_allclose(Ks[3], Gaussian(gamma / 4)(X))

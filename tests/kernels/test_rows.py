@@ -116,3 +116,9 @@ def test_no_rows():
     assert row_keys(np.empty((0, 3))).shape == (0,)
     first, inverse = distinct_rows(np.empty((0, 3)))
     assert len(first) == len(inverse) == 0
+
+
+def test_a_missing_cell_is_one_and_the_same():
+    for missing in (None, float("nan"), pd.NA, pd.NaT):
+        keys = row_keys(np.array([["a", missing], ["a", None], ["a", "x"]], dtype=object))
+        assert keys[0] == keys[1] != keys[2]

@@ -142,3 +142,21 @@ def test_weighted_median(pairs):
     assert median == naive.weighted_median(values, weights)
     assert median == np.median(np.repeat(values, weights.astype(int)))
     assert median == rules.weighted_median(values, weights * 0.1)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[:5], ids=named)
+def test_a_multiple_of_the_median(kernel, X):
+    kernel = kernel.with_gamma("2.5e-1 * median")
+    median = kernel.with_gamma("median").resolve(X).gamma
+    assert kernel.resolve(X).gamma == pytest.approx(0.25 * median, rel=EXACT)
+    assert kernel.rule_bytes(11) > 0
+    for wrong in ("0 * median", "-1 * median", "2 * scale", "median * 2"):
+        with pytest.raises(ValueError, match="one of the rules"):
+            kernel.with_gamma(wrong).resolve(X)
+
+
+def test_leave_one_out_is_for_estimators(X):
+    with pytest.raises(ValueError, match="KernelDiscriminant, HSICSubspace and"):
+        Gaussian("loo").resolve(X)
+    with pytest.raises(ValueError, match="one of the rules"):
+        Polynomial(2, "loo").resolve(X)

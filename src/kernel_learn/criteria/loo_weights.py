@@ -13,18 +13,33 @@ one matrix holds the derivative in everything, dE/dtheta_m = <Q, K_m> and
 dE/dlam = sum_i Q_ii / w_i. The papers' criteria measure the fit to training
 rows and put all weight on the narrowest kernel that separates them; rows left
 out do not. The pull to equal weights keeps few rows from choosing by chance.
+
+From moments, where the rows are gone, E is the generalised cross-validation
+
+    E = N RSS / (N - tr H)^2,   RSS = lam^2 tr Y'M^{-2}Y,   tr H = tr G M^{-1} + 1.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.representations.base import Array
+from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.gram import GramForm
+from kernel_learn.representations.moment_form import MomentForm
 
 PULL = 0.01
+# Rows, the first by their keys, whose errors choose the weights: a step on so many is an
+# inverse and a product of their size, a second.
+SEARCH_ROWS = 2000
+
+# (d, lam) -> (E, dE/dd, dE/dlam)
+HeldOutError = Callable[[Array, float], tuple[float, Array, float]]
 
 
 @dataclass(frozen=True)
@@ -37,6 +52,19 @@ class LooWeights:
     history: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended, and "value" and "grad_norm" of the objective at every step."""
+
+    point: Array  # theta, (p,)
+    lam: float
+    value: float
+    grad_norm: float
+    n_iter: int
+    converged: bool
+    history: tuple[dict[str, float], ...]
+
+
 def learn_loo_weights(
     Ks: Array,  # (p, n, n)
     targets: Targets,
@@ -47,26 +75,173 @@ def learn_loo_weights(
     traces = np.array([centred_trace(K, targets) for K in Ks])
     scale = np.divide(targets.total, traces, out=np.zeros_like(traces), where=traces > 0)
     scaled = Ks * scale[:, None, None]
-    history: list[float] = []
+    found = descend(
+        lambda theta, lam: loo_error(scaled, theta, lam, targets),
+        len(Ks),
+        pull=pull,
+        max_iter=max_iter,
+    )
+    error = loo_error(scaled, found.point, found.lam, targets)[0]
+    history = tuple(step["value"] for step in found.history)
+    return LooWeights(found.point * scale, found.lam, error, history)
+
+
+def learn_bank_weights(
+    form: Representation,
+    targets: Array | None = None,  # (n, q), None for those of the form
+    *,
+    pull: float = PULL,
+    max_iter: int = 100,
+    search_rows: int = SEARCH_ROWS,
+) -> tuple[Array, Descent]:
+    """Weights of the kernels of a bank as given, (p,), and the descent.
+
+    The targets are one-hot labels, of a form that is exact or of moments; columns
+    that differ from them by a factor and a shift give the same weights.
+    """
+    if isinstance(form, MomentForm):
+        if targets is not None:
+            raise ValueError("Moments hold the targets of their form and no others.")
+        centred: Representation = form
+        error: HeldOutError = GeneralisedCrossValidation(form)
+    else:
+        assert isinstance(form, GramForm)
+        T = form.targets if targets is None else form.root_weight[:, None] * targets
+        centred = form.centred()
+        error = LeaveOneOut(centred, T, search_rows)
+    alive = np.flatnonzero(centred.alive)
+
+    def among_alive(d: Array, lam: float) -> tuple[float, Array, float]:
+        value, by_d, by_lam = error(_place(d, alive, form.p), lam)
+        return value, by_d[alive], by_lam
+
+    found = descend(among_alive, len(alive), pull=pull, max_iter=max_iter)
+    return centred.weights(_place(found.point, alive, form.p)), found
+
+
+def descend(error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 100) -> Descent:
+    """L-BFGS from equal weights."""
 
     def objective(x: Array) -> tuple[float, Array]:
         u, lam = x[:-1], float(np.exp(x[-1]))
         theta = _softmax(u)
-        error, by_theta, by_lam = loo_error(scaled, theta, lam, targets)
+        value, by_theta, by_lam = error(theta, lam)
         off = u - u.mean()
-        value = float(np.log(error) + pull * off @ off)
-        by_u = theta * (by_theta - theta @ by_theta) / error + 2 * pull * off
-        history.append(value)
-        return value, np.append(by_u, by_lam * lam / error)
+        value = max(value, np.finfo(np.float64).tiny)  # zero by rounding has no logarithm
+        by_u = theta * (by_theta - theta @ by_theta) / value + 2 * pull * off
+        return float(np.log(value) + pull * off @ off), np.append(by_u, by_lam * lam / value)
 
-    start = np.append(np.zeros(len(Ks)), np.log(0.1))
-    bounds = [(-12.0, 12.0)] * len(Ks) + [(np.log(1e-6), np.log(1e3))]
+    latest: dict[str, float] = {}  # of the last evaluation: an iterate is one
+    history: list[dict[str, float]] = []
+
+    def watched(x: Array) -> tuple[float, Array]:
+        value, gradient = objective(x)
+        latest.update(value=value, grad_norm=float(np.linalg.norm(gradient)))
+        if not history:
+            history.append(dict(latest))
+        return value, gradient
+
     found = minimize(
-        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": max_iter}
+        watched,
+        np.append(np.zeros(p), np.log(0.1)),
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(-12.0, 12.0)] * p + [(np.log(1e-6), np.log(1e3))],
+        callback=lambda x: history.append(dict(latest)),
+        options={"maxiter": max_iter},
     )
-    theta, lam = _softmax(found.x[:-1]), float(np.exp(found.x[-1]))
-    error = loo_error(scaled, theta, lam, targets)[0]
-    return LooWeights(theta * scale, lam, error, tuple(history))
+    return Descent(
+        point=_softmax(found.x[:-1]),
+        lam=float(np.exp(found.x[-1])),
+        value=float(found.fun),
+        grad_norm=history[-1]["grad_norm"],
+        n_iter=int(found.nit),
+        converged=found.status != 1,
+        history=tuple(history),
+    )
+
+
+class LeaveOneOut:
+    """E of an exact form at (d, lam), of its first rows by key; see the module.
+
+    Where rows carry the roots r of their weights w (G = S^{1/2} Kc S^{1/2}) M is
+    G + lam, and B annihilates r; where they do not, M is Kc + lam diag(1/w), B
+    annihilates ones, and the squares are weighed: M = G + lam diag(r^2/w) is both.
+    """
+
+    def __init__(
+        self,
+        form: GramForm,
+        T: Array,  # (n, q) as the form's targets: times r, centred or not
+        search_rows: int = SEARCH_ROWS,
+    ) -> None:
+        self.form = form
+        self.few = None if len(T) <= search_rows else np.sort(form.order[:search_rows])
+        few = slice(None) if self.few is None else self.few
+        self.T, self.r, w = T[few], form.root_weight[few], form.weight[few]
+        self.w, self.N = w / self.r**2, float(w.sum())
+
+    def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
+        M = self._cut(self.form.combine(d))
+        M[np.diag_indices(len(M))] += lam / self.w
+        B = _inverse(M)
+        B_r = B @ self.r
+        total = float(self.r @ B_r)
+        for rows in row_blocks(len(B), 64):
+            B[rows] -= np.outer(B_r[rows], B_r / total)
+        v, b = B @ self.T, np.diagonal(B)[:, None]
+        residual, w = v / b, self.w[:, None]
+        error = float(np.sum(w * residual**2)) / self.N
+        D = -2 * w * residual / self.N
+        S, c = B @ (D / b), np.sum(D * v, axis=1) / b[:, 0] ** 2
+        Q = S @ v.T  # not symmetric: products with symmetric matrices are the same
+        for rows in row_blocks(len(B), 256):
+            Q[rows] -= (B[rows] * c) @ B
+        by_d = [
+            scale * float(np.vdot(Q, self._cut(self.form.gram(i)))) if scale > 0 else 0.0
+            for i, scale in enumerate(self.form.scales)
+        ]
+        return error, np.array(by_d), float(np.sum(np.diagonal(Q) / self.w))
+
+    def _cut(self, G: Array) -> Array:
+        return G if self.few is None else G[np.ix_(self.few, self.few)]
+
+
+class GeneralisedCrossValidation:
+    """E = N RSS / (N - tr H)^2 of moments at (d, lam).
+
+    With Z the features, R = diag(d)^{1/2}, C = Z'PZ, S = Z'PY, A = R C R + lam, Q = A^{-1} R S
+    and P = A^{-1} Q, sums over the features of kernel i marked by i:
+
+        RSS = tr Y'PY - tr S'R Q - lam tr Q'Q,   d_i dRSS/dd_i = -2 lam^2 tr_i Q P',
+        tr H = M - lam tr A^{-1} + 1,            d_i dtrH/dd_i = lam tr_i (A^{-1} - lam A^{-2}),
+
+    dRSS/dlam = 2 lam tr Q'P and dtrH/dlam = -tr (A^{-1} - lam A^{-2}).
+    """
+
+    def __init__(self, form: MomentForm) -> None:
+        root = np.sqrt(form.spread(form.scales))
+        self.form, self.N = form, form.n
+        self.C = root[:, None] * form.moments.C * root
+        self.S, self.YT_Y = root[:, None] * form.moments.S, float(np.trace(form.moments.R))
+
+    def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
+        R = np.sqrt(self.form.spread(d))
+        A = R[:, None] * self.C * R
+        A[np.diag_indices(len(A))] += lam
+        R_S, inverse = R[:, None] * self.S, _inverse(A)
+        Q = inverse @ R_S
+        QP = np.sum(Q * (inverse @ Q), axis=1)  # (M,)
+        diagonal = np.diagonal(inverse)
+        moved = diagonal - lam * np.einsum("ij,ij->i", inverse, inverse)
+        RSS = self.YT_Y - float(np.sum(R_S * Q) + lam * np.sum(Q * Q))
+        free = self.N - 1 - float(len(Q) - lam * diagonal.sum())  # N - tr H
+        by_feature = -2 * lam**2 * QP / RSS + 2 * lam * moved / free
+        by_d = np.array([by_feature[block].sum() for block in self.form.columns])
+        by_d = np.divide(by_d, d, out=np.zeros_like(d), where=d > 0)
+        by_lam = 2 * lam * QP.sum() / RSS - 2 * moved.sum() / free
+        error = self.N * RSS / free**2
+        return error, error * by_d, error * float(by_lam)
 
 
 def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[float, Array, float]:
@@ -91,6 +266,26 @@ def centred_trace(K: Array, targets: Targets) -> float:
     """sum_i w_i Kc_ii."""
     p = targets.weight / targets.total
     return float(targets.total * (p @ np.diagonal(K) - p @ K @ p))
+
+
+def _inverse(M: Array) -> Array:
+    """M^{-1} in the place of M, symmetric; not positive definite costs twice as much."""
+    factor, info = lapack.dpotrf(M.T, lower=1, overwrite_a=0)
+    if info:
+        return np.asarray(linalg.inv(M, overwrite_a=True, check_finite=False))
+    inverse = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
+    for rows in row_blocks(len(inverse), 256):  # the upper triangle is what it was
+        inverse[rows, rows.stop :] = inverse[rows.stop :, rows].T
+        block = inverse[rows, rows]
+        inverse[rows, rows] = np.tril(block) + np.tril(block, -1).T
+    return np.asarray(inverse.T)
+
+
+def _place(d: Array, alive: Array, p: int) -> Array:
+    """The point of the whole simplex with zeros for kernels without variance."""
+    whole = np.zeros(p)
+    whole[alive] = d
+    return whole
 
 
 def _softmax(u: Array) -> Array:

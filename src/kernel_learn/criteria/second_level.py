@@ -28,6 +28,7 @@ from kernel_learn.representations.base import Array
 
 TEMPERATURES = np.array([0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 8.0, 12.0])
 SHRINKAGES = (0.3, 3.0)
+FACTORS = np.geomspace(1e-9, 1e3, 121)
 RANKING = np.array([1.0, 2.0, 4.0, 8.0])
 LEAST_PROBABILITY = 1e-9
 
@@ -77,6 +78,20 @@ def fit_second_level(
         float(losses[g, t]),
         sharp * logits[g],
     )
+
+
+def fit_temperature(logits: Array, targets: Targets) -> tuple[float, float]:
+    """(t, loss): the factor on held-out logits, kept as they are, with the least log loss.
+
+    One count in N + 1 is given to chance: logits without an error must not ask for more
+    certainty than N rows can give.
+    """
+    softened = Targets(
+        targets.counts * (targets.total / (targets.total + 1))
+        + targets.weight[:, None] / ((targets.total + 1) * targets.n_classes)
+    )
+    best = int(log_loss_path(logits, softened, FACTORS).argmin())
+    return float(FACTORS[best]), float(log_loss_path(logits, targets, FACTORS[[best]])[0])
 
 
 def fit_discriminants(

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 from scipy.special import log_softmax, softmax
 
 Array = NDArray[Any]
@@ -25,20 +24,3 @@ def probabilities(scores: Array, sharpness: float) -> Array:
 def log_probabilities(scores: Array, sharpness: float) -> Array:
     """Logarithms of ``probabilities``, finite where those round to zero."""
     return np.asarray(log_softmax(scaled(scores, sharpness), axis=1))
-
-
-def fit_sharpness(scores: Array, labels: Array, weight: Array) -> float:
-    """The factor on held-out scores with the smallest log loss.
-
-    The targets give one row in n + 1 to chance, so that scores without a
-    single error do not ask for an infinite factor.
-    """
-    logits = scaled(scores, 1.0)
-    n, k = float(weight.sum()), logits.shape[1]
-    target = np.eye(k)[labels] * (n / (n + 1)) + 1.0 / (k * (n + 1))
-
-    def loss(log_sharpness: float) -> float:
-        logs = log_softmax(np.exp(log_sharpness) * logits, axis=1)
-        return -float(weight @ np.sum(target * logs, axis=1))
-
-    return float(np.exp(minimize_scalar(loss, bounds=(-7.0, 7.0), method="bounded").x))

@@ -2,49 +2,48 @@
 
 from collections.abc import Sequence
 from functools import partial
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernel_learn.criteria.discriminant import class_scores
+from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent
 from kernel_learn.criteria.labels import label_factor
+from kernel_learn.criteria.second_level import LinearMap, fit_second_level, fit_temperature
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
+from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.model_selection import leave_one_out, search_leave_one_out
-from kernel_learn.representations import Combined, Gram, Needs, Representation
+from kernel_learn.model_selection import held_out_scores
+from kernel_learn.representations import Combined, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
 
-LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
-# Up to so many rows an exact sample is decomposed to choose reg, and then for the fit; of a
-# larger one some values are tried, downhill from the best of a part of the rows.
-EXACT_LOO_ROWS = 2000
-# Rows of a sample of moments that are evaluated again for their leave-one-out errors: a
-# tenth of them, within these bounds.
-LEAST_LOO_ROWS, LOO_ROWS = 2000, 20_000
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
+DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
+PARTS = 5  # of the rows, for the cross-fit of the second level
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 
 
-class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransformer):
+class KernelDiscriminant(
+    LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
+):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
     Maximises tr((S_t + lambda I)^{-1} S_b) in feature space. The subspace is
     that of uncorrelated HSIC with the normalised label kernel (the two
-    problems are one); classes are told apart by the distance to their centroid
-    in the within-class metric, with log priors. With a linear kernel and
-    ``reg`` near zero it is linear discriminant analysis.
+    problems are one); classes are told apart in it by the log-odds that suit
+    rows left out best. With a linear kernel, ``reg`` near zero and
+    ``decision="centroid"`` it is linear discriminant analysis.
 
     Parameters
     ----------
@@ -62,8 +61,14 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         "learn": together with the weights of the kernels, as one more of them
         (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
         list or "loo" learns weights that way and then chooses reg for them.
-    decision : {"centroid", "nearest_neighbor"}, default="centroid"
-        How rows are classified in the subspace.
+    decision : {"auto", "ridge", "centroid", "nearest_neighbor"}, default="auto"
+        How rows are classified in the subspace. "ridge": a discriminant on the
+        leave-one-out scores of ridge regression on the one-hot labels, which
+        span the subspace (the second level). "centroid": the distance to the
+        class centroids in the within-class metric of the training rows, with
+        log priors; its log-odds are brought to the scale that suits the rows
+        left out. "auto": the one of these two with the smaller log loss on
+        rows left out.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
     weights, solver, tol, max_iter, landmarks, memory_budget, random_state
@@ -82,6 +87,11 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     means_ : ndarray of shape (n_classes, n_components_)
         Class centroids in the subspace.
     priors_ : ndarray of shape (n_classes,)
+    decision_ : str
+        The decision taken.
+    loo_log_loss_ : float
+        Log loss of rows left out with it, nan if no row can be (each decides
+        about itself alone) or for "nearest_neighbor".
     kernel_weights_, kernel_names_, gap_, n_iter_, history_, weights_report_
         With several kernels, or ``reg="learn"``; as in :class:`HSICSubspace`.
     base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
@@ -109,7 +119,7 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         *,
         n_components: int | None = None,
         reg: float | Sequence[float] | str = "loo",
-        decision: str = "centroid",
+        decision: str = "auto",
         priors: Any = None,
         weights: Any = "learn",
         solver: str = "auto",
@@ -135,14 +145,14 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        regs = self._check_regs()
-        if self.decision not in ("centroid", "nearest_neighbor"):
+        regs = self._check_regs("loo", "learn")
+        if self.decision not in DECISIONS:
             raise ValueError(
-                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'centroid' or "
-                "'nearest_neighbor'."
+                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'auto', "
+                "'ridge', 'centroid' or 'nearest_neighbor'."
             )
         self._check_weight_options()
-        data = validate_labelled(self, X, y, sample_weight)
+        data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
         _, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
@@ -159,27 +169,19 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
         self.objective_, self.eigenvalues_ = result.value, result.values
         self._store_kernel(sample.expand(W))
         self._warn_if_fewer()
-        self._store_classifier(data, sample, W)
+        self._store_classifier(data, sample, W, mixing @ result.point)
         return self
-
-    def _check_regs(self) -> list[float]:
-        if isinstance(self.reg, str):
-            if self.reg in ("loo", "learn"):
-                return list(LOO_REGS)
-            raise ValueError(
-                f"KernelDiscriminant(reg={self.reg!r}): reg must be a positive number, a list of "
-                "them, 'loo' or 'learn'."
-            )
-        regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
-        if not regs:
-            raise ValueError("KernelDiscriminant(reg=[]): the list of values is empty.")
-        return [check_positive("reg", reg, self) for reg in regs]
 
     def _weights(
         self, data: Labelled, form: Representation, regs: list[float]
     ) -> tuple[Array | None, list[float]]:
         """Weights of a bank, and "learn" becomes the reg that was learned; else all stays."""
         learns = isinstance(self.reg, str) and self.reg == "learn"
+        if learns and self._weighs_by_loo:
+            raise ValueError(
+                "KernelDiscriminant(reg='learn', weights='loo'): reg is learned as one more weight "
+                "of the criterion of weights='learn'. With weights='loo' use reg='loo'."
+            )
         if data.names is None and not learns:
             return None, regs
         reg: Any = regs[0] if len(regs) == 1 else "learn"
@@ -198,32 +200,47 @@ class KernelDiscriminant(WeightLearner, ProbabilityClassifier, SubspaceTransform
             )
         return priors / priors.sum()
 
-    def _choose_reg(self, sample: Combined, regs: list[float]) -> float:
-        scale = sample.trace / sample.n
-        self.loo_regs_: Any = None
-        self.loo_errors_: Any = None
-        if len(regs) == 1:
-            return regs[0] * scale
-        lams = [reg * scale for reg in regs]
-        if isinstance(sample, Gram) and len(sample.operator) > EXACT_LOO_ROWS:
-            path = search_leave_one_out(sample, lams)
-        else:
-            rows = max(LEAST_LOO_ROWS, min(LOO_ROWS, self.plan_.n_rows // 10))
-            path = leave_one_out(sample, lams, at_most=rows)
-        self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
-        return float(path.lams[path.best])
-
-    def _store_classifier(self, data: Labelled, sample: Combined, W: Array) -> None:
-        self._centroid_scores = class_scores(
-            sample, W, self.eigenvalues_, data.counts, self.priors_
-        )
-        self.means_ = self._centroid_scores.means
+    def _store_classifier(self, data: Labelled, sample: Combined, W: Array, T: Array) -> None:
+        """The log-odds on the features F = (ridge scores - mean) T."""
+        shares = data.counts / data.counts.sum()
+        centroid = class_scores(sample, W, self.eigenvalues_, data.counts, shares)
+        self.means_, self.loo_log_loss_ = centroid.means, np.nan
+        self.decision_ = "centroid" if self.decision == "auto" else self.decision
         if self.decision == "nearest_neighbor":
             F = self.kernel_.transform(data.X)
             self._neighbor = KNeighborsClassifier(1).fit(F, data.labels)
+            return
+        shift = np.log(self.priors_ / shares)
+        self._log_odds = linear_centroid(centroid, 1.0, shift)
+        held = held_out_scores(sample, self.reg_)
+        if not held.is_safe:
+            return
+        targets = Targets(np.maximum(held.counts, 0.0))
+        F = (held.scores - sample.target_mean) @ T
+        sharp, loss = fit_temperature(centroid(F), targets)
+        self._log_odds, self.loo_log_loss_ = linear_centroid(centroid, sharp, shift), loss
+        if self.decision == "centroid":
+            return
+        # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
+        R = np.linalg.pinv(T - T.mean(axis=0))
+        scores = F @ R + sample.target_mean
+        level = fit_second_level(scores, targets, stratified_parts(targets, PARTS))
+        factor, ridge_loss = fit_temperature(level.logits, targets)
+        if self.decision == "ridge" or ridge_loss < loss:
+            coef = factor * level.map.coef
+            intercept = factor * level.map.intercept + sample.target_mean @ coef + shift
+            self._log_odds = LinearMap(R @ coef, intercept)
+            self.decision_, self.loo_log_loss_ = "ridge", ridge_loss
 
     def _scores(self, F: Array) -> Array:
-        if self.decision == "centroid":
-            return self._centroid_scores(F)
+        if self.decision_ != "nearest_neighbor":
+            return self._log_odds(F)
         with np.errstate(divide="ignore"):
             return np.log(self._neighbor.predict_proba(F))
+
+
+def linear_centroid(centroid: ClassScores, sharp: float, shift: Array) -> LinearMap:
+    """sharp (log prior_j - |f - m_j|^2 / 2) + shift_j, without what is the same for all classes."""
+    coef = (centroid.means * centroid.scale).T
+    lengths = np.sum(centroid.means**2 * centroid.scale, axis=1)
+    return LinearMap(sharp * coef, sharp * (centroid.log_priors - lengths / 2) + shift)

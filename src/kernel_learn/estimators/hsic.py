@@ -10,6 +10,7 @@ from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, label_factor
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -22,6 +23,7 @@ from kernel_learn.representations import ArraySource, Combined, Needs, Represent
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
+CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 PATH_NEEDS = Needs(exact=4.5)
 
 
@@ -32,7 +34,7 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-class HSICSubspace(WeightLearner, SubspaceTransformer):
+class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
     Finds the few directions in the kernel's feature space whose kernel agrees
@@ -43,13 +45,17 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
+        distance): of seven widths around the median the one with the smallest
+        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
         matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
-    reg : float, default=1e-3
-        Regularisation relative to the kernel: lambda = reg * tr(G) / n.
+    reg : float, list of float or "loo", default=1e-3
+        Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
+        or "loo" for one from 1e-6 to 100: the value with the smallest
+        leave-one-out error, as in :class:`KernelDiscriminant`.
     uncorrelated : bool, default=False
         False: an orthogonal projection in feature space (HSIC). True: features
         that are uncorrelated on the training rows, up to ``reg`` (uHSIC).
@@ -61,8 +67,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         "auto": exact where that is affordable, else 1000 landmarks. "all":
         exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
-    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
-        With several kernels: learned together with the subspace; the same
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned together with the subspace; by the exact
+        leave-one-out error of ridge regression on the one-hot labels, whatever
+        the estimator (with landmarks by generalised cross-validation); the same
         trace for each; centred alignment with the labels; or relative weights
         of the kernels as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
@@ -86,6 +94,8 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         The kernel with its rules resolved.
     reg_ : float
         lambda.
+    loo_regs_, loo_errors_ : ndarrays, or None
+        The values of ``reg`` tried and their leave-one-out errors, if several were.
     objective_ : float
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -94,9 +104,10 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         With several kernels: their weights, on the kernels as given.
     gap_ : float
         No weights have an ``objective_`` larger by more than this (all
-        features taken); 0 for one kernel.
+        features taken); 0 for one kernel, nan with ``weights="loo"``.
     n_iter_, history_ : int, tuple of dict
-        Steps of the solver; the criterion at each.
+        Steps of the solver; the criterion at each (with ``weights="loo"`` the
+        logarithm of the held-out error, "value", and "grad_norm").
     weights_report_ : WeightsReport
         The criterion at the weights chosen, at uniform weights and at the best
         single kernel; ``print(model.weights_report_)``.
@@ -135,7 +146,7 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         kernel: Any = "gaussian",
         *,
         n_components: int | None = None,
-        reg: float = 1e-3,
+        reg: float | Sequence[float] | str = 1e-3,
         uncorrelated: bool = False,
         label_kernel: LabelKernel = "normalized",
         weights: Any = "learn",
@@ -175,14 +186,16 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         -------
         self
         """
-        reg = check_positive("reg", self.reg, self)
+        regs = self._check_regs("loo")
         self._check_weight_options()
-        data = validate_labelled(self, X, y, sample_weight)
+        data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
         self.classes_ = data.classes
         source, mixing = self._labels(data)
-        data, form = self._represent(data, source, needs=NEEDS, mixing=mixing)
-        sample = self._combine(form, self._weights(data, form, reg))
-        self.reg_ = reg * sample.trace / sample.n
+        decomposes = len(regs) > 1 and source.n_distinct <= EXACT_LOO_ROWS
+        needs = CHOICE_NEEDS if decomposes else NEEDS
+        data, form = self._represent(data, source, needs=needs, mixing=mixing)
+        sample = self._combine(form, self._weights(data, form, regs))
+        self.reg_ = self._choose_reg(sample, regs)
         B, M = self._criterion(sample, mixing).candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
         self.objective_ = result.value
@@ -207,7 +220,7 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         """
         regs = [check_positive("reg", reg, self) for reg in regs]
         worker = type(self)(**self.get_params(deep=False))
-        data = validate_labelled(worker, X, y, sample_weight)
+        data = worker._choose_width(validate_labelled(worker, X, y, sample_weight), regs)
         if data.names is not None:
             raise ValueError("A bank of kernels has no path: its weights depend on reg.")
         source, mixing = worker._labels(data)
@@ -232,14 +245,35 @@ class HSICSubspace(WeightLearner, SubspaceTransformer):
         T, mixing = label_factor(kernel, data.labels, data.classes, data.weight)
         return data.source if T is None else data.source.with_labels(T, None), mixing
 
-    def _weights(self, data: Labelled, form: Representation, reg: float) -> Array | None:
+    def _weights(self, data: Labelled, form: Representation, regs: list[float]) -> Array | None:
         """Weights of the kernels of a bank; None for one kernel, which stays what it is."""
         if data.names is None:
             return None
+        reg: Any = regs[0] if len(regs) == 1 else "learn"
+        if reg == "learn" and not self.uncorrelated:
+            if isinstance(self.weights, str) and self.weights == "learn":
+                raise ValueError(
+                    "HSICSubspace(uncorrelated=False, weights='learn') judges each kernel at one "
+                    "reg: give a number for reg, or weights='loo'."
+                )
+            return self._weigh_without_criterion(form, data.names)
         criterion: Any = partial(LabelResolvent, reg=reg)
         if not self.uncorrelated:
             criterion = partial(ProjectedDependence, reg=reg, n_components=self._n_wanted(data))
-        return self._weigh_bank(form, data.names, criterion).theta
+        targets = self._one_hot(data) if self._weighs_by_loo else None
+        return self._weigh_bank(form, data.names, criterion, loo_targets=targets).theta
+
+    def _one_hot(self, data: Labelled) -> Array | None:
+        """The one-hot labels of the form's rows, if similarities of rows are its targets."""
+        kernel: Any = self.label_kernel
+        if np.shape(kernel) != (data.n_given, data.n_given):
+            return None
+        if self.plan_.representation != "gram":
+            raise ValueError(
+                "HSICSubspace(weights='loo') with similarities of the samples as label_kernel is "
+                "exact: pass landmarks='all', or similarities of the classes."
+            )
+        return data.source.merged()[1]
 
     def _criterion(self, sample: Combined, mixing: Array) -> Dependence:
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)

@@ -47,7 +47,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         The price of a margin error. "learn" (squared hinge only): 1/C is the
         weight of the identity as one more kernel.
     weights, solver, tol, max_iter
-        As in :class:`HSICSubspace`. "alignment" centres the kernels.
+        As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo"
+        needs a number for C.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; what does not fit is evaluated again when needed.
 
@@ -164,6 +165,11 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
             raise ValueError(
                 f"MultiKernelSVC(C={self.C!r}, loss={self.loss!r}): C must be a positive number, "
                 "or 'learn' with loss='squared_hinge'."
+            )
+        elif self._weighs_by_loo:
+            raise ValueError(
+                "MultiKernelSVC(C='learn', weights='loo'): C is learned as one more weight of "
+                "the machine's own criterion. Give a number for C, or weights='learn'."
             )
 
     def _store_machines(

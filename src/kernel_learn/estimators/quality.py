@@ -1,12 +1,12 @@
 """How much is tried: the members of each quality, and what is carried out for so many rows."""
 
-import warnings
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import Any
 
 from kernel_learn.estimators.judging import REGS
 from kernel_learn.estimators.members import Candidate, Loss, candidates
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations.plan import Plan, format_bytes, parse_memory
 
 PLAIN = {
@@ -155,12 +155,10 @@ def plan_classifier(size: ClassifierSize, quality: Quality, memory_budget: Any) 
             range(LEAST_ROWS, n), budget, key=lambda m: _plan(size, quality, budget, m).bytes_needed
         )
         chosen = _plan(size, quality, budget, LEAST_ROWS + fitting - 1)
-        warnings.warn(
+        warn_user(
             f"Fits of {free.leaf_rows} rows would take {format_bytes(free.bytes_needed)}, and the "
             f"memory budget is {format_bytes(budget)}: at most {chosen.leaf_rows} rows are fitted "
-            "at a time, which gives another model. Raise memory_budget.",
-            UserWarning,
-            stacklevel=5,
+            "at a time, which gives another model. Raise memory_budget."
         )
         chosen = replace(chosen, reason="what the memory budget allows")
     return replace(chosen, bytes_least=least)

@@ -3,21 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.joint import RowMap, map_rows
+from kernel_learn.criteria.joint import RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.criteria.leave_one_out import leave_one_out_scores, scores_as_new_rows
-from kernel_learn.criteria.margin import MarginSolution, one_vs_rest_signs
+from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
+from kernel_learn.criteria.second_level import fit_temperature
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.calibration import fit_sharpness, log_probabilities, probabilities
+from kernel_learn.estimators.calibration import log_probabilities, probabilities, scaled
+from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
+from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
 from kernel_learn.estimators.joint import (
     JointProblem,
     JointSolution,
@@ -36,14 +39,17 @@ from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, Gram, Needs, Spectrum
+from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0)
-# Rows whose leave-one-out scores decide the temperature of predict_proba.
-CALIBRATION_ROWS = 400
+# Rows whose held-out scores decide the temperature of predict_proba, and parts of them.
+CALIBRATION_ROWS, PARTS = 400, 5
+# Machines of the parts need not be exact to the last digit where they are dear.
+PART_TOL, PART_STEPS = 1e-3, 200
 
 
 class MarginPath(NamedTuple):
@@ -59,7 +65,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
+class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceTransformer):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -71,13 +77,17 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``"precomputed"``: X is a kernel
+        See :mod:`kernel_learn.kernels`; ``Gaussian("loo")`` as in
+        :class:`HSICSubspace`. ``"precomputed"``: X is a kernel
         matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
-    reg : float, default=1e-2
-        Regularisation relative to the kernel: lambda = reg * tr(G) / n.
+    reg : float, list of float or "loo", default=1e-2
+        Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
+        or "loo" for one from 1e-6 to 100: the value with the smallest
+        leave-one-out error of ridge regression on the one-hot labels, which the
+        decomposition of the fit gives for all values.
     uncorrelated : bool, default=True
         True: features that are uncorrelated on the training rows, up to
         ``reg`` (uSVM_joint). False: an orthogonal projection (SVM_joint).
@@ -96,11 +106,13 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         With several kernels the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
         Factors on C for the rows of each class.
-    weights : {"learn", "uniform", "alignment"} or array-like, default="learn"
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned with the subspace and the machines
         (SVM_mkl, section 5.5), which needs ``uncorrelated=True``: otherwise the
-        problem in the weights is neither convex nor concave. Or the same trace
-        for each; centred alignment; relative weights of the kernels as given.
+        problem in the weights is neither convex nor concave. Or by the
+        leave-one-out error of ridge regression, see :class:`HSICSubspace`; the
+        same trace for each; centred alignment; relative weights of the kernels
+        as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
         How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
@@ -120,6 +132,10 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     kernel_ : SubspaceKernel
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
+    reg_ : float
+        lambda.
+    loo_regs_, loo_errors_ : ndarrays, or None
+        The values of ``reg`` tried and their leave-one-out errors, if several were.
     coef_ : ndarray of shape (n_machines, n_components_)
         Weights of the machines on those features.
     intercept_ : ndarray of shape (n_machines,)
@@ -135,7 +151,8 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         n_components < n_classes.
     gap_ : float
         upper_bound_ - lower_bound_; ``gap_.structural`` is the part between
-        the relaxed problem and this subspace, which no solver can close.
+        the relaxed problem and this subspace, which no solver can close. With
+        ``weights="loo"`` nan: the weights have no bound.
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
@@ -145,8 +162,6 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         With several kernels; as in :class:`HSICSubspace`. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
-    reg_ : float
-        lambda.
     sharpness_ : float
         The factor on decision values in ``predict_proba``.
     base_kernel_ : Kernel
@@ -176,7 +191,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         kernel: Any = "gaussian",
         *,
         C: float = 1.0,
-        reg: float = 1e-2,
+        reg: float | Sequence[float] | str = 1e-2,
         uncorrelated: bool = True,
         n_components: int | None = None,
         method: Literal["exact", "alternating"] = "exact",
@@ -218,12 +233,15 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         -------
         self
         """
-        reg, C = check_positive("reg", self.reg, self), self._check_parameters()
-        rows = self._prepare(X, y)
-        self.reg_ = rows.lam(reg)
+        regs, C = self._check_regs("loo"), self._check_parameters()
+        rows = self._prepare(X, y, regs)
+        self.reg_ = self._choose_reg(rows.sample, regs)
         problem, coordinates = rows.problem(self.reg_, C)
         solution = self._solve(problem, rows)
+        descent = (self.history_, self.n_iter_)
         self._store(solution, rows, problem, coordinates)
+        if rows.weighed_by_loo:
+            self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
             self.lower_bound_: float = min(solution.lower, rows.weights_lower)
             self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
@@ -240,12 +258,14 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         plan is exact (each row once if rows are repeated).
         """
         self._check_parameters()
-        regs = [check_positive("reg", reg, self) for reg in ([self.reg] if regs is None else regs)]
+        if regs is None:
+            regs = self._check_regs()
+        regs = [check_positive("reg", reg, self) for reg in regs]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
-        rows = worker._prepare(X, y)
+        rows = worker._prepare(X, y, regs)
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -275,12 +295,10 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
     def predict_proba(self, X: Any) -> Array:
         """softmax(sharpness_ * scores), (n_samples, n_classes).
 
-        ``sharpness_`` minimises the log loss of leave-one-out scores of up to
-        400 training rows, which the fitted machines give without a second fit:
-        the span rule takes a row out of the machines, its leverage takes it
-        out of Khat. Where the subspace was chosen first (n_components <
-        n_classes, "alternating"), it is held fixed. The likeliest class is
-        always the predicted one.
+        ``sharpness_`` minimises the log loss of held-out scores of up to 400
+        training rows, in five parts: subspace and machines of four of them, from
+        the kernel values that are there, score the fifth. The likeliest class
+        is always the predicted one.
         """
         check_is_fitted(self)
         return probabilities(self.decision_function(X), self.sharpness_)
@@ -305,8 +323,8 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             )
         return check_positive("C", self.C, self)
 
-    def _prepare(self, X: Any, y: Any) -> "_Rows":
-        data = validate_labelled(self, X, y)
+    def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
+        data = self._choose_width(validate_labelled(self, X, y), regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
@@ -337,6 +355,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
+            weighed_by_loo=several and self._weighs_by_loo,
         )
 
     def _check_bank(self, data: Labelled) -> None:
@@ -346,11 +365,17 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
             raise ValueError(
                 "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
             )
-        if not self.uncorrelated and isinstance(self.weights, str) and self.weights == "learn":
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if learns and not isinstance(self.reg, Real):
+            raise ValueError(
+                "SubspaceSVC(weights='learn') learns weights at one reg: give a number for reg, "
+                "or weights='loo'."
+            )
+        if learns and not self.uncorrelated:
             raise ValueError(
                 "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
                 "problem is neither convex nor concave in them. Use uncorrelated=True, or "
-                "weights='uniform', 'alignment' or an array."
+                "weights='loo', 'uniform', 'alignment' or an array."
             )
 
     def _weights(
@@ -359,7 +384,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         """Weights of a bank, and a lower bound over all weights if they were learned."""
         if data.names is None:
             return None, None
-        if not self.uncorrelated:
+        if not (self.uncorrelated and isinstance(self.reg, Real)):
             return self._weigh_without_criterion(form, data.names), None
         criterion = partial(
             SubspaceMarginWeights,
@@ -416,7 +441,7 @@ class SubspaceSVC(WeightLearner, MachineClassifier, SubspaceTransformer):
         A = (machines.A / rows.weight[:, None])[rows.inverse]
         self.support_ = np.flatnonzero(A.any(axis=1))
         self.dual_coef_ = A[self.support_].T
-        self.sharpness_ = rows.sharpness(solution, problem, self.reg_)
+        self.sharpness_ = rows.sharpness(self.reg_ / rows.lam(1.0), float(self.C))
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(
@@ -440,6 +465,7 @@ class _Rows:
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
+    weighed_by_loo: bool = False
 
     @property
     def spectrum(self) -> Spectrum:
@@ -481,41 +507,50 @@ class _Rows:
         boxes = C * self.price[self.labels] * self.weight
         return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
 
-    def _as_new_rows(
-        self, scores: Array, rows: Array, machines: MarginSolution, lam: float
-    ) -> Array:
-        scale = 1.0 / np.sqrt(self.spectrum.w + lam)
-        H_rows = self.on_axes(scale, rows)  # H = axes diag(scale^2) axes'
-        lengths = np.einsum("ij,ij->i", H_rows, H_rows)
-        leverage = self.weight[rows] * (lengths + 1.0 / self.weight.sum())
-        smoothed = None
-        if not self.uncorrelated:
-            HA = H_rows @ (self.on_axes(scale).T @ machines.A)
-            smoothed = HA - lengths[:, None] * machines.A[rows]
-        b = machines.intercept
-        return scores_as_new_rows(scores - b, leverage, smoothed, lam) + b
+    def sharpness(self, reg: float, C: float) -> float:
+        """The temperature from held-out scores; 1 if no row can be held out."""
+        rows, scores = self.held_out(reg, C)
+        if not len(rows):
+            return 1.0
+        return fit_temperature(scaled(scores, 1.0), self._targets.take(rows))[0]
 
-    def sharpness(self, solution: JointSolution, problem: JointProblem, lam: float) -> float:
-        """The temperature from leave-one-out scores."""
-        n = len(self.labels)
-        rows = np.arange(n)
-        if n > CALIBRATION_ROWS:
-            rows = np.sort(np.random.default_rng(0).choice(n, CALIBRATION_ROWS, replace=False))
-        F, K = problem.F, problem.Khat
-        if solution.subspace_fixed:
-            F = problem.F @ solution.directions
-            # axes of the features, so that their columns are orthogonal on the rows
-            F = F @ np.linalg.eigh((F * self.weight[:, None]).T @ F)[1]
-            K = None
-        scores = leave_one_out_scores(
-            solution.machines,
-            problem.boxes,
-            rows,
-            F,
-            self.weight @ F**2,
-            self.weight,
-            None if K is None else lambda i, j: K[np.ix_(i, j)],
-        )
-        if not solution.subspace_fixed:
-            scores = self._as_new_rows(scores, rows, solution.machines, lam)
-        return fit_sharpness(scores, self.labels[rows], self.weight[rows])
+    @cached_property
+    def _targets(self) -> Targets:
+        return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
+
+    def held_out(self, reg: float, C: float) -> tuple[Array, Array]:
+        """Rows, and what subspace and machines of the other parts say of them, (m, n_machines).
+
+        A class's only row is in every part that learns, and not held out.
+        """
+        targets, chosen = self._targets, np.arange(len(self.labels))
+        if len(chosen) > CALIBRATION_ROWS:
+            chosen = stratified_rows(targets, CALIBRATION_ROWS)
+        labels = self.labels[chosen]
+        part = stratified_parts(targets.take(chosen), PARTS)
+        part[np.bincount(labels, minlength=self.n_classes)[labels] < 2] = -1
+        A = self.on_axes(np.ones(len(self.spectrum.w)), chosen)
+        signs = one_vs_rest_signs(labels, self.n_classes)
+        scores = np.zeros(signs.shape)
+        for fold in np.unique(part[part >= 0]):
+            inside, outside = part != fold, part == fold
+            w = self.weight[chosen[inside]]
+            F, F_new = self._features_of_part(A[inside], A[outside], w, reg)
+            boxes = C * self.price[labels[inside]] * w
+            problem = JointProblem(F, signs[inside], boxes, self.n_components, F @ F.T)
+            solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
+            V = solution.directions @ solution.coef.T
+            scores[outside] = F_new @ V + solution.machines.intercept
+        kept = part >= 0
+        return chosen[kept], scores[kept]
+
+    def _features_of_part(
+        self, A: Array, A_new: Array, weight: Array, reg: float
+    ) -> tuple[Array, Array]:
+        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
+        mean = weight @ A / weight.sum()
+        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
+        B = root * A
+        w, U = eigh_positive(B @ B.T)
+        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
+        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))

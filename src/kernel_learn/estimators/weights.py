@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.loo_weights import Descent, learn_bank_weights
 from kernel_learn.estimators.validation import Array, check_count, check_positive
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
@@ -17,6 +18,7 @@ from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, sol
 
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
+WEIGHT_RULES = ("learn", "loo", "uniform", "alignment")
 
 Criterion = Callable[[Any], Any]  # of a representation
 
@@ -74,25 +76,36 @@ class WeightLearner:
         check_positive("tol", self.tol, self)
         if self.max_iter is not None:
             check_count("max_iter", self.max_iter, self)
-        if isinstance(self.weights, str) and self.weights not in ("learn", "uniform", "alignment"):
+        if isinstance(self.weights, str) and self.weights not in WEIGHT_RULES:
             raise ValueError(
                 f"{type(self).__name__}(weights={self.weights!r}): weights must be 'learn', "
-                "'uniform', 'alignment' or one number per kernel."
+                "'loo', 'uniform', 'alignment' or one number per kernel."
             )
 
+    @property
+    def _weighs_by_loo(self) -> bool:
+        return isinstance(self.weights, str) and self.weights == "loo"
+
     def _weigh_bank(
-        self, form: Any, names: list[str], make_criterion: Criterion, align: Any = None
+        self,
+        form: Any,
+        names: list[str],
+        make_criterion: Criterion,
+        align: Any = None,
+        loo_targets: Array | None = None,
     ) -> Weighed:
         """Weights of the kernels as given, and the proof; ``align`` centres the form if it is not.
 
-        What the weights were worth is worked out when ``weights_report_`` is asked for.
+        ``loo_targets`` are the one-hot labels where the form has other targets. What
+        the weights were worth is worked out when ``weights_report_`` is asked for.
         """
         check_alive(form, names)
         criterion = make_criterion(form)
         trace = Trace(criterion)
-        concave = getattr(criterion, "concave", False)
+        concave, descent = getattr(criterion, "concave", False), None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
-            trace.evaluate(lift(criterion, self._given_point(form, names, align)))
+            point, descent = self._given_point(form, names, align, loo_targets)
+            trace.evaluate(lift(criterion, point))
             result = Result(trace.point, trace.value, gap=trace.gap, history=tuple(trace.history))
         elif concave:
             result = solve_vertices(trace, vertices_of(form))
@@ -105,6 +118,7 @@ class WeightLearner:
         if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
             best = min(criterion.evaluate(d).value for d in vertices_of(form))
             self.gap_ = max(result.value - best, 0.0)
+        self._store_descent(descent)
         again, tangents = form.again, (trace.intercepts, trace.slopes)
         self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
         return Weighed(theta, result, criterion)
@@ -112,8 +126,9 @@ class WeightLearner:
     def _weigh_without_criterion(self, form: Any, names: list[str]) -> Array:
         """Weights that are given or aligned, where no convex criterion could judge them."""
         check_alive(form, names)
-        point = self._given_point(form, names, None)
+        point, descent = self._given_point(form, names, None, None)
         self._store_weights(form.weights(point), names, Result(point, np.nan, gap=np.nan))
+        self._store_descent(descent)
         self._weights_report = None
         return self.kernel_weights_
 
@@ -142,15 +157,33 @@ class WeightLearner:
         self.gap_, self.history_ = result.gap, result.history
         self.n_iter_ = max(1, result.n_iter)
 
-    def _given_point(self, bank: Any, names: list[str], align: Any) -> Array:
+    def _store_descent(self, descent: Descent | None) -> None:
+        """What leave-one-out weights have in the place of a gap: how they were found."""
+        if descent is not None:
+            self.gap_, self.history_, self.n_iter_ = np.nan, descent.history, descent.n_iter
+
+    def _given_point(
+        self, bank: Any, names: list[str], align: Any, loo_targets: Array | None
+    ) -> tuple[Array, Descent | None]:
+        """A point that does not depend on the criterion, and the descent that led to it."""
         if not isinstance(self.weights, str):
-            return bank.point(self._check_weights(names))
+            return bank.point(self._check_weights(names)), None
         if self.weights == "uniform":
-            return bank.uniform()
+            return bank.uniform(), None
+        if self.weights == "loo":
+            steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
+            theta, descent = learn_bank_weights(bank, loo_targets, max_iter=steps)
+            if not descent.converged:
+                warn_user(
+                    f"The descent of the leave-one-out error in the kernel weights was stopped "
+                    f"after max_iter={steps} steps at a gradient of {descent.grad_norm:.2g}.",
+                    ConvergenceWarning,
+                )
+            return bank.point(theta), descent
         if align is None:
-            return align_weights(bank)
+            return align_weights(bank), None
         aligned = align(bank)  # another scale: its traces are centred
-        return bank.point(aligned.weights(align_weights(aligned)))
+        return bank.point(aligned.weights(align_weights(aligned))), None
 
     def _check_weights(self, names: list[str]) -> Array:
         weights = np.asarray(self.weights, dtype=np.float64)

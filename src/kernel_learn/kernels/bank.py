@@ -23,19 +23,25 @@ from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.kernels.table import Table, is_frame
 
 
-def gaussian_bank(n: int = 10, low: float = 0.1, high: float = 100.0) -> dict[str, Gaussian]:
-    """n kernels exp(-|x - y|^2 / sigma), sigma log-spaced from low to high (Ye et al. 2007)."""
+def gaussian_bank(
+    n: int = 10, low: float = 0.1, high: float = 100.0, *, relative: bool = False
+) -> dict[str, Gaussian]:
+    """n kernels exp(-|x - y|^2 / sigma), sigma log-spaced from low to high (Ye et al. 2007).
+
+    ``relative``: sigma times the median of |x - y|^2 over the training rows. Distances
+    grow with the number of columns, and absolute widths suit a few of them: on tumours with
+    12,533 genes all kernels of the bank see but the row itself.
+    """
     if n < 1 or not 0 < low <= high:
         raise ValueError(
             f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
         )
-    sigmas = np.geomspace(low, high, n)
-    names = [f"gaussian_{sigma:.4g}" for sigma in sigmas]
+    sigmas = [float(sigma) for sigma in np.geomspace(low, high, n)]
+    names = [f"gaussian_{sigma:.4g}" + "_median" * relative for sigma in sigmas]
     if len(set(names)) < n:  # four digits do not tell them apart
         names = [f"{name}_{i}" for i, name in enumerate(names)]
-    return {
-        name: Gaussian(gamma=float(1 / sigma)) for name, sigma in zip(names, sigmas, strict=True)
-    }
+    gammas = [f"{1 / sigma!r} * median" if relative else 1 / sigma for sigma in sigmas]
+    return {name: Gaussian(gamma) for name, gamma in zip(names, gammas, strict=True)}
 
 
 class Combination(Kernel):
@@ -111,7 +117,12 @@ def evaluate_bank(
 
 def resolve_bank(kernels: Sequence[Kernel], pool: Pool) -> list[Kernel]:
     """Each kernel with its rules replaced by their values on the pool."""
-    return [kernel.resolve_on(replace(pool, X=rows_for(kernel, pool.X))) for kernel in kernels]
+    pools = {kernel.input: pool for kernel in kernels}  # one for all that see the same rows
+    for kernel in kernels:
+        rows = rows_for(kernel, pool.X)
+        if rows is not pool.X and pools[kernel.input] is pool:
+            pools[kernel.input] = replace(pool, X=rows)
+    return [kernel.resolve_on(pools[kernel.input]) for kernel in kernels]
 
 
 def shared_groups(kernels: Sequence[Kernel]) -> list[list[int]]:

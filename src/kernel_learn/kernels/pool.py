@@ -1,6 +1,6 @@
 """What a rule may look at: rows chosen by content, and sums over the columns of all rows."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -85,6 +85,8 @@ class Pool:
     weight: Array  # (m,)
     columns: ColumnSums | None = None
     is_distinct: bool = True
+    # 1 / median of a statistic, once it was asked for: kernels of one distance share it
+    medians: dict[str, float] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, X: Rows, weight: Array | None = None) -> Self:

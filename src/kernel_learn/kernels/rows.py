@@ -86,8 +86,16 @@ def _is_text(values: Array) -> bool:
     )
 
 
+def is_missing(value: object) -> bool:
+    """None, NaN, or what pandas has for them."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
 def _text_hashes(values: Array) -> Keys:
-    texts = [repr(value).encode() for value in values.tolist()]
+    # a missing cell is one and the same, whatever the kind of frame calls it
+    texts = [b"" if is_missing(value) else repr(value).encode() for value in values.tolist()]
     digests = [blake2b(text, digest_size=8).digest() for text in texts]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 

@@ -1,5 +1,6 @@
 """Rules that stand for a kernel width until the training rows are known."""
 
+import re
 from numbers import Real
 from typing import Any
 
@@ -15,26 +16,49 @@ GAMMA_RULES = ("median", "scale", "auto")
 MEDIAN_ROWS = 1000
 
 
-def check_gamma(kernel: Any, gamma: Any) -> None:
-    if isinstance(gamma, str) and gamma in GAMMA_RULES:
+# Rules of the stationary kernels alone: a multiple of the median's gamma, and a choice by
+# leave-one-out, which is for the estimators that can carry it out.
+MULTIPLE = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*\*\s*median\s*")
+WIDTH_RULES = (*GAMMA_RULES, "2 * median", "loo")
+
+
+def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -> None:
+    if isinstance(gamma, str) and (gamma in rules or (rules is WIDTH_RULES and multiple_of(gamma))):
         return
     if isinstance(gamma, Real) and 0 < float(gamma) < np.inf:
         return
     raise ValueError(
         f"{type(kernel).__name__}(gamma={gamma!r}): gamma must be a positive number "
-        f"or one of the rules {', '.join(map(repr, GAMMA_RULES))}."
+        f"or one of the rules {', '.join(map(repr, rules))}."
     )
+
+
+def multiple_of(rule: Any) -> float | None:
+    """The factor c of "c * median", 1 for "median"; None for any other rule."""
+    if rule == "median":
+        return 1.0
+    found = MULTIPLE.fullmatch(rule) if isinstance(rule, str) else None
+    factor = float(found.group(1)) if found else 0.0
+    return factor if 0 < factor < np.inf else None
 
 
 def resolve_gamma(rule: str, pool: Pool, statistic: pairwise.StatisticName) -> float:
     """The width that a rule stands for on a pool; a row of weight 2 counts as two rows."""
+    if rule == "loo":
+        raise ValueError(
+            "gamma='loo' is chosen with the labels, by KernelDiscriminant, HSICSubspace and "
+            "SubspaceSVC with this kernel alone. Elsewhere give gamma='median' or a number, or "
+            "a bank, gaussian_bank(relative=True), with weights='loo'."
+        )
     n_features = int(pool.X.shape[1])
     if rule == "auto":
         return 1.0 / n_features
     if rule == "scale":
         variance = pool.variance()
         return 1.0 / (n_features * variance) if variance > 0 else 1.0
-    return median_gamma(pool, statistic)
+    if statistic not in pool.medians:
+        pool.medians[statistic] = median_gamma(pool, statistic)
+    return (multiple_of(rule) or 1.0) * pool.medians[statistic]
 
 
 def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:

@@ -3,8 +3,12 @@
 ``gamma`` is a number or a rule that is resolved on the training rows:
 
 - ``"median"``: 1 / median of the kernel's own distance over all pairs;
+- ``"0.5 * median"``: a multiple of that;
 - ``"scale"``: 1 / (n_features * variance of X);
-- ``"auto"``: 1 / n_features.
+- ``"auto"``: 1 / n_features;
+- ``"loo"``: the multiple of the median's with the least leave-one-out error on the
+  labels, in the estimators that choose it (``KernelDiscriminant``, ``HSICSubspace``,
+  ``SubspaceSVC``).
 """
 
 from abc import abstractmethod
@@ -16,7 +20,18 @@ import numpy as np
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, ProfileKernel, Rows
 from kernel_learn.kernels.pool import Pool
-from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, median_bytes, resolve_gamma
+from kernel_learn.kernels.rules import (
+    MEDIAN_ROWS,
+    WIDTH_RULES,
+    check_gamma,
+    median_bytes,
+    multiple_of,
+    resolve_gamma,
+)
+
+# gamma="loo" is chosen on so many rows, and holds so many bytes for each pair of them: seven
+# kernel matrices, and a decomposition.
+CHOICE_ROWS, CHOICE_BYTES = 1200, 88
 
 
 class Stationary(ProfileKernel):
@@ -30,7 +45,7 @@ class Stationary(ProfileKernel):
 
     @property
     def is_resolved(self) -> bool:
-        check_gamma(self, self.gamma)
+        check_gamma(self, self.gamma, WIDTH_RULES)
         return isinstance(self.gamma, Real)
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
@@ -42,10 +57,16 @@ class Stationary(ProfileKernel):
         if self.is_resolved:
             return self
         gamma = resolve_gamma(str(self.gamma), pool, self.statistic)
+        return self.with_gamma(gamma)
+
+    def with_gamma(self, gamma: float | str) -> Self:
+        """The same kernel of another width."""
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
 
     def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
-        return median_bytes(n, is_weighted) if self.gamma == "median" else 0
+        if self.gamma == "loo":
+            return CHOICE_BYTES * min(n, CHOICE_ROWS) ** 2
+        return median_bytes(n, is_weighted) if multiple_of(self.gamma) is not None else 0
 
     def diag(self, X: Rows) -> Array:
         return np.ones(pairwise.n_rows(X), dtype=pairwise.as_vectors(X).dtype)

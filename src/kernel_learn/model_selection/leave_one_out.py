@@ -113,6 +113,51 @@ def search_leave_one_out(
     return LeaveOneOutPath(grid[found], errors, leverages)
 
 
+@dataclass(frozen=True)
+class HeldOut:
+    """Ridge scores of rows left out, in the order of their keys, with what each row carries."""
+
+    scores: Array  # (n_rows, q)
+    counts: Array  # (n_rows, q), targets times weights
+    max_leverage: float
+
+    @property
+    def is_safe(self) -> bool:
+        """Whether no row hangs on itself alone."""
+        return self.max_leverage <= LEVERAGE_LIMIT
+
+
+def held_out_scores(sample: Combined, lam: float, rows: int = SEARCH_ROWS) -> HeldOut:
+    """What the ridge regression above says of rows that it has not seen, as of new rows.
+
+    A row left out takes its targets out of their mean, to which scores shrink: at a large
+    lam it would be given away by being below it. A new row sees the mean of all, so
+    s_i (t_i - mean) / (n - s_i) is added. Of all rows where the sample is decomposed
+    (of ``rows``, if it is one of moments), else of ``rows`` for one factorisation.
+    """
+    if isinstance(sample, Gram) and not sample.is_decomposed:
+        few = sample.order[:rows]
+        T, (left_out, H, share) = sample.targets[few], sample.left_out(lam, len(few))
+    else:
+        spectrum = sample.spectrum
+        shrink = 1 / (spectrum.w + lam)
+        AT_T = shrink[:, None] * sample.spectral_targets(spectrum)
+        parts = []
+        for A, T, share in sample.spectral_rows(spectrum, rows):
+            H = np.square(A) @ shrink + share
+            parts.append((T, (T - A @ AT_T) / np.maximum(1 - H, 1e-12)[:, None], H, share))
+        T, left_out, H, share = (np.concatenate([part[i] for part in parts]) for i in range(4))
+        if isinstance(sample, Gram):
+            T, left_out, H, share = (x[sample.order] for x in (T, left_out, H, share))
+    counting = share > 0
+    T, left_out, H, share = (x[counting] for x in (T, left_out, H, share))
+    weight = share[:, None] * sample.n
+    targets = T / np.sqrt(weight)  # centred
+    moved = targets * share[:, None] / np.maximum(1 - share, 1e-12)[:, None]
+    scores = targets - left_out / np.sqrt(weight) + moved + sample.target_mean
+    return HeldOut(scores, weight * (targets + sample.target_mean), float(H.max()))
+
+
 def leave_groups_out(
     sample: Combined,
     lam: float,

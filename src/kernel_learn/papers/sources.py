@@ -67,7 +67,7 @@ def view_kernels(views: list[Any], train: Any) -> Any:
 
 
 def discriminant(weights: str) -> Any:
-    return KernelDiscriminant("precomputed", reg="loo", weights=weights)
+    return KernelDiscriminant("precomputed", reg="loo", decision="centroid", weights=weights)
 
 
 def machine(weights: str) -> Any:

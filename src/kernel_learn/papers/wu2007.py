@@ -126,7 +126,7 @@ def features(
         "koc": KernelOrthogonalCentroid("precomputed"),
         "skfe_paper": AlignmentSubspace("precomputed", reg=0.0, max_iter=300),
         "skfe": AlignmentSubspace("precomputed", max_iter=300),
-        "rkda": KernelDiscriminant("precomputed"),
+        "rkda": KernelDiscriminant("precomputed", decision="centroid"),
     }
     for n_features in sorted({max(1, round(k / 4)), max(1, round(k / 2)), k}):
         models[f"kpls-{n_features}"] = KernelPLS("precomputed", n_components=n_features)

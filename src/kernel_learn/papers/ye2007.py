@@ -144,7 +144,7 @@ def fixed(A: Any, B: Any, y: Any, y_B: Any, *, reg: float, coupling: Coupling = 
     bank = label_bank(A, y)
     result = solve_simplex(LabelResolvent(bank, reg=reg, coupling=coupling))
     kernel = Combination(BANK, bank.weights(result.point))
-    return float(KernelDiscriminant(kernel, reg=reg).fit(A, y).score(B, y_B))
+    return float(KernelDiscriminant(kernel, reg=reg, decision="centroid").fit(A, y).score(B, y_B))
 
 
 def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -> float:
@@ -154,7 +154,7 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
     result = solve_simplex(criterion)
     kernel = Combination(BANK, bank.weights(criterion.weights(result.point)))
     reg = criterion.learned_reg(result.point)
-    return float(KernelDiscriminant(kernel, reg=reg).fit(A, y).score(B, y_B))
+    return float(KernelDiscriminant(kernel, reg=reg, decision="centroid").fit(A, y).score(B, y_B))
 
 
 def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
@@ -164,7 +164,7 @@ def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
     traces = np.array([float(np.trace(bank.gram(i))) for i in range(bank.p)])
     reg = len(y) * lam * len(y) / float(traces @ result.point)
     kernel = Combination(BANK, result.point)
-    return float(KernelDiscriminant(kernel, reg=reg).fit(A, y).score(B, y_B))
+    return float(KernelDiscriminant(kernel, reg=reg, decision="centroid").fit(A, y).score(B, y_B))
 
 
 def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
@@ -173,7 +173,9 @@ def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
 
 def rkda_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
     """One kernel and reg by exact leave-one-out cross-validation."""
-    models = [KernelDiscriminant(kernel, reg="loo").fit(A, y) for kernel in BANK]
+    models = [
+        KernelDiscriminant(kernel, reg="loo", decision="centroid").fit(A, y) for kernel in BANK
+    ]
     best = min(models, key=lambda model: float(min(model.loo_errors_)))
     return float(best.score(B, y_B))
 

@@ -250,6 +250,9 @@ class _CentredForm(GramForm):
     def _evaluate(self, i: int) -> Array:
         return np.array(self.whole.gram(i))
 
+    def _sum(self, theta: Array) -> Array:
+        return self._centred(self.whole._sum(theta))
+
 
 class GramResolvent(Resolvent):
     """One Cholesky factorisation of M (n, n)."""
