@@ -441,3 +441,24 @@ def test_small_fits_use_one_thread_and_give_the_others_back():
         assert blas_threads() == before
     assert all(threads == {1} for threads in small) and small
     assert all(threads == before for threads in large) and large
+
+
+class Resolving(Gaussian):
+    """A kernel with a rule of its own in the place of Gaussian's."""
+
+    seen: ClassVar[list] = []
+
+    def resolve(self, X, sample_weight=None):
+        Resolving.seen.append((np.array(X), sample_weight))
+        return Resolving(0.5)
+
+
+def test_a_resolve_of_ones_own_is_called_with_the_pool():
+    """Distinct rows in the order of their keys, and their weights."""
+    many = np.repeat(np.arange(20), 3)
+    model = kl.HSICSubspace(Resolving()).fit(X[many], Y[many])
+    ((seen, weight),) = Resolving.seen
+    assert model.base_kernel_.gamma == 0.5
+    keys = rows.row_keys(seen)
+    assert len(seen) == 20 and np.all(keys[1:] > keys[:-1])
+    np.testing.assert_array_equal(weight, np.full(20, 3.0))

@@ -6,6 +6,7 @@ Quantiles and medians are averaged inverse distribution functions, which
 weights and repetitions enter alike.
 """
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from kernel_learn.estimators.validation import Array, check_weights
 from kernel_learn.kernels.pairwise import is_sparse, unit_rows
 
 
-class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the views: fill what is missing, learn the columns, map them."""
 
     def __sklearn_tags__(self) -> Tags:
@@ -60,11 +61,13 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 self.medians_[c] = column_quantiles(X[seen, c : c + 1], weight[seen], (0.5,))[0, 0]
         return fill(X, self.medians_), weight
 
+    @abstractmethod
     def _learn(self, X: Array, weight: Array) -> None:
-        raise NotImplementedError
+        """What the view needs of the columns, from rows without missing cells."""
 
+    @abstractmethod
     def _map(self, X: Array) -> Array:
-        raise NotImplementedError
+        """The columns of such rows in this view."""
 
 
 class ZScores(ColumnView):

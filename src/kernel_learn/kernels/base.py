@@ -38,6 +38,12 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     pool_rows: int | None = None
     """At how many rows of a pool its rules look; None for all of them."""
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A class that gives its own ``resolve`` and no ``resolve_on`` is asked for the former."""
+        super().__init_subclass__(**options)
+        if "resolve" in vars(cls) and "resolve_on" not in vars(cls):
+            cls.resolve_on = Kernel.resolve_on  # type: ignore[method-assign]
+
     @abstractmethod
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Kernel values, (n_rows, n_ref); ``X_ref=None`` means ``X`` itself."""
