@@ -97,6 +97,7 @@ def test_the_plan_says_what_is_evaluated_again(n_kept):
     [
         kl.HSICSubspace(Counted()),
         kl.KernelDiscriminant(Counted()),
+        kl.KernelDiscriminant(Counted(), decision="nearest_neighbor"),
         kl.KernelPLS(Counted()),
         kl.KernelOrthogonalCentroid(Counted()),
         kl.AlignmentSubspace(Counted()),
@@ -110,6 +111,14 @@ def test_the_plan_says_what_is_evaluated_again(n_kept):
 def test_an_exact_fit_evaluates_its_kernel_once(model):
     clone(model).fit(X, Y)
     assert Counted.values == len(X) ** 2
+
+
+def test_nearest_neighbours_of_repeated_and_weighted_rows():
+    """The features of the training rows come from the Gram matrix, in the order of the rows."""
+    many, weight = RNG.permutation(np.repeat(np.arange(30), 3)), RNG.uniform(0.5, 2, 90)
+    model = kl.KernelDiscriminant(Gaussian(0.3), decision="nearest_neighbor", reg=0.1)
+    model.fit(X[many], Y[many], sample_weight=weight)
+    np.testing.assert_allclose(model._neighbor._fit_X, model.transform(X[many]), atol=1e-9)
 
 
 def test_repeated_rows_are_evaluated_once():

@@ -25,7 +25,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.model_selection import held_out_scores
-from kernel_learn.representations import Combined, Needs, Representation
+from kernel_learn.representations import Combined, Gram, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
@@ -207,7 +207,7 @@ class KernelDiscriminant(
         self.means_, self.loo_log_loss_ = centroid.means, np.nan
         self.decision_ = "centroid" if self.decision == "auto" else self.decision
         if self.decision == "nearest_neighbor":
-            F = self.kernel_.transform(data.X)
+            F = self._training_features(data, sample, W)
             self._neighbor = KNeighborsClassifier(1).fit(F, data.labels)
             return
         shift = np.log(self.priors_ / shares)
@@ -231,6 +231,14 @@ class KernelDiscriminant(
             intercept = factor * level.map.intercept + sample.target_mean @ coef + shift
             self._log_odds = LinearMap(R @ coef, intercept)
             self.decision_, self.loo_log_loss_ = "ridge", ridge_loss
+
+    def _training_features(self, data: Labelled, sample: Combined, W: Array) -> Array:
+        """``transform`` of the training rows, from the Gram matrix where it is there."""
+        if not isinstance(sample, Gram) or not sample.weight.all():
+            return self.kernel_.transform(data.X)
+        merged = (sample.operator @ W) / sample.root_weight[:, None]
+        place = np.argsort(np.argsort(data.source.first))  # of a distinct row among the merged
+        return merged[place[data.source.inverse]].astype(self.kernel_.coef.dtype)
 
     def _scores(self, F: Array) -> Array:
         if self.decision_ != "nearest_neighbor":
