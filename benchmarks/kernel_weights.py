@@ -81,7 +81,7 @@ def against_one_step(n=1797, copies=2000):
     model = HSICSubspace(BANK, uncorrelated=True)
     times = best_times({"fit": lambda: model.fit(A, labels_), "gram + cholesky": unit}, 1)
     report(
-        f"HSICSubspace.fit with its report, n={copies}, p=10", "fit", "gram + cholesky", 30, times
+        f"HSICSubspace.fit, n={copies}, p=10", "fit", "gram + cholesky", 30, times
     )
 
 
