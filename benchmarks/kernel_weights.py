@@ -80,9 +80,7 @@ def against_one_step(n=1797, copies=2000):
     report(f"bank and weights, n={copies}, p=10", "newton", "gram + cholesky", 20, times)
     model = HSICSubspace(BANK, uncorrelated=True)
     times = best_times({"fit": lambda: model.fit(A, labels_), "gram + cholesky": unit}, 1)
-    report(
-        f"HSICSubspace.fit, n={copies}, p=10", "fit", "gram + cholesky", 30, times
-    )
+    report(f"HSICSubspace.fit, n={copies}, p=10", "fit", "gram + cholesky", 30, times)
 
 
 def every_formulation(n=500):
