@@ -237,8 +237,8 @@ class KernelDiscriminant(
         if not isinstance(sample, Gram) or not sample.weight.all():
             return self.kernel_.transform(data.X)
         merged = (sample.operator @ W) / sample.root_weight[:, None]
-        place = np.argsort(np.argsort(data.source.first))  # of a distinct row among the merged
-        return merged[place[data.source.inverse]].astype(self.kernel_.coef.dtype)
+        place = data.source.merged_place[data.source.inverse]
+        return merged[place].astype(self.kernel_.coef.dtype)
 
     def _scores(self, F: Array) -> Array:
         if self.decision_ != "nearest_neighbor":

@@ -61,8 +61,7 @@ def _column_terms(n: int, columns: list[Array]) -> Keys:
 
 
 def _table_terms(X: Table) -> Keys:
-    numeric = np.flatnonzero(X.place >= 0)
-    total = _number_terms(X.numbers, numeric[np.argsort(X.place[numeric])])
+    total = _number_terms(X.numbers, np.flatnonzero(X.place >= 0))
     for c in np.flatnonzero(X.place < 0):
         values = X.column(int(c))
         total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))

@@ -17,8 +17,8 @@ class Table:
     """Columns of numbers side by side in one array, columns of anything else in another.
 
     Column c is ``numbers[:, place[c]]`` if ``place[c] >= 0``, else
-    ``others[:, -1 - place[c]]``. Kernels trust a table: what they use of it was
-    checked when it was made.
+    ``others[:, -1 - place[c]]``; both keep the order of the columns. Kernels
+    trust a table: what they use of it was checked when it was made.
     """
 
     names: tuple[str, ...] | None  # of the columns, if they have any
@@ -48,8 +48,7 @@ class Table:
         others = np.empty((n, len(columns) - len(numbers)), object)
         for position, c in enumerate(np.flatnonzero(np.logical_not(is_number))):
             others[:, position] = columns[c]
-        ranks, rest = np.cumsum(is_number), np.cumsum(np.logical_not(is_number))
-        return cls(names, table, others, np.where(is_number, ranks - 1, -rest))
+        return cls(names, table, others, places(np.array(is_number, dtype=bool)))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -85,17 +84,15 @@ class Table:
         """Some of the columns, by position."""
         place = self.place[columns]
         kept, left = place[place >= 0], -1 - place[place < 0]
-        is_number = place >= 0
-        ranks, rest = np.cumsum(is_number), np.cumsum(~is_number)
         names = None if self.names is None else tuple(np.array(self.names, object)[columns])
         all_of_them = np.array_equal(kept, np.arange(self.numbers.shape[1]))
         numbers = self.numbers if all_of_them else self.numbers[:, kept]
-        return Table(names, numbers, self.others[:, left], np.where(is_number, ranks - 1, -rest))
+        return Table(names, numbers, self.others[:, left], places(place >= 0))
 
     def matrix(self) -> Any:
         """All columns as numbers, (n, d)."""
         if self.others.shape[1] == 0:
-            return self.numbers if self._in_order() else self.numbers[:, self.place]
+            return self.numbers
         columns = [np.asarray(self.column(c), np.float64) for c in range(len(self.place))]
         return np.column_stack(columns)
 
@@ -106,8 +103,10 @@ class Table:
     def astype(self, dtype: Any) -> "Table":
         return replace(self, numbers=self.numbers.astype(dtype))
 
-    def _in_order(self) -> bool:
-        return np.array_equal(self.place, np.arange(self.numbers.shape[1]))
+
+def places(is_number: Array) -> Array:
+    """``place`` of columns of which these are numbers, each kind in the order of the columns."""
+    return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))
 
 
 def as_numbers(X: Any) -> Any:

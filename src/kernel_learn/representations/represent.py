@@ -108,7 +108,7 @@ def represent(
         X, T, weight, order = source.X, None, source.weight, None
         if merge:
             X, T, weight = source.merged()
-            order = np.argsort(np.argsort(source.first))  # of the merged rows, by key
+            order = source.merged_place
         T = source.targets(source.labels) if T is None else T
         options |= {"mixing": mixing, "center": center, "n_kept": chosen_plan.n_kept}
         options["order"] = order

@@ -162,6 +162,11 @@ class ArraySource:
         """Labels as columns of numbers: one-hot, or the values themselves."""
         return labels if self.n_classes is None else one_hot(labels, self.n_classes)
 
+    @property
+    def merged_place(self) -> Array:
+        """Where each distinct row, in the order of their keys, stands among the merged ones."""
+        return np.argsort(np.argsort(self.first))
+
     def merged(self) -> tuple[Rows, Array, Array]:
         """Distinct rows in their first order, with averaged targets and summed weights."""
         if self.n_distinct == self.n_rows:
