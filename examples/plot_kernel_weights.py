@@ -35,7 +35,8 @@ def main():
     weights.legend(frameon=False, fontsize=8)
     for solver in ("newton", "silp", "bundle"):
         model = HSICSubspace(BANK, uncorrelated=True, solver=solver).fit(X, y)
-        relative = [step["gap"] / step["value"] for step in model.history_]
+        values = np.minimum.accumulate([step["value"] for step in model.history_])
+        relative = (values - [step["lower"] for step in model.history_]) / values
         gaps.semilogy(1 + np.arange(len(relative)), np.maximum(relative, 1e-12), "o-", ms=3)
         gaps.annotate(solver, (len(relative), max(relative[-1], 1e-12)), fontsize=8)
     gaps.axhline(1e-6, color="0.6", lw=0.8)
