@@ -43,7 +43,11 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def short(value: float) -> str:
-    return f"{value:.6g}" if abs(value) < 1e5 and (value == 0 or abs(value) >= 1e-3) else f"{value:.1e}"
+    return (
+        f"{value:.6g}"
+        if abs(value) < 1e5 and (value == 0 or abs(value) >= 1e-3)
+        else f"{value:.1e}"
+    )
 
 
 def named_rows(names: Sequence[str], picture: Markup) -> Markup:
@@ -71,7 +75,13 @@ def bar_chart(rows: Sequence[Mapping[str, Any]], label: str) -> Markup:
         words = row.get("note") or f"{100 * row['value']:.1f} %"
         drawn.append(
             tag(
-                "text", words, x=f"{end:.2f}%", dx=6, y=i * ROW + ROW / 2, dy="0.35em", class_="quiet"
+                "text",
+                words,
+                x=f"{end:.2f}%",
+                dx=6,
+                y=i * ROW + ROW / 2,
+                dy="0.35em",
+                class_="quiet",
             )
         )
     return named_rows([row["name"] for row in rows], frame(drawn, len(rows) * ROW, label))
@@ -116,13 +126,27 @@ def interval_chart(rows: Sequence[Mapping[str, Any]], label: str) -> Markup:
         x = f"{place(tick):.2f}%"
         drawn.append(tag("line", x1=x, x2=x, y1=0, y2=height, class_="grid"))
         drawn.append(
-            tag("text", f"{100 * tick:.3g} %", x=x, y=height + 16, class_="quiet", text_anchor="middle")
+            tag(
+                "text",
+                f"{100 * tick:.3g} %",
+                x=x,
+                y=height + 16,
+                class_="quiet",
+                text_anchor="middle",
+            )
         )
     for i, row in enumerate(rows):
         y = i * ROW + ROW / 2
         drawn.append(whisker(place(row["low"]), place(row["high"]), y))
         drawn.append(
-            tag("circle", cx=f"{place(row['value']):.2f}%", cy=y, r=5, class_="c0", data_t=row["hover"])
+            tag(
+                "circle",
+                cx=f"{place(row['value']):.2f}%",
+                cy=y,
+                r=5,
+                class_="c0",
+                data_t=row["hover"],
+            )
         )
     return named_rows([row["name"] for row in rows], frame(drawn, height + 22, label))
 
@@ -171,15 +195,26 @@ class Plane:
         for tick in ticks(*self.y) if self.y_names is None else ():
             y = self.at(self.x[0], tick)[1]
             drawn.append(tag("line", x1=left, x2=left + width, y1=y, y2=y, class_="grid"))
-            drawn.append(self.words(tick, x=left - 6, y=y, dy="0.35em", text_anchor="end", log=self.y_log))
+            drawn.append(
+                self.words(tick, x=left - 6, y=y, dy="0.35em", text_anchor="end", log=self.y_log)
+            )
         for i, name in enumerate(self.y_names or ()):
             drawn.append(tag("text", name, x=left + 4, y=self.at(0, i + 0.38)[1]))
         middle = f"rotate(-90 14 {top + height / 2})"
         drawn.append(
-            tag("text", self.labels[0], x=left + width / 2, y=self.size[1] - 6, text_anchor="middle")
+            tag(
+                "text", self.labels[0], x=left + width / 2, y=self.size[1] - 6, text_anchor="middle"
+            )
         )
         drawn.append(
-            tag("text", self.labels[1], x=14, y=top + height / 2, transform=middle, text_anchor="middle")
+            tag(
+                "text",
+                self.labels[1],
+                x=14,
+                y=top + height / 2,
+                transform=middle,
+                text_anchor="middle",
+            )
         )
         return tag(
             "svg",
@@ -224,7 +259,9 @@ def scatter(
     return plane.draw(label) + legend(names, any(p[4] for p in points))
 
 
-def strips(points: Sequence[tuple[float, float, int, str, bool]], names: Sequence[str], label: str) -> Markup:
+def strips(
+    points: Sequence[tuple[float, float, int, str, bool]], names: Sequence[str], label: str
+) -> Markup:
     """Rows in the one feature there is: a strip for each class."""
     used = sorted({p[2] for p in points})
     place = {group: i for i, group in enumerate(used)}
@@ -235,7 +272,7 @@ def strips(points: Sequence[tuple[float, float, int, str, bool]], names: Sequenc
         labels=("learned feature", ""),
         y_names=[names[group] for group in reversed(used)],
     )
-    spot = {group: 0 for group in used}
+    spot = dict.fromkeys(used, 0)
     for x, _, group, hover, new in points:
         spot[group] += 1
         height = place[group] + 0.6 * ((spot[group] * 0.618034) % 1 - 0.5)
@@ -246,7 +283,11 @@ def strips(points: Sequence[tuple[float, float, int, str, bool]], names: Sequenc
 
 def legend(names: Sequence[str], new: bool) -> Markup:
     entries = [
-        tag("li", tag("span", class_=f"key {'square ' if i // COLORS % 2 else ''}b{i % COLORS}"), name)
+        tag(
+            "li",
+            tag("span", class_=f"key {'square ' if i // COLORS % 2 else ''}b{i % COLORS}"),
+            name,
+        )
         for i, name in enumerate(names)
     ]
     if new:
@@ -265,25 +306,31 @@ def reliability(bins: Sequence[Mapping[str, float]], label: str) -> Markup:
     low = min(min(b["said"], b["low"]) for b in bins)
     low = max(0.0, np.floor(10 * low) / 10)
     plane = Plane(
-        (low, 1.0), (low, 1.0), percent=True, labels=("probability the model stated", "share it was right")
+        (low, 1.0),
+        (low, 1.0),
+        percent=True,
+        labels=("probability the model stated", "share it was right"),
     )
     plane.line([(low, low), (1.0, 1.0)], "ideal")
     for b in bins:
         x, y = plane.at(b["said"], b["right"])
         y_low, y_high = plane.at(0, b["low"])[1], plane.at(0, b["high"])[1]
         plane.add(tag("line", x1=x, x2=x, y1=y_low, y2=y_high, class_="whisker"))
-        words = (
-            f"said {100 * b['said']:.0f} %, right in {100 * b['right']:.0f} % of {b['count']:.0f} rows"
-        )
+        said, right = 100 * b["said"], 100 * b["right"]
+        words = f"said {said:.0f} %, right in {right:.0f} % of {b['count']:.0f} rows"
         plane.add(tag("circle", cx=x, cy=y, r=5, class_="c0", data_t=words))
     return plane.draw(label)
 
 
-def curves(lines: Mapping[str, Sequence[float | None]], label: str, *, ylabel: str, log: bool) -> Markup:
+def curves(
+    lines: Mapping[str, Sequence[float | None]], label: str, *, ylabel: str, log: bool
+) -> Markup:
     """Named curves over steps; None is a gap in a curve."""
     shown: dict[str, list[tuple[float, float]]] = {}
     for name, values in lines.items():
-        pairs = [(float(i + 1), v) for i, v in enumerate(values) if v is not None and (v > 0 or not log)]
+        pairs = [
+            (float(i + 1), v) for i, v in enumerate(values) if v is not None and (v > 0 or not log)
+        ]
         if pairs:
             shown[name] = [(x, float(np.log10(v)) if log else float(v)) for x, v in pairs]
     every = [point for points in shown.values() for point in points]
@@ -296,6 +343,15 @@ def curves(lines: Mapping[str, Sequence[float | None]], label: str, *, ylabel: s
         for x, y in points:
             at = plane.at(x, y)
             value = 10**y if log else y
-            plane.add(tag("circle", cx=at[0], cy=at[1], r=3, class_=f"c{i}", data_t=f"step {x:.0f}: {value:.6g}"))
+            plane.add(
+                tag(
+                    "circle",
+                    cx=at[0],
+                    cy=at[1],
+                    r=3,
+                    class_=f"c{i}",
+                    data_t=f"step {x:.0f}: {value:.6g}",
+                )
+            )
     words = legend(list(shown), False) if len(shown) > 1 else Markup("")
     return plane.draw(label) + words

@@ -1,7 +1,8 @@
 """What a report says of a model, as plain values that fit into JSON.
 
 Gathered while the table is at hand, and kept in the model: a report can then be written from the
-model alone. No row of the table is kept, only row numbers, labels, features and summaries of columns.
+model alone. No row of the table is kept, only row numbers, labels, features and summaries of
+columns.
 """
 
 import platform
@@ -279,7 +280,9 @@ def certificate(model: TableModel) -> Facts | None:
         "lines": {k: v for k, v in lines.items() if any(x is not None for x in v)},
         "gaps": gaps if any(gap is not None for gap in gaps) else [],
         "gap": None if gap is None or not np.isfinite(gap) else float(gap),
-        "objective": float(part.objective_) if np.isfinite(getattr(part, "objective_", np.nan)) else None,
+        "objective": float(part.objective_)
+        if np.isfinite(getattr(part, "objective_", np.nan))
+        else None,
     }
 
 
@@ -296,7 +299,9 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
     if not hasattr(part, "transform"):
         return None
     n = rows.shape[0]
-    labels = getattr(model, "labels_", np.zeros(n, dtype=int)) if y is not None else np.zeros(n, int)
+    labels = (
+        getattr(model, "labels_", np.zeros(n, dtype=int)) if y is not None else np.zeros(n, int)
+    )
     some = some_rows(labels, MOST_POINTS)
     seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
     F = np.asarray(part.transform(seen))[:, :2]

@@ -108,7 +108,9 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
             for row in leaderboard["rows"]
             if row["accuracy"] is not None and row["method"] != NAIVE
         ]
-        found["leaderboard"] = charts.interval_chart(rows, "Accuracy of each method with its interval")
+        found["leaderboard"] = charts.interval_chart(
+            rows, "Accuracy of each method with its interval"
+        )
     return found
 
 
@@ -146,7 +148,9 @@ def confusion_cells(facts: Mapping[str, Any]) -> dict[str, Any] | None:
             {"count": count, "shade": round(100 * count / total), "right": i == j}
             for j, count in enumerate(counts)
         ]
-        rows.append({"name": names[i], "cells": cells, "recall": counts[i] / total, "n": sum(counts)})
+        rows.append(
+            {"name": names[i], "cells": cells, "recall": counts[i] / total, "n": sum(counts)}
+        )
     return {"names": names, "rows": rows, "pairs": None}
 
 

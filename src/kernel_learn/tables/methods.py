@@ -124,7 +124,7 @@ def make_model(
         from sklearn.neighbors import KNeighborsClassifier
         from sklearn.pipeline import make_pipeline
 
-        estimator = make_pipeline(estimator, KNeighborsClassifier(5))
+        estimator = make_pipeline(estimator, KNeighborsClassifier(5, algorithm="brute"))
     encoding = "light" if name == AUTO else "full"
     return TableModel(estimator, encoding=encoding, target=target)
 

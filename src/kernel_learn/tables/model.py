@@ -213,11 +213,10 @@ CASTS = {"number": as_number, "category": as_word, "text": as_word, "date": as_d
 
 def find_date_formats(frame: Any, dates: list[str]) -> dict[str, str]:
     """The format of each column of dates that is written in words."""
-    pd, skrub = pandas(), load_skrub() if dates else None
-    found = {}
+    pd, found = pandas(), {}
     for name in dates:
         if not pd.api.types.is_datetime64_any_dtype(frame[name].dtype):
-            found[name] = skrub.ToDatetime().fit(frame[name].dropna().astype(str)).format_
+            found[name] = load_skrub().ToDatetime().fit(frame[name].dropna().astype(str)).format_
     return found
 
 

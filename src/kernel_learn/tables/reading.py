@@ -265,7 +265,7 @@ def _read_arff(name: str, columns: Any = None) -> Any:
             "CSV."
         ) from error
     frame = pandas().DataFrame(rows)
-    for column in frame.columns[frame.dtypes == object]:
+    for column in frame.select_dtypes("object").columns:
         words = frame[column].str.decode("utf-8")
         frame[column] = words.mask(words == "?")
     return frame if columns is None else frame[list(columns)]

@@ -1,0 +1,47 @@
+"""Model files of the command line: a TableModel by ``kernel_learn.save``."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading import TableError
+from kernel_learn.tables.writing import whole_file
+
+
+def save_model(model: TableModel, path: str) -> None:
+    from kernel_learn import save
+
+    with whole_file(path) as part:
+        save(model, part)
+
+
+def load_model(path: str) -> TableModel:
+    from kernel_learn import load
+
+    model: Any = load(path)
+    if not isinstance(model, TableModel):
+        raise TableError(
+            f"{path!r} holds a {type(model).__name__}, which does not know the columns of a table; "
+            "use it in Python with kernel_learn.load."
+        )
+    return model
+
+
+def contained_rows(path: str) -> int | None:
+    """How many training rows the file holds, as it says itself."""
+    from kernel_learn.interop.archive import opened, read_metadata
+
+    with opened(Path(path), math.inf) as (_, archive):
+        rows = read_metadata(archive, Path(path)).get("rows_contained")
+    return None if rows is None else int(rows)
+
+
+def load_classifier(path: str) -> TableModel:
+    model = load_model(path)
+    if not hasattr(model, "classes_"):
+        raise TableError(
+            f"{path!r} holds a learned kernel, which has features and no classes; "
+            "use kernel-learn transform."
+        )
+    return model
