@@ -15,6 +15,7 @@ ORDER = [
     "solvers",
     "model_selection",
     "estimators",
+    "interop",
     "inspection",
     "papers",
 ]

@@ -21,6 +21,7 @@ from kernel_learn.estimators import (
     MultiKernelSVC,
     SubspaceSVC,
 )
+from kernel_learn.interop.files import describe, load, save
 from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -44,7 +45,10 @@ __all__ = [
     "SubspaceSVC",
     "__version__",
     "constraints",
+    "describe",
     "kernels",
+    "load",
     "metrics",
     "presets",
+    "save",
 ]
