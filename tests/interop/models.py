@@ -4,8 +4,7 @@ import warnings
 from functools import cache
 
 import numpy as np
-import pandas as pd
-import skrub
+import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_moons
@@ -21,6 +20,8 @@ from estimators.test_checks import ESTIMATORS
 from kernel_learn import kernels as kk
 from kernel_learn.constraints import Pairs, Similarities, Triplets
 
+pd = pytest.importorskip("pandas")
+skrub = pytest.importorskip("skrub")
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 rng = np.random.default_rng(0)
 N = 48

@@ -14,7 +14,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-import skops.io
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -30,6 +29,7 @@ from interop.models import NAMES, fitted, outputs
 from kernel_learn.interop import archive, files, trusted
 from kernel_learn.interop.files import ModelFileError
 
+skops = pytest.importorskip("skops.io")
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = (X[:, 0] > 0).astype(int)
 
@@ -87,12 +87,12 @@ def test_the_trusted_names_are_those_that_models_need():
     """Exactly: a name that nothing needs is a door, and a missing one a model lost."""
     needed = {}
     for name in NAMES:
-        dump = skops.io.dumps(fitted(name)[0])
-        needed |= dict.fromkeys(skops.io.get_untrusted_types(data=dump), name)
+        dump = skops.dumps(fitted(name)[0])
+        needed |= dict.fromkeys(skops.get_untrusted_types(data=dump), name)
     learned = [fitted("frame")[0].kernel_, fitted("11: HSICSubspace")[0].kernel_]
     for kernel in learned:
-        dump = skops.io.dumps(kernel)
-        needed |= dict.fromkeys(skops.io.get_untrusted_types(data=dump), "a learned kernel")
+        dump = skops.dumps(kernel)
+        needed |= dict.fromkeys(skops.get_untrusted_types(data=dump), "a learned kernel")
     known = trusted.trusted_names()
     print("\n".join(f"{name}  ({loader})" for name, loader in sorted(known.items())))
     missing = {name: where for name, where in needed.items() if name not in known}
@@ -396,7 +396,7 @@ class TestHostileFiles:
         with zipfile.ZipFile(path, "w") as other:
             other.writestr("letter.txt", "hello")
         self.refused(path, "not a model that kernel_learn.save wrote")
-        skops.io.dump(kl.KernelDiscriminant(), path)
+        skops.dump(kl.KernelDiscriminant(), path)
         self.refused(path, "lacks kernel_learn.json")
         with pytest.raises(ModelFileError, match="lacks"):
             kl.describe(path)
@@ -630,6 +630,6 @@ def test_sizes_on_the_disk(saved):
     """Texts are compressed, arrays are not, and no member unpacks to a hundred times itself."""
     for member in zipfile.ZipFile(saved).infolist():
         assert member.file_size <= archive.MOST_RATIO * member.compress_size
-    data = archive.pack(skops.io.dumps(LogisticRegression()), {"text": " " * 10**6})
+    data = archive.pack(skops.dumps(LogisticRegression()), {"text": " " * 10**6})
     members = zipfile.ZipFile(io.BytesIO(data)).infolist()
     assert all(m.file_size <= archive.MOST_RATIO * m.compress_size for m in members)

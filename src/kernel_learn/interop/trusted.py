@@ -15,7 +15,7 @@ OBJECT, FUNCTION = "ObjectNode", "FunctionNode"
 
 OURS = (
     "kernel_learn.criteria.column_scales.ColumnScales",
-    "kernel_learn.criteria.constraints.Combined",
+    "kernel_learn.criteria.constraints.ConstraintSet",
     "kernel_learn.criteria.constraints.Pairs",
     "kernel_learn.criteria.constraints.Similarities",
     "kernel_learn.criteria.constraints.Triplets",
