@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         MultiKernelSVC,
         SubspaceSVC,
     )
+    from kernel_learn.interop.files import describe, load, save
     from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -51,14 +52,22 @@ __all__ = [
     "SubspaceSVC",
     "__version__",
     "constraints",
+    "describe",
     "inspection",
     "kernels",
+    "load",
     "metrics",
     "presets",
+    "save",
 ]
 
 # Where a name stands, unless in kernel_learn.estimators. Lower-case names are modules.
-HOMES = {"Landmarks": "representations"}
+HOMES = {
+    "Landmarks": "representations",
+    "describe": "interop.files",
+    "load": "interop.files",
+    "save": "interop.files",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -103,7 +103,7 @@ def write_report(
         model_file = {
             "name": Path(model_path).name,
             "bytes": Path(model_path).stat().st_size,
-            "rows": contained_rows(model_path),
+            "rows": contained_rows(model),
         }
     text = render(facts, frame=frame, leaderboard=leaderboard, model_file=model_file)
     with whole_file(path) as part:

@@ -1,7 +1,5 @@
 """Model files of the command line: a TableModel by ``kernel_learn.save``."""
 
-import math
-from pathlib import Path
 from typing import Any
 
 from kernel_learn.tables.model import TableModel
@@ -28,13 +26,11 @@ def load_model(path: str) -> TableModel:
     return model
 
 
-def contained_rows(path: str) -> int | None:
-    """How many training rows the file holds, as it says itself."""
-    from kernel_learn.interop.archive import opened, read_metadata
+def contained_rows(model: TableModel) -> int:
+    """How many training rows the model holds."""
+    from kernel_learn.interop.metadata import carried_rows, our_parts
 
-    with opened(Path(path), math.inf) as (_, archive):
-        rows = read_metadata(archive, Path(path)).get("rows_contained")
-    return None if rows is None else int(rows)
+    return max((carried_rows(part) for part in our_parts(model)), default=0)
 
 
 def load_classifier(path: str) -> TableModel:

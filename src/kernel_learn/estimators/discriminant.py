@@ -208,7 +208,8 @@ class KernelDiscriminant(
         self.decision_ = "centroid" if self.decision == "auto" else self.decision
         if self.decision == "nearest_neighbor":
             F = self._training_features(data, sample, W)
-            self._neighbor = KNeighborsClassifier(1).fit(F, data.labels)
+            # no tree: a tree in a file is trusted by no reader, and the features are few
+            self._neighbor = KNeighborsClassifier(1, algorithm="brute").fit(F, data.labels)
             return
         shift = np.log(self.priors_ / shares)
         self._log_odds = linear_centroid(centroid, 1.0, shift)

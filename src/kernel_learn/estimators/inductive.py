@@ -329,6 +329,7 @@ default="pairs"
         table = _RowTable(kernel, X)
         nothing = np.empty((n, 0))
         whole = source = ArraySource(X, nothing, is_matrix=is_matrix, copied_bytes=copied)
+        self._rows_digest = source.digest
         if not isinstance(given, Constraints):
             given = self._draw(source, y, given, rng)
         elif constraints is None and given.holds_indices:

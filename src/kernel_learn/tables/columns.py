@@ -48,11 +48,13 @@ class Columns:
     def warnings(self) -> list[str]:
         found = []
         if self.ids:
-            found.append(f"Left out, as {named(self.ids)} looks like an identifier of the rows.")
+            found.append(f"{capital(named(self.ids))} looks like an identifier and is left out.")
         if self.constants:
-            found.append(f"Left out, as {named(self.constants)} has the same value in every row.")
+            found.append(
+                f"{capital(named(self.constants))} is the same in every row and is left out."
+            )
         found += [
-            f"{named([name])} alone predicts the target ({100 * accuracy:.1f} % balanced "
+            f"{capital(named([name]))} alone predicts the target ({100 * accuracy:.1f} % balanced "
             "accuracy). If it is filled in only when the target is known, leave it out with "
             f"--drop {name!r}."
             for name, accuracy in self.leaks.items()
@@ -65,6 +67,10 @@ def named(columns: Sequence[str], most: int = 5) -> str:
     shown = ", ".join(repr(name) for name in columns[:most])
     more = f" and {len(columns) - most} more" if len(columns) > most else ""
     return f"column {shown}" if len(columns) == 1 else f"each of the columns {shown}{more}"
+
+
+def capital(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 def look_at_columns(

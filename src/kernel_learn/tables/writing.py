@@ -64,7 +64,8 @@ def _write_text(blocks: Iterator[Any], file: Any, suffix: str) -> int:
         else:
             out = io.StringIO()
             sep = "\t" if suffix == ".tsv" else ","
-            block.to_csv(out, index=False, header=rows == 0, sep=sep, lineterminator="\n")
+            look = {"sep": sep, "lineterminator": "\n", "float_format": "%.10g"}
+            block.to_csv(out, index=False, header=rows == 0, **look)
             file.write(out.getvalue())
         rows += len(block)
     return rows
