@@ -49,7 +49,7 @@ def patients(n: int = 400) -> tuple[Any, str]:
     ]
     note = [
         f"Patient reports {rng.choice(complaints if s ^ (rng.random() < 0.3) else others)}, "
-        f"{rng.choice(['stable', 'worse', 'better'])} since the last visit"
+        f"{rng.choice(['stable', 'worse', 'better'])} for {rng.integers(2, 30)} days"
         for s in sick
     ]
     frame = pandas().DataFrame(

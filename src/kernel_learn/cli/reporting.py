@@ -68,7 +68,13 @@ def judge_data(
     if not set(y) & {str(label) for label in model.classes_}:
         raise TableError(f"No label in column {target!r} is one of the model's classes.")
     with run.progress("judging new rows"):
-        return judge_new_rows(model, facts, frame, y)
+        judged = judge_new_rows(model, facts, frame, y)
+    new = judged.get("new_rows")
+    if new is None:
+        run.warn(judged["warnings"][-1])
+    elif new["seen"]:
+        run.warn(f"{new['seen']} of the rows were in the training table and are not counted.")
+    return judged
 
 
 def inspect_command(run: Session, model_path: str) -> None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from kernel_learn._version import __version__
 from kernel_learn.estimators.validation import validate_rows
 from kernel_learn.inspection.convergence import relative_gaps, track
+from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name
 from kernel_learn.inspection.reading import find_part, see, some_rows
 from kernel_learn.inspection.relevance import read_relevance
@@ -100,7 +101,7 @@ def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Fa
     reach = 1.96 * float(losses.std(ddof=1)) / np.sqrt(independent) if n > 1 else 0.0
     confusion = np.zeros((k, k), dtype=int)
     np.add.at(confusion, (labels, said), 1)
-    certain = bool(np.all((P == 0) | (P == 1)))
+    certain = is_certain(P)
     return {
         "kind": kind,
         "n": n,
@@ -117,6 +118,11 @@ def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Fa
         "confusion": confusion.tolist(),
         "calibration": [] if certain else calibration(P, right),
     }
+
+
+def is_certain(P: Array) -> bool:
+    """Whether these are predictions without probabilities."""
+    return bool(np.all((P == 0) | (P == 1)))
 
 
 def effective_number(right: Array, groups: Array) -> float:
@@ -171,7 +177,12 @@ def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> flo
 def surprising(model: TableModel, rows: Any, P: Array) -> list[Facts]:
     """The rows whose own class the model thought least likely, and the rows most like them."""
     own = P[np.arange(len(P)), model.labels_]
+    certain = is_certain(P)
     worst = np.argsort(own, kind="stable")[:SURPRISING]
+    if certain:  # no probabilities: all errors are equally surprising
+        worst = worst[own[worst] == 0]
+    if not len(worst):
+        return []
     near, alike = neighbours(model, rows, worst)
     found = []
     for i, row in enumerate(worst):
@@ -181,8 +192,7 @@ def surprising(model: TableModel, rows: Any, P: Array) -> list[Facts]:
                 "row": int(row),
                 "truth": int(model.labels_[row]),
                 "said": said,
-                "p_truth": float(P[row, model.labels_[row]]),
-                "p_said": float(P[row, said]),
+                "p_truth": None if certain else float(P[row, model.labels_[row]]),
                 "neighbours": [
                     {"row": int(j), "label": int(model.labels_[j]), "alike": float(a)}
                     for j, a in zip(near[i], alike[i], strict=True)
@@ -353,7 +363,7 @@ def values_of(column: Any, kind: str) -> str:
         return f"{filled.min()!s:.10} to {filled.max()!s:.10}"
     if kind == "category":
         counts = filled.astype(str).value_counts().head(3)
-        return ", ".join(f"{level} ({count})" for level, count in counts.items())
+        return ", ".join(f"{shorten(level, 24)} ({count})" for level, count in counts.items())
     return ""
 
 
@@ -383,6 +393,11 @@ def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: A
     labels = np.array([known.get(str(label), -1) for label in y])
     inside = labels >= 0
     frame, labels = frame.loc[inside], labels[inside]
+    seen = model.has_seen(frame)
+    if seen.all():
+        note = "The rows given as new are those the model was fitted to, and cannot judge it."
+        return {**facts, "warnings": [*facts["warnings"], note]}
+    frame, labels = frame.loc[~seen], labels[~seen]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
@@ -391,7 +406,7 @@ def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: A
             said = np.searchsorted(model.classes_, model.predict(frame))
             P = np.eye(len(model.classes_))[said]
     new = judge(P, labels, "new rows")
-    new["unknown"] = int(np.sum(~inside))
+    new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")
     if old:
         part, steps = find_part(model.estimator_, "kernel_", display="report")

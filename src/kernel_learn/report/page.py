@@ -161,7 +161,7 @@ def surprising_rows(facts: Mapping[str, Any], frame: Any) -> list[dict[str, Any]
     shown = [name for name in relevant if frame is not None and name in frame.columns][:CELLS]
     found = []
     for one in facts.get("surprising") or []:
-        if one["truth"] == one["said"] and one["p_truth"] > SURE:
+        if one["truth"] == one["said"] and (one["p_truth"] or 0.0) > SURE:
             continue
         near = [{**other, "label": names[other["label"]]} for other in one["neighbours"]]
         cells = [(name, cell(frame[name].iloc[one["row"]])) for name in shown]

@@ -1,5 +1,6 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
+from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +49,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
     classes_ : ndarray, of a classifier
     labels_ : ndarray of shape (n_samples,)
         Positions in ``classes_`` of the training rows, of a classifier.
+    row_keys_ : ndarray of int
+        Hashes of the training rows: a report does not count them as new.
     facts_ : str
         What a report of this model says, as JSON; set by whoever writes one.
 
@@ -97,6 +100,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.date_formats_ = find_date_formats(X, self.columns_.of("date"))
         self.is_sparse_ = any(is_sparse_column(X[name]) for name in self.columns_.used)
         rows = self._cast(X)
+        self.row_keys_ = np.unique(row_keys(rows))
         self.encoder_ = None if self.is_sparse_ else make_encoder(self.columns_, self.encoding)
         if self.encoder_ is not None:
             rows = self.encoder_.fit_transform(rows)
@@ -132,6 +136,10 @@ class TableModel(ClassifierMixin, BaseEstimator):
         rows = self._cast(X)
         return rows if self.encoder_ is None else self.encoder_.transform(rows)
 
+    def has_seen(self, X: Any) -> Array:
+        """Which rows the model was fitted to, (n_samples,) booleans."""
+        return np.isin(row_keys(self._cast(X)), self.row_keys_)
+
     def missing_columns(self, X: Any) -> list[str]:
         return [name for name in self.columns_.used if name not in X.columns]
 
@@ -155,6 +163,18 @@ class TableModel(ClassifierMixin, BaseEstimator):
             for name, kind in self.columns_.kinds.items()
         }
         return pd.DataFrame(cast, index=X.index)
+
+
+def row_keys(rows: Any) -> Array:
+    """A number for each row, by its cells."""
+    if not hasattr(rows, "columns"):
+        keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
+        return np.array(keys, dtype=np.uint64)
+    return np.asarray(pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
+
+
+def hash_bytes(text: bytes) -> int:
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Any) -> bool:
