@@ -71,6 +71,10 @@ class LeaveOneOutChoice:
         self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
         return float(path.lams[path.best])
 
+    def _settle(self, data: Any) -> Any:
+        regs = LOO_REGS if isinstance(self.reg, str) else np.atleast_1d(self.reg).tolist()
+        return self._choose_width(data, regs).resolved()
+
     def _choose_width(self, data: Labelled, regs: Sequence[float]) -> Labelled:
         """gamma="loo" of the one kernel replaced by the width chosen; anything else as it is."""
         kernel = data.kernels[0]

@@ -18,6 +18,7 @@ from kernel_learn.representations.base import (
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 
 
@@ -89,7 +90,9 @@ class MomentForm(Representation):
         mixing: Array | None = None,  # (q, r): L = T mixing, None for the identity
         center: bool = True,
         scale: bool = True,
-        source: ArraySource | None = None,  # the rows, for what needs some of them again
+        source: ArraySource
+        | PooledSource
+        | None = None,  # the rows, for what needs some of them again
         block_rows: int = 1000,
     ) -> None:
         self.kernels, self.features, self.moments = features.kernels, features, moments
