@@ -121,6 +121,11 @@ class KernelEstimator(BaseEstimator):
             with read_training(self, source, values=values, checkpoint=checkpoint) as data:
                 yield data
 
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Checked training data for a fit that keeps all rows; a source may have as many."""
+        with self._training(X, y, sample_weight) as data:
+            return data
+
     def _state_training(self, state: StreamState) -> Training:
         raise ValueError(
             f"{type(self).__name__} learns from rows, and the state of a stream has none."

@@ -112,7 +112,7 @@ class CheckedBlocks:
             raise refuse(str(error)) from error
         missing = _missing_labels(y)
         if missing is not None:
-            raise refuse(f"the label is missing ({y[missing]!r}).", missing)
+            raise refuse("the label is missing.", missing)
         if y.dtype == object:
             texts = np.array([isinstance(label, str) for label in y])
             if texts.all() != texts.any():
@@ -126,9 +126,10 @@ class CheckedBlocks:
         if self._label is None:
             self._label = y[:1]
         elif is_text(self._label) != is_text(y):
+            kind, first, own = "texts" if is_text(y) else "numbers", self._label, y[:1]
             raise refuse(
-                f"its labels are {'texts' if is_text(y) else 'numbers'} such as {y[0]!r}, and "
-                f"those of the first block are such as {self._label[0]!r}. Make them all alike."
+                f"its labels are {kind} such as {own.tolist()[0]!r}, and those of the first block "
+                f"are such as {first.tolist()[0]!r}. Make them all alike."
             )
         return y
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from kernel_learn.representations.state_files import read_file, write_file
@@ -90,8 +89,8 @@ def fingerprint(value: Any) -> str:
     if isinstance(value, np.ndarray) and value.dtype != object:
         content = blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
         return f"{value.dtype}{value.shape}:{content}"
-    if sparse.issparse(value):
-        csr: Any = sparse.csr_matrix(value)
+    if hasattr(value, "tocsr"):
+        csr = value.tocsr()
         return "csr" + "".join(fingerprint(A) for A in (csr.data, csr.indices, csr.indptr))
     if isinstance(value, Mapping):
         return str({str(k): fingerprint(v) for k, v in value.items()})

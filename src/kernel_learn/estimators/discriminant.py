@@ -52,12 +52,14 @@ class KernelDiscriminant(
         are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1.
-    reg : float, list of float, "loo" or "learn", default="loo"
+    reg : float, list of float, "loo", "gcv" or "learn", default="loo"
         lambda = reg * tr(G) / n. A list, or "loo" for a list from 1e-6 to 100:
         the value with the smallest exact leave-one-out squared error of ridge
         regression on the one-hot labels, for all values from one decomposition
         (of more than 2000 rows the errors of 1200 in a search downhill, a
-        factorisation a step; with landmarks those of a tenth of the rows).
+        factorisation a step; with landmarks those of a tenth of the rows). "gcv":
+        by generalised cross-validation, which needs no row again; a source that
+        is read once is always judged so.
         "learn": together with the weights of the kernels, as one more of them
         (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
         list or "loo" learns weights that way and then chooses reg for them.
@@ -80,8 +82,9 @@ class KernelDiscriminant(
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays, or None
-        The values of ``reg`` tried and their leave-one-out errors, if several were.
+    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
+        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
+        several were.
     objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
         tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
     means_ : ndarray of shape (n_classes, n_components_)
@@ -152,7 +155,7 @@ class KernelDiscriminant(
             return self._fit(data)
 
     def _check_options(self) -> None:
-        self._check_regs("loo", "learn")
+        self._check_regs("loo", "gcv", "learn")
         if self.decision not in DECISIONS:
             raise ValueError(
                 f"KernelDiscriminant(decision={self.decision!r}): decision must be 'auto', "
@@ -168,7 +171,7 @@ class KernelDiscriminant(
             )
 
     def _fit(self, data: Labelled) -> Self:
-        regs = self._check_regs("loo", "learn")
+        regs = self._check_regs("loo", "gcv", "learn")
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
@@ -178,7 +181,7 @@ class KernelDiscriminant(
         data, form = self._represent(data, needs=needs, mixing=mixing)
         theta, regs = self._weights(data, form, regs)
         sample = self._combine(form, theta)
-        self.reg_ = self._choose_reg(sample, regs)
+        self.reg_ = self._choose_reg(sample, regs, data.source.rewinds)
         B, M = Dependence(sample, mixing, uncorrelated=True).candidates(self.reg_)
         wanted = check_n_components(self.n_components, len(data.classes) - 1, self)
         result = solve_top_eigen(M, wanted)

@@ -55,7 +55,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
-    reg : float, list of float or "loo", default=1e-3
+    reg : float, list of float, "loo" or "gcv", default=1e-3
         Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
         or "loo" for one from 1e-6 to 100: the value with the smallest
         leave-one-out error, as in :class:`KernelDiscriminant`.
@@ -97,8 +97,9 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         The kernel with its rules resolved.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays, or None
-        The values of ``reg`` tried and their leave-one-out errors, if several were.
+    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
+        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
+        several were.
     objective_ : float
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -201,11 +202,11 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
             return self._fit(data)
 
     def _check_options(self) -> None:
-        self._check_regs("loo")
+        self._check_regs("loo", "gcv")
         self._check_weight_options()
 
     def _fit(self, data: Labelled) -> Self:
-        regs = self._check_regs("loo")
+        regs = self._check_regs("loo", "gcv")
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         source, mixing = self._labels(data)
@@ -213,7 +214,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         needs = CHOICE_NEEDS if decomposes else NEEDS
         data, form = self._represent(data, source, needs=needs, mixing=mixing)
         sample = self._combine(form, self._weights(data, form, regs))
-        self.reg_ = self._choose_reg(sample, regs)
+        self.reg_ = self._choose_reg(sample, regs, source.rewinds)
         B, M = self._criterion(sample, mixing).candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
         self.objective_ = result.value

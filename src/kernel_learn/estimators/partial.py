@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from kernel_learn.datasets.blocks import ArrayRows
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch
@@ -22,6 +23,17 @@ from kernel_learn.representations.state import StreamState
 LASTING = ("state_", "n_features_in_", "feature_names_in_")
 
 
+def _can_grow(estimator: Any) -> bool:
+    """Whether rows may come one after the other: not with a precomputed kernel, for example."""
+    if estimator._input_kind() == "matrix":
+        return False
+    try:
+        check_stream(estimator, rewinds=False)
+    except ValueError as error:
+        raise AttributeError(str(error)) from error
+    return True
+
+
 class PartialFit:
     """A mixin for estimators that learn from moments: ``_check_options()``, ``_fit(data)``.
 
@@ -32,6 +44,7 @@ class PartialFit:
     streams = True
     learns_values = False
 
+    @available_if(_can_grow)
     def partial_fit(
         self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> Self:
@@ -69,7 +82,6 @@ class PartialFit:
             if state is None or name not in LASTING:
                 delattr(self, name)
         self._check_options()  # type: ignore[attr-defined]
-        check_stream(self, rewinds=False)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -98,7 +110,9 @@ class PartialFit:
         if classes is not None and state.classes is not None:
             strange = np.setdiff1d(state.classes, np.asarray(classes))
             if len(strange):
-                raise ValueError(f"The label {strange[0]!r} is not among the classes given.")
+                raise ValueError(
+                    f"The label {strange.tolist()[0]!r} is not among the classes given."
+                )
         self.state_ = state
 
     def _state_training(self, state: StreamState) -> Training:
@@ -132,9 +146,7 @@ class PartialFit:
                 own.clear()
                 own.update(before)
                 raise
-            if name in own:
-                return own[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return object.__getattribute__(self, name)  # or what it says of an attribute not there
 
 
 def _is_fitted_name(name: str) -> bool:

@@ -61,8 +61,8 @@ def training_of(
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:
         raise ValueError(
-            f"The source has {len(classes)} class ({classes[0]!r}), and at least 2 classes are "
-            "needed to learn what tells them apart."
+            f"The source has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 "
+            "classes are needed to learn what tells them apart."
         )
     return Labelled(kernels, source, names, None, source.n_rows, classes)
 
@@ -116,9 +116,10 @@ class _Reading:
             f"pass 2 of 2, {chosen.n_landmarks} landmarks",
             state.n_rows,
         )
-        if not moments.same_rows(state):
+        if moments is None or not moments.same_rows(state):
+            again = 0 if moments is None else moments.n_rows
             raise ValueError(
-                f"The source gave {state.n_rows} rows in the first pass and {moments.n_rows} in "
+                f"The source gave {state.n_rows} rows in the first pass and {again} in "
                 "the second, or other ones: it must give the same rows each time. If it cannot, "
                 "pass an iterator, which is read once."
             )
@@ -151,6 +152,8 @@ class _Reading:
             "pass 1 of 2, summary",
             None,
         )
+        if found is None:
+            raise ValueError("The source has no rows.")
         return found, held
 
     # -- a source that is read once ----------------------------------------------------
@@ -169,10 +172,11 @@ class _Reading:
             state = self._begin(held)
         else:
             state = saved["summary"]
+        assert state is not None
         features: Any = state.features
         self.kernels = features.kernels
         chosen = self._open_plan(state)
-        state = self._add(
+        found = self._add(
             state,
             rebatch(blocks, chosen.block_rows),
             lambda rows, before: self._state(rows, before, features),
@@ -181,6 +185,7 @@ class _Reading:
             None,
             skip=saved is not None,
         )
+        state = state if found is None else found
         reason = f"{chosen.reason}; a source that is read once, landmarks from its first rows"
         chosen = replace(chosen, n_rows=state.n_rows, reason=reason)
         return self._training(PooledSource(state, chosen, rewinds=False), state.classes)
@@ -227,7 +232,7 @@ class _Reading:
         what: str,
         expected: int | None,
         skip: bool = True,
-    ) -> StreamState:
+    ) -> StreamState | None:
         """The state with all rows of the blocks that it has not seen; kept as it grows."""
         if state is not None and skip:
             blocks = after_seen(blocks, state, self.values)
@@ -247,9 +252,7 @@ class _Reading:
             raise
         finally:
             self.progress.end()
-        if state is None:
-            raise ValueError("The source has no rows.")
-        if self.checkpoint:
+        if self.checkpoint and state is not None:
             self.checkpoint.write(content(state))
         return state
 

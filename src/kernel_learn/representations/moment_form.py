@@ -40,6 +40,7 @@ class FeatureSample(Combined):
             S, m = root[:, None] * S[kept], root * m[kept]
         self.mean_diagonal = float(np.trace(C)) / self.n + float(m @ m)
         self.target_mean = t if form.center else np.zeros_like(t)
+        self.target_square = float(np.trace(moments.R)) + self.n * float(t @ t) * (not form.center)
         if form.center:
             self.mean, self.operator, self.targets = m, C, S
         else:

@@ -157,8 +157,9 @@ def union_labels(a: Array, b: Array | None) -> Array:
     b = a[:0] if b is None else b
     if len(a) and len(b) and is_text(a) != is_text(b):
         raise ValueError(
-            f"labels such as {b[0]!r} are {'texts' if is_text(b) else 'numbers'}, and earlier "
-            f"ones such as {a[0]!r} are {'texts' if is_text(a) else 'numbers'}. Make them all alike"
+            f"Labels such as {b.tolist()[0]!r} are {'texts' if is_text(b) else 'numbers'}, and "
+            f"others such as {a.tolist()[0]!r} are {'texts' if is_text(a) else 'numbers'}. Make "
+            "them all alike."
         )
     return np.union1d(a, b)
 
