@@ -17,7 +17,6 @@ from kernel_learn.estimators.validation import (
     check_count,
     check_positive,
     class_prices,
-    validate_labelled,
 )
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.subspace import SubspaceKernel
@@ -114,18 +113,19 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the points and the machines.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+            Or a source of blocks whose rows fit into memory.
+        y : array-like of shape (n_samples,); None for a source
         """
         C = check_positive("C", self.C, self)
         tol = check_positive("tol", self.tol, self)
         check_count("max_iter", self.max_iter, self)
-        data = validate_labelled(self, X, y)
+        data = self._rows(X, y)
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
