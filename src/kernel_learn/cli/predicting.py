@@ -21,13 +21,13 @@ def predict_command(
     format: str | None,
 ) -> None:
     model = load_classifier(model_path)
-    if proba and not hasattr(model.estimator_, "predict_proba"):
+    if proba and not hasattr(model, "predict_proba"):
         raise TableError(
             f"{type(model.estimator_).__name__} has no probabilities; leave out --proba."
         )
 
     def answer(block: Any) -> dict[str, Any]:
-        if not hasattr(model.estimator_, "predict_proba"):
+        if not hasattr(model, "predict_proba"):
             return {"prediction": model.predict(block)}
         P = model.predict_proba(block)
         columns = {"prediction": model.classes_[P.argmax(axis=1)]}
@@ -42,7 +42,7 @@ def transform_command(
     run: Session, model_path: str, data: Sequence[str], *, output: str, format: str | None
 ) -> None:
     model = load_model(model_path)
-    if not hasattr(model.estimator_, "transform"):
+    if not hasattr(model, "transform"):
         raise TableError(f"{type(model.estimator_).__name__} has no features; use predict.")
 
     def answer(block: Any) -> dict[str, Any]:

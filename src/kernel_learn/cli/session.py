@@ -91,7 +91,7 @@ def session(*, as_json: bool, quiet: bool, debug: bool) -> Iterator[Session]:
     except MemoryError:
         fail(run, UNUSABLE, "There is not enough memory for this; give fewer rows, or --memory.")
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = (error.strerror or str(error)).rstrip(".")
         where = f"{error.filename!r}: " if error.filename else ""
         fail(run, FILE, f"{where}{reason}.")
     except (ValueError, TypeError, AttributeError, ArithmeticError) as error:

@@ -1,5 +1,6 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -8,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.tables.columns import (
@@ -25,6 +27,11 @@ Array = NDArray[Any]
 
 ENCODINGS = ("light", "full")
 TEXT_FEATURES = 30  # columns that a column of free text becomes
+
+
+def estimator_has(method: str) -> Callable[[Any], bool]:
+    """Whether the estimator behind has a method, fitted or not."""
+    return lambda model: hasattr(getattr(model, "estimator_", model.estimator), method)
 
 
 class TableModel(ClassifierMixin, BaseEstimator):
@@ -122,10 +129,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
         """Class labels, (n_samples,)."""
         return np.asarray(self.estimator_.predict(self.encode(X)))
 
+    @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of ``classes_``, (n_samples, n_classes)."""
         return np.asarray(self.estimator_.predict_proba(self.encode(X)))
 
+    @available_if(estimator_has("transform"))
     def transform(self, X: Any) -> Array:
         """Learned features, (n_samples, n_components)."""
         return np.asarray(self.estimator_.transform(self.encode(X)))
@@ -251,8 +260,9 @@ def make_encoder(columns: Columns, encoding: str) -> Any:
         steps = [skrub.ApplyToCols(skrub.DatetimeEncoder(), cols=dates)] if dates else []
         steps += [skrub.ApplyToCols(text, cols=texts)] if texts else []
         return make_pipeline(*steps)
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
     return make_pipeline(
-        skrub.TableVectorizer(high_cardinality=text),
+        skrub.TableVectorizer(low_cardinality=levels, high_cardinality=text),
         SimpleImputer(strategy="median", keep_empty_features=True),
         StandardScaler(),
     )

@@ -4,12 +4,15 @@ A table is a pandas frame, or a CSR matrix where a LIBSVM file is sparse and wid
 standard input; several files, and patterns such as ``part-*.parquet``, are one table.
 """
 
+import contextlib
 import csv
 import glob
+import gzip
 import io
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +148,7 @@ def table_bytes(data: Sequence[str], format: str | None = None) -> float:
     return total
 
 
-@contextmanager
+@contextlib.contextmanager
 def described(name: str) -> Iterator[None]:
     """Whatever a reader says of a broken file, as one sentence with the file's name."""
     try:
@@ -212,8 +215,6 @@ def _open_text(name: str) -> tuple[Any, str]:
         text = sys.stdin.buffer.read().decode("utf-8-sig")
         return io.StringIO(text), separator(text[:SNIFFED])
     if name.endswith(".gz"):
-        import gzip
-
         with gzip.open(name, "rb") as file:
             sample = file.read(SNIFFED)
     else:
@@ -248,9 +249,24 @@ def _read_feather(name: str, columns: Any = None) -> Any:
 
 
 def _read_jsonl(name: str, columns: Any = None) -> Any:
-    source = io.BytesIO(sys.stdin.buffer.read()) if name == "-" else name
-    frame = pandas().read_json(source, lines=True, convert_dates=False)
+    frame = pandas().DataFrame(list(_json_rows(name)))
     return frame if columns is None else frame[list(columns)]
+
+
+def _json_rows(name: str) -> Iterator[dict[str, Any]]:
+    with contextlib.ExitStack() as stack:
+        if name == "-":
+            lines: Any = sys.stdin.buffer
+        elif name.endswith(".gz"):
+            lines = stack.enter_context(gzip.open(name, "rb"))
+        else:
+            lines = stack.enter_context(open(name, "rb"))
+        for i, line in enumerate(lines):
+            if line.strip():
+                row = json.loads(line)
+                if not isinstance(row, dict):
+                    raise TableError(f"{shown(name)}: line {i + 1} is not an object in braces.")
+                yield row
 
 
 def _read_arff(name: str, columns: Any = None) -> Any:
@@ -324,9 +340,9 @@ def _tsv_blocks(name: str, rows: int) -> Iterator[Any]:
 
 
 def _jsonl_blocks(name: str, rows: int) -> Iterator[Any]:
-    source = io.BytesIO(sys.stdin.buffer.read()) if name == "-" else name
-    with pandas().read_json(source, lines=True, convert_dates=False, chunksize=rows) as reader:
-        yield from reader
+    waiting = _json_rows(name)
+    while block := list(islice(waiting, rows)):
+        yield pandas().DataFrame(block)
 
 
 def _parquet_blocks(name: str, rows: int) -> Iterator[Any]:
