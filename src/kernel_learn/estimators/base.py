@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.validation import Array, Training, check_variance, validate_rows
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind
@@ -49,7 +50,7 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
 
 
 def all_or_nothing(fit: Fit) -> Fit:
-    """A ``fit`` that leaves the estimator exactly as it was unless it succeeds.
+    """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
 
     What an earlier fit learned is gone once a new one succeeds: nothing of two
     fits is ever mixed.
@@ -57,6 +58,7 @@ def all_or_nothing(fit: Fit) -> Fit:
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_parameters(self)
         before = dict(vars(self))
         try:
             for name in before:

@@ -8,7 +8,8 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.validation import Array, Labelled, check_count, validate_labelled
+from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED
+from kernel_learn.estimators.validation import Array, Labelled, validate_labelled
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import Needs, build_features, plan_source
 
@@ -56,6 +57,12 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters = SEEDED | {
+        "kernel": KERNEL,
+        "clusters_per_class": COUNT,
+        "landmarks": LANDMARKS,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -74,7 +81,7 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
-        clusters = check_count("clusters_per_class", self.clusters_per_class, self)
+        clusters = int(self.clusters_per_class)
         data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
         source = data.source

@@ -17,6 +17,7 @@ from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.distinct import stratified_parts
+from kernel_learn.estimators.parameters import NONE, POSITIVE_LIST, REGS, SUBSPACE, WEIGHTS, choice
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -113,6 +114,16 @@ class KernelDiscriminant(
     0.98
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": REGS | choice("learn"),
+            "decision": choice(*DECISIONS),
+            "priors": NONE | POSITIVE_LIST,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -145,13 +156,8 @@ class KernelDiscriminant(
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        regs = self._check_regs("loo", "learn")
-        if self.decision not in DECISIONS:
-            raise ValueError(
-                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'auto', "
-                "'ridge', 'centroid' or 'nearest_neighbor'."
-            )
-        self._check_weight_options()
+        regs = self._regs()
+        self._start_weights()
         data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)

@@ -1,16 +1,16 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, KERNEL, MEMORY, NONE, POSITIVE, ParameterTable
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
     check_variance,
     validate_labelled,
 )
@@ -65,6 +65,13 @@ class KernelDiscriminantQR(SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "n_components": COUNT | NONE,
+        "reg": POSITIVE,
+        "memory_budget": MEMORY,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -81,7 +88,6 @@ class KernelDiscriminantQR(SubspaceTransformer):
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        reg = check_positive("reg", self.reg, self)
         data = validate_labelled(self, X, y, sample_weight)
         if data.kernel.input != "vectors":
             raise ValueError(
@@ -100,7 +106,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
         moments = features.moments(data.source, self.plan_.block_rows)
         sample = MomentForm(features, moments).at(np.ones(1))
         check_variance(sample, self.n_features_in_)
-        self.reg_ = reg * sample.trace / sample.n
+        self.reg_ = float(self.reg) * sample.trace / sample.n
         V, self.eigenvalues_ = solve_centroid_discriminant(
             sample.operator,
             features(features.landmarks),

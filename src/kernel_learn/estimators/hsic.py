@@ -11,6 +11,15 @@ from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDepend
 from kernel_learn.criteria.labels import LabelKernel, label_factor
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    FUNCTION,
+    REGS,
+    SUBSPACE,
+    WEIGHTS,
+    choice,
+)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -141,6 +150,16 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     (178, 2)
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": REGS,
+            "uncorrelated": BOOLEAN,
+            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -186,8 +205,8 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         -------
         self
         """
-        regs = self._check_regs("loo")
-        self._check_weight_options()
+        regs = self._regs()
+        self._start_weights()
         data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
         self.classes_ = data.classes
         source, mixing = self._labels(data)

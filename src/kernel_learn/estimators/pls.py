@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
+from kernel_learn.estimators.parameters import SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
     Training,
@@ -22,6 +23,8 @@ class _KernelPLS(SubspaceTransformer):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
+
+    _parameters = SUBSPACE
 
     def __init__(
         self,

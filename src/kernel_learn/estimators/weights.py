@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
 from kernel_learn.criteria.loo_weights import Descent, learn_bank_weights
-from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
-from kernel_learn.solvers.choice import check_solver, solve_simplex
+from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
 
@@ -69,18 +69,9 @@ class WeightLearner:
     max_iter: int | None
     history_: Any
 
-    def _check_weight_options(self) -> None:
+    def _start_weights(self) -> None:
         self.gap_, self.n_iter_ = 0.0, 1
         self.history_: tuple[dict[str, float], ...] = ()
-        check_solver(self.solver, self)
-        check_positive("tol", self.tol, self)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter, self)
-        if isinstance(self.weights, str) and self.weights not in WEIGHT_RULES:
-            raise ValueError(
-                f"{type(self).__name__}(weights={self.weights!r}): weights must be 'learn', "
-                "'loo', 'uniform', 'alignment' or one number per kernel."
-            )
 
     @property
     def _weighs_by_loo(self) -> bool:
