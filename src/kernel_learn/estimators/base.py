@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -15,6 +15,7 @@ from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.validation import Array, Training, check_variance, validate_rows
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind
+from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
@@ -78,6 +79,29 @@ class KernelEstimator(BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep``: those of kernels too, ``kernel__view__gamma`` of a bank.
+
+        ``kernel="gaussian"`` has the parameters of ``Gaussian()``.
+        """
+        params = super().get_params(deep=deep)
+        nested = nested_parameters(self.kernel) if deep else {}
+        return {f"kernel__{name}": value for name, value in nested.items()} | params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
+
+        Returns
+        -------
+        self
+        """
+        inside = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
+        super().set_params(**params)
+        if inside:
+            changes = {key.removeprefix("kernel__"): value for key, value in inside.items()}
+            self.kernel = with_parameters(self.kernel, changes)
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
