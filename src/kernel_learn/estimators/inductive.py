@@ -308,7 +308,7 @@ default="pairs"
                 'solver="bregman" projects in closed form, which logdet alone allows; '
                 'use "quasi-newton".'
             )
-        if self.solver == "uzawa" and np.isfinite(getattr(regularizer, "domain", np.inf)):
+        if self.solver == "uzawa" and np.isfinite(regularizer.domain):
             raise ValueError(
                 'solver="uzawa" takes steps of fixed length, and the dual of this regulariser '
                 'has a boundary that they would cross; use "quasi-newton" or "bregman".'

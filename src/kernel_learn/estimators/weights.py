@@ -93,22 +93,22 @@ class WeightLearner:
         check_alive(form, names)
         criterion = make_criterion(form)
         search = Search(criterion)
-        concave, descent = getattr(criterion, "concave", False), None
+        descent = None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
             search.evaluate(lift(criterion, point))
             result = Result(
                 search.point, search.value, gap=search.gap, history=tuple(search.history)
             )
-        elif concave:
+        elif criterion.concave:
             result = solve_vertices(search, vertices_of(form))
         else:
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
             result = solve_simplex(search, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
-        theta = form.theta_at(inner_point(criterion, result.point))
+        theta = form.theta_at(criterion.shares(result.point))
         self._store_weights(theta, names, result)
-        if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
+        if criterion.concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
             best = min(criterion.evaluate(d).value for d in vertices_of(form))
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
@@ -196,11 +196,6 @@ class WeightLearner:
                 "tol, or try another solver.",
                 ConvergenceWarning,
             )
-
-
-def inner_point(criterion: Any, point: Array) -> Array:
-    """The point of the bank's simplex, where a criterion has one more coordinate."""
-    return criterion.shares(point) if hasattr(criterion, "shares") else point
 
 
 def lift(criterion: SimplexProblem, d: Array) -> Array:
