@@ -1,6 +1,6 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import constraints, kernels, metrics, presets
+from kernel_learn import constraints, inspection, kernels, metrics, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
@@ -22,6 +22,7 @@ from kernel_learn.estimators import (
     MultiKernelSVC,
     SubspaceSVC,
 )
+from kernel_learn.interop.files import describe, load, save
 from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -46,7 +47,11 @@ __all__ = [
     "SubspaceSVC",
     "__version__",
     "constraints",
+    "describe",
+    "inspection",
     "kernels",
+    "load",
     "metrics",
     "presets",
+    "save",
 ]

@@ -7,9 +7,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.alignment import Alignment, Rescaled
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -17,12 +17,12 @@ from kernel_learn.estimators.validation import (
     check_n_components,
     check_not_negative,
     check_positive,
-    validate_labelled,
 )
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Needs, Spectrum
+from kernel_learn.representations import Combined, Eigenpairs, Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
 
@@ -31,7 +31,7 @@ SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
-class AlignmentSubspace(SubspaceTransformer):
+class AlignmentSubspace(PartialFit, SubspaceTransformer):
     """Subspace kernel with the largest alignment to the labels (SKFE).
 
     Maximises the kernel-target alignment of the subspace kernel over all
@@ -120,13 +120,34 @@ class AlignmentSubspace(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    stream_needs = Needs(features=6.0)
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        reg = check_not_negative("reg", self.reg, self)
+        self._check_options()
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _check_options(self) -> None:
+        check_not_negative("reg", self.reg, self)
         check_positive("tol", self.tol, self)
         check_count("max_iter", self.max_iter, self)
-        data = validate_labelled(self, X, y, sample_weight)
+
+    def _check_stream(self) -> None:
+        needed = [] if isinstance(self.init, str) else ["init=array"]
+        needed += ["criterion='radius_margin'"] if self.criterion == "radius_margin" else []
+        if needed:
+            raise ValueError(
+                f"AlignmentSubspace({', '.join(needed)}) needs all rows at once, and those of a "
+                "stream come and go. Use criterion='alignment' and a named init, or pass the rows "
+                "as an array."
+            )
+
+    def _fit(self, data: Labelled) -> Self:
+        reg = float(self.reg)
         self.classes_ = data.classes
         k = len(data.classes)
         wanted = check_n_components(self.n_components, k, self)
@@ -166,7 +187,7 @@ class AlignmentSubspace(SubspaceTransformer):
     def _criterion(
         self,
         sample: Combined,
-        spectrum: Spectrum,
+        spectrum: Eigenpairs,
         data: Labelled,
         S: Array,
         label_norm: float,
@@ -191,7 +212,7 @@ class AlignmentSubspace(SubspaceTransformer):
         """The user's coefficients W (n, l), or none."""
         if isinstance(self.init, str):
             if self.init in INITS:
-                return np.empty((len(data.labels), 0))
+                return np.empty((0, 0))
             raise ValueError(
                 f"AlignmentSubspace(init={self.init!r}): init must be one of {', '.join(INITS)}, "
                 "or an array of coefficients."
@@ -240,7 +261,7 @@ def _label_norm(counts: Array, center: bool) -> float:
     return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
 
 
-def _canonical(V: Array, S: Array, sample: Combined, spectrum: Spectrum) -> Array:
+def _canonical(V: Array, S: Array, sample: Combined, spectrum: Eigenpairs) -> Array:
     """The basis of span(V) whose features have orthogonal covariances with the labels.
 
     Signs follow those covariances; where there are none, the features' skewness.

@@ -15,7 +15,7 @@ from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
-from kernel_learn.estimators.report import Explanation, contrasts, explain_rows, summarise
+from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count, check_positive
 
 
@@ -181,6 +181,11 @@ class KernelClassifier(
         return self._fitted.probe.p_value(count, self._seed)
 
     @property
+    def members_(self) -> Members:
+        check_is_fitted(self)
+        return Members(self._fitted.members)
+
+    @property
     def feature_relevance_(self) -> Array:
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
@@ -219,10 +224,10 @@ class KernelClassifier(
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
         self._first = prepared.kept[rows.first]  # positions of the distinct rows
+        self._rows_digest = rows.digest
         self._grouped = bool(targets.groups)
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
-        self.members_ = fitted.members
         self.plan_ = fitted.plan
         self.loo_proba_ = prepared.held_out(fitted)
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]

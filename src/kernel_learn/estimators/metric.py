@@ -13,10 +13,11 @@ from kernel_learn.criteria.neighbours import (
     CollapsedClasses,
     LargeMargin,
     NeighbourhoodComponents,
+    homogeneous_bound,
+    trace_bound,
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.inductive import learned_directions
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
@@ -34,6 +35,7 @@ from kernel_learn.representations import (
 )
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import exact_points, feature_points
+from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
@@ -243,15 +245,6 @@ class KernelLMNN(KernelMetric):
         return self
 
 
-def trace_bound(reg: float) -> Any:
-    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
-
-    def bound(value: float, G_A: float, smallest: float) -> float:
-        return G_A + max(0.0, -smallest) * value / reg
-
-    return bound
-
-
 class KernelMCML(KernelMetric):
     """Maximally collapsing metric learning in a kernel's feature space.
 
@@ -398,15 +391,6 @@ class KernelMMC(KernelMetric):
         return self
 
 
-def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
-    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
-    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
-    lam = max(0.0, -smallest)
-    if lam >= 1:
-        return np.inf
-    return max(value + (G_A - value) / (1 - lam), 0.0)
-
-
 class KernelRCA(KernelMetric):
     """Relevant component analysis in a kernel's feature space (Bar-Hillel et al. 2005).
 
@@ -523,7 +507,7 @@ class KernelNCA(KernelMetric):
 
         def negative(flat: Array) -> tuple[float, Array]:
             value, gradient = criterion.evaluate(flat.reshape(L.shape))
-            history.append({"objective": value})
+            history.append({"value": value})
             return -value, -gradient.ravel()
 
         found = optimize.minimize(
