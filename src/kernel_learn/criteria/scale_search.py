@@ -25,12 +25,12 @@ from scipy import linalg
 from scipy.optimize import minimize
 
 from kernel_learn.criteria.loo_weights import loo_derivative
-from kernel_learn.criteria.margin import one_vs_rest_signs, solve_margin
-from kernel_learn.criteria.radius_margin import smallest_ball
 from kernel_learn.criteria.ridge import centre
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.base import Array
+from kernel_learn.solvers.ball import smallest_ball
+from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
 
 LARGEST = 1e3  # a scale so large tells every two rows apart
 TINY = np.finfo(np.float64).tiny
@@ -168,9 +168,7 @@ def search_scales(
         jac=True,
         method="L-BFGS-B",
         bounds=bounds,
-        callback=lambda x: history.append(
-            {"value": latest["value"], "n_features": float(np.count_nonzero(x[:d]))}
-        ),
+        callback=lambda x: history.append(dict(latest)),
         options={"maxiter": max_iter, "ftol": 1e-6},
     )
     low, high = np.array(bounds).T

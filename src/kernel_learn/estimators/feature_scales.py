@@ -94,7 +94,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "penalty", "n_features", "scales" and, if it was judged, "error", the mean squared error of
         rows left out, for every penalty tried.
     history_ : tuple of dict
-        Steps of the search at the chosen penalty.
+        "value" of every step at the chosen penalty: the criterion and its penalty, or, for
+        "gradient", the sum of the mean squared gradients.
     n_iter_ : int
     classes_, plan_, n_features_in_, feature_names_in_
 
@@ -244,8 +245,9 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         kept = np.arange(X.shape[1])
         history: list[dict[str, float]] = []
         while True:
-            s = learn_scales(X[:, kept], targets).scales
-            history.append({"n_features": float(len(kept))})
+            found = learn_scales(X[:, kept], targets)
+            s = found.scales
+            history.append({"value": float(found.relevance.sum())})
             if self.n_features is None or len(kept) <= self.n_features:
                 break
             kept = kept[eliminate(s, self.n_features)]
