@@ -111,7 +111,7 @@ def digest(keys: Keys) -> str:
 
     Sums merge: those of blocks of rows give that of all rows.
     """
-    sums = [int(words.sum(dtype=np.uint64)) for words in (_mix(keys), _mix(~keys))]
+    sums = [int(words.sum(dtype=np.uint64)) for words in (mix_words(keys), mix_words(~keys))]
     return "".join(f"{total:016x}" for total in sums)
 
 
