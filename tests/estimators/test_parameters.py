@@ -24,6 +24,8 @@ REFUSED = {
     "n_points": [True, 0, 2.0],
     "n_constraints": [True, 0, 2.0],
     "max_members": [True, 0, 2.0],
+    "n_features": [True, 0, 2.0],
+    "penalty": ["none", -1.0, True, None, np.inf],
     "clusters_per_class": [True, 0, 2.0],
     "max_iter": [True, 0, 2.5],
     "reg": [None, -1.0, 0.0 - 1e-9, "auto", True, np.nan, np.inf, {"reg": 1}],
@@ -98,5 +100,7 @@ def test_numpy_numbers_are_numbers(name):
 def test_the_sentence():
     with pytest.raises(ValueError, match=r"^KernelLMNN\(n_neighbors=True\): n_neighbors must be a"):
         kl.KernelLMNN(n_neighbors=True).fit(X, y)
-    with pytest.raises(ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"):
+    with pytest.raises(
+        ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"
+    ):
         kl.HSICSubspace(reg="auto").fit(X, y)
