@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kernel_learn.estimators import (
         AlignmentSubspace,
         ExpansionSVC,
+        FeatureScales,
         HSICSubspace,
         InductiveKernel,
         KernelClassifier,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
+    "FeatureScales",
     "HSICSubspace",
     "InductiveKernel",
     "KernelClassifier",

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def write_report(
 
 def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
     """The estimator behind the encoders; which ONNX does not know."""
-    from kernel_learn import export_onnx
+    export_onnx = import_module("kernel_learn.interop.onnx").export_onnx
 
     rows = model.encode(frame.iloc[:10])
     with whole_file(path) as part:

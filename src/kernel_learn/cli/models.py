@@ -8,14 +8,14 @@ from kernel_learn.tables.writing import whole_file
 
 
 def save_model(model: TableModel, path: str) -> None:
-    from kernel_learn import save
+    from kernel_learn.interop.files import save
 
     with whole_file(path) as part:
         save(model, part)
 
 
 def load_model(path: str) -> TableModel:
-    from kernel_learn import load
+    from kernel_learn.interop.files import load
 
     model: Any = load(path)
     if not isinstance(model, TableModel):

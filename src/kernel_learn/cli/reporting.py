@@ -78,7 +78,7 @@ def judge_data(
 
 
 def inspect_command(run: Session, model_path: str) -> None:
-    from kernel_learn import describe
+    from kernel_learn.interop.files import describe
 
     text = describe(model_path)
     model = load_model(model_path)

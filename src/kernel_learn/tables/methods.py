@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -133,9 +134,7 @@ def make_estimator(
     name: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
 ) -> Any:
     """One of our estimators by name, with its settings."""
-    from kernel_learn import estimators
-
-    chosen = getattr(estimators, name)()
+    chosen = getattr(import_module("kernel_learn.estimators"), name)()
     known = chosen.get_params(deep=False)
     given = starting_point(name)
     if "random_state" in known:
