@@ -115,7 +115,7 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
 
 
 def draw_embedding(facts: Mapping[str, Any]) -> Any:
-    old, names = facts["embedding"], facts.get("classes") or ["all rows"]
+    old, names = facts["embedding"], facts["embedding"]["names"]
     new = (facts.get("new_rows") or {}).get("points") or []
     points = []
     for rows, is_new in ((old["points"], False), (new, True)):
