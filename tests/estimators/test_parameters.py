@@ -21,6 +21,8 @@ REFUSED = {
     "kernel": ["gausian", 3, None],
     "n_components": [0, -1, 1.5, True, "all"],
     "n_neighbors": [True, 0, 2.0],
+    "n_features": [True, 0, 2.0, "all"],
+    "penalty": [-1.0, "none", None, True],
     "n_points": [True, 0, 2.0],
     "n_constraints": [True, 0, 2.0],
     "max_members": [True, 0, 2.0],
@@ -98,5 +100,7 @@ def test_numpy_numbers_are_numbers(name):
 def test_the_sentence():
     with pytest.raises(ValueError, match=r"^KernelLMNN\(n_neighbors=True\): n_neighbors must be a"):
         kl.KernelLMNN(n_neighbors=True).fit(X, y)
-    with pytest.raises(ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"):
+    with pytest.raises(
+        ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"
+    ):
         kl.HSICSubspace(reg="auto").fit(X, y)
