@@ -21,6 +21,8 @@ REFUSED = {
     "kernel": ["gausian", 3, None],
     "n_components": [0, -1, 1.5, True, "all"],
     "n_neighbors": [True, 0, 2.0],
+    "n_features": [True, 0, 2.0, "all"],
+    "penalty": [-1.0, "none", None, True],
     "n_points": [True, 0, 2.0],
     "n_constraints": [True, 0, 2.0],
     "max_members": [True, 0, 2.0],
