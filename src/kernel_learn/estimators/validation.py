@@ -99,6 +99,7 @@ def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None)
         is_matrix=is_matrix,
         copied_bytes=copied_bytes(X, given),
     )
+    estimator._rows_digest = source.digest
     return Labelled(kernels, source, names, kept, n, classes)
 
 
@@ -111,6 +112,7 @@ def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     copied = copied_bytes(X, given)
     source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix, copied_bytes=copied)
+    estimator._rows_digest = source.digest
     return Valued(kernels, source, names, kept, n, y.ndim == 1)
 
 

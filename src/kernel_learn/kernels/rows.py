@@ -106,6 +106,15 @@ def mix_words(words: Keys) -> Keys:
     return words ^ (words >> np.uint64(31))
 
 
+def digest(keys: Keys) -> str:
+    """32 hexadecimal digits that rows of these keys share in any order, by the sums of two hashes.
+
+    Sums merge: those of blocks of rows give that of all rows.
+    """
+    sums = [int(words.sum(dtype=np.uint64)) for words in (mix_words(keys), mix_words(~keys))]
+    return "".join(f"{total:016x}" for total in sums)
+
+
 def distinct_rows(X: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """(first, inverse): one index per distinct row in key order, and each row's distinct row.
 
