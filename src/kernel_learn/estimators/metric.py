@@ -7,11 +7,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
+from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
+    BLOCK_SIZE,
     Clustering,
     CollapsedClasses,
-    LargeMargin,
     NeighbourhoodComponents,
     within_class_metric,
 )
@@ -24,6 +26,7 @@ from kernel_learn.estimators.validation import (
     check_spread,
     validate_labelled,
 )
+from kernel_learn.kernels.rows import Keys
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
@@ -39,7 +42,9 @@ from kernel_learn.solvers.result import Result
 
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
+START_SIZE = 10.0  # trace of the metric from which to start
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
+BLOCK_ARRAYS = 3.0  # blocks of pairs
 
 
 class _Problem(NamedTuple):
@@ -47,18 +52,32 @@ class _Problem(NamedTuple):
     labels: Array
     features: FeatureMap
     scale: float  # the mean squared distance
+    keys: Keys  # of the rows' contents
+
+    def draw(self, max_rows: int | None, random_state: Any) -> Array:
+        """Rows whose pairs are looked at: all, or a draw that does not depend on their order."""
+        n, rng = len(self.Z), check_random_state(random_state)
+        if max_rows is None or n <= max_rows:
+            return np.arange(n)
+        order = np.argsort(self.keys, kind="stable")
+        share = max_rows / n
+        chosen = []
+        for c in np.unique(self.labels):
+            own = order[self.labels[order] == c]
+            # two at least: a row alone in its class says nothing
+            chosen.append(rng.permutation(own)[: max(2, round(share * len(own)))])
+        return np.sort(np.concatenate(chosen))
 
 
 class KernelMetric(SubspaceTransformer):
     """What the kernelised metric learners share: the feature map, and how results are stored.
 
     Features are whitened and divided by the root mean squared distance of the
-    base kernel, so margins and ``reg`` keep their meaning for any kernel. All n x n
-    distances are held at a time.
+    base kernel, so margins and ``reg`` keep their meaning for any kernel.
     """
 
     n_components: int | None
-    pair_arrays = 6.0  # n x n arrays that the criterion holds at a time
+    pair_bytes = 0.0  # of each pair of rows
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -69,8 +88,8 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
 
         def extra(_: int, M: int) -> float:
-            """All pairs of rows, and the features of all rows."""
-            return 8.0 * (self.pair_arrays * n**2 + ROW_ARRAYS * n * M)
+            """What is held of all pairs of rows, a block of them, and the features of all rows."""
+            return self.pair_bytes * n**2 + 8.0 * (BLOCK_ARRAYS * BLOCK_SIZE + ROW_ARRAYS * n * M)
 
         self.plan_ = plan_source(
             data.kernels,
@@ -95,7 +114,7 @@ class KernelMetric(SubspaceTransformer):
         scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
         size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
         check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
-        return _Problem(Z / np.sqrt(scale), data.labels, features, scale)
+        return _Problem(Z / np.sqrt(scale), data.labels, features, scale, source.keys)
 
     def _check_classes(self, source: ArraySource) -> None:
         assert source.n_classes is not None
@@ -188,6 +207,8 @@ class KernelLMNN(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -232,24 +253,27 @@ class KernelLMNN(KernelMetric):
             float(self.smoothing),
         )
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(problem.Z.shape[1]),
-            trace_bound(float(self.reg)),
+            criterion,
+            criterion.scaled(principal_start(criterion.Z, 40)),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
         self._store_certificate(result)
-        self._store_metric(problem, result.point)
+        L = criterion.metric(result.point)
+        self._store_metric(problem, L @ L.T)
         return self
 
 
-def trace_bound(reg: float) -> Any:
-    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
+def principal_start(Z: Array, n_directions: int) -> Array:
+    """L in the leading principal directions, of trace START_SIZE.
 
-    def bound(value: float, G_A: float, smallest: float) -> float:
-        return G_A + max(0.0, -smallest) * value / reg
-
-    return bound
+    Optimal metrics have low rank (2 to 50 were seen); what is missing is added later.
+    """
+    M = Z.shape[1]
+    kept = min(M, n_directions)
+    deviations = Z - Z.mean(axis=0)
+    _, U = linalg.eigh(deviations.T @ deviations, subset_by_index=(M - kept, M - 1))
+    return np.asarray(U * np.sqrt(START_SIZE / kept))
 
 
 class KernelMCML(KernelMetric):
@@ -270,6 +294,11 @@ class KernelMCML(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+    max_rows : int or None, default=2000
+        The criterion runs over all pairs of so many rows at most: of more rows it is
+        that of a draw (by ``random_state``, each class with its share), which **changes
+        the optimum**. None: all rows, in a time that grows with their square. The
+        kernel's features are those of all rows either way.
     memory_budget, random_state
         As in :class:`HSICSubspace`.
 
@@ -291,6 +320,7 @@ class KernelMCML(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_rows: int | None = 2000,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -300,24 +330,25 @@ class KernelMCML(KernelMetric):
         self.landmarks = landmarks
         self.tol = tol
         self.max_iter = max_iter
+        self.max_rows = max_rows
         self.memory_budget = memory_budget
         self.random_state = random_state
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
+        self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
-        criterion = CollapsedClasses(problem.Z, problem.labels, float(self.reg))
+        rows = problem.draw(self.max_rows, self.random_state)
+        criterion = CollapsedClasses(problem.Z[rows], problem.labels[rows], float(self.reg))
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(problem.Z.shape[1]),
-            trace_bound(float(self.reg)),
+            criterion,
+            2 * principal_start(criterion.Z, 20),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
         self._store_certificate(result)
-        self._store_metric(problem, result.point)
+        self._store_metric(problem, result.point @ result.point.T)
         return self
 
 
@@ -341,6 +372,11 @@ class KernelMMC(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+    max_rows : int or None, default=2000
+        The criterion runs over all pairs of so many rows at most: of more rows it is
+        that of a draw (by ``random_state``, each class with its share), which **changes
+        the optimum**. None: all rows, in a time that grows with their square. The
+        kernel's features are those of all rows either way.
     memory_budget, random_state
         As in :class:`HSICSubspace`.
 
@@ -364,6 +400,7 @@ class KernelMMC(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_rows: int | None = 2000,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -373,20 +410,20 @@ class KernelMMC(KernelMetric):
         self.landmarks = landmarks
         self.tol = tol
         self.max_iter = max_iter
+        self.max_rows = max_rows
         self.memory_budget = memory_budget
         self.random_state = random_state
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
+        self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
-        criterion = Clustering(problem.Z, problem.labels, float(self.reg))
-        M = problem.Z.shape[1]
+        rows = problem.draw(self.max_rows, self.random_state)
+        criterion = Clustering(problem.Z[rows], problem.labels[rows], float(self.reg))
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(M) / M,
-            homogeneous_bound,
+            criterion,
+            principal_start(criterion.Z, 20),
             tol=2 * float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -394,17 +431,9 @@ class KernelMMC(KernelMetric):
         # value = -q^2 for the best scale, q the mean distance at mean_S d = 1
         self.objective_ = float(np.sqrt(-result.value))
         self.gap_ = float(np.sqrt(-result.value + result.gap)) - self.objective_
-        self._store_metric(problem, criterion.metric(result.point))
+        L = criterion.metric(result.point)
+        self._store_metric(problem, L @ L.T)
         return self
-
-
-def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
-    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
-    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
-    lam = max(0.0, -smallest)
-    if lam >= 1:
-        return np.inf
-    return max(value + (G_A - value) / (1 - lam), 0.0)
 
 
 class KernelRCA(KernelMetric):
@@ -431,8 +460,6 @@ class KernelRCA(KernelMetric):
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
     base_kernel_, classes_, n_components_, plan_
     """
-
-    pair_arrays = 0.0
 
     def __init__(
         self,
