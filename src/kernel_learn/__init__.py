@@ -1,6 +1,6 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import constraints, kernels, metrics, presets
+from kernel_learn import constraints, inspection, kernels, metrics, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
@@ -44,6 +44,7 @@ __all__ = [
     "SubspaceSVC",
     "__version__",
     "constraints",
+    "inspection",
     "kernels",
     "metrics",
     "presets",

@@ -129,7 +129,7 @@ def test_the_list_of_impostors_is_complete_in_the_end():
     criterion = LargeMargin(Z_l, y_l, 3, 0.5, 0.01, 1e-2)
     criterion.reserve = 1e9  # every triple
     L = rng.normal(size=(4, 4))
-    everything, gradient = criterion.evaluate(L)
+    everything, _ = criterion.evaluate(L)
     listed = LargeMargin(Z_l, y_l, 3, 0.5, 0.01, 1e-2)
     assert listed.evaluate(L)[0] == pytest.approx(everything, rel=1e-12)
     assert len(listed.impostors) < len(criterion.impostors) == 90 * 60

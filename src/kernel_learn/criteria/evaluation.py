@@ -29,9 +29,9 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class IdentityVertex:
-    """d = (d_0, d_1, ..., d_p), the identity first: (ridge, weights) = T d + (least, 0).
+    """d = (d_0, d_1, ..., d_p), the identity first: (ridge, weights) = M d + (least, 0).
 
-    T is the identity but for its first column, (1 - s, s u) with s = 1e-8 and u uniform
+    M is the identity but for its first column, (1 - s, s u) with s = 1e-8 and u uniform
     weights: ridge = (1 - s) d_0 + least, weights = (d_1, ..., d_p) + s d_0 u. The ratio
     ridge / sum(weights) stays between least and 1/s, and the problem is off by no more than s.
     """
@@ -40,14 +40,14 @@ class IdentityVertex:
     least: float
 
     @property
-    def T(self) -> Array:
-        T = np.eye(len(self.uniform) + 1)
-        T[0, 0], T[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
-        return T
+    def M(self) -> Array:
+        M = np.eye(len(self.uniform) + 1)
+        M[0, 0], M[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
+        return M
 
     def split(self, d: Array) -> tuple[Array, float]:
         """(weights, ridge)."""
-        x = self.T @ d
+        x = self.M @ d
         return x[1:], float(x[0]) + self.least
 
     def shares(self, d: Array) -> Array:

@@ -5,10 +5,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.elliptope import solve_elliptope, value_hessian
 from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
 from kernel_learn.representations.base import Array, Representation, Resolvent
 from kernel_learn.representations.gram import GramForm
+from kernel_learn.solvers.elliptope import solve_elliptope, value_hessian
 
 Coupling = Literal["exact", "approximate"]
 
@@ -55,7 +55,7 @@ class LabelResolvent:
         d = self.bank.uniform()
         return np.concatenate([[1 / 11], d * 10 / 11]) if self.learns_reg else d
 
-    def weights(self, d: Array) -> Array:
+    def shares(self, d: Array) -> Array:
         """d -> point of the bank's simplex."""
         return self.identity.shares(d) if self.learns_reg else d
 
@@ -79,7 +79,7 @@ class LabelResolvent:
 
         def hessian() -> Array:
             H = resolvent.hessian(X)
-            H = self.identity.T.T @ H @ self.identity.T if self.learns_reg else H[1:, 1:]
+            H = self.identity.M.T @ H @ self.identity.M if self.learns_reg else H[1:, 1:]
             return c * (H + value_hessian(correlation, -forms) if self.coupling != "exact" else H)
 
         gradient = -c * np.einsum("jk,ijk->i", X, forms)
@@ -94,7 +94,7 @@ class LabelResolvent:
     def _forms(self, resolvent: Resolvent) -> Array:
         """B'G_i B for the coordinates of d, (size, r, r)."""
         if self.learns_reg:
-            return np.asarray(np.tensordot(self.identity.T.T, resolvent.forms, 1))
+            return np.asarray(np.tensordot(self.identity.M.T, resolvent.forms, 1))
         return resolvent.forms[1:]
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:

@@ -1,5 +1,7 @@
 """Large margin nearest neighbours: few of the n^2 k triples matter, and only those are listed."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy import linalg, sparse
 
@@ -40,11 +42,12 @@ class LargeMargin(PairCriterion):
     ) -> None:
         self.labels, self.mu, self.width = labels, mu, width
         self.targets = target_neighbours(Z - Z.mean(axis=0), labels, n_neighbors)
-        n, k = self.targets.shape
+        n = len(Z)
         self.has = self.targets >= 0
-        i, j = np.nonzero(self.has)
-        U = Z[i] - Z[self.targets[i, j]]
-        P = (1 - mu) / n * (U.T @ U)
+        P = np.zeros((Z.shape[1],) * 2)
+        for target in self.targets.T:
+            U = Z[target >= 0] - Z[target[target >= 0]]
+            P += (1 - mu) / n * (U.T @ U)
         P[np.diag_indices(len(P))] += reg
         w, V = linalg.eigh(P)
         self.root = (V / np.sqrt(w)) @ V.T  # P^{-1/2}
@@ -125,13 +128,13 @@ class LargeMargin(PairCriterion):
         size = max(1, BLOCK_SIZE // max(1, n_columns))
         cuts = np.searchsorted(self.starts, np.arange(0, self.starts[-1], size), side="right") - 1
         cuts = np.unique(np.append(cuts, len(self.starts) - 1))
-        return [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [slice(a, b) for a, b in pairwise(cuts)]
 
     def _loss(self, F: Array, X: Array) -> tuple[float, Array]:
-        n, k = self.targets.shape
+        n = len(F)
         D = self._target_distances(F)
         far = 1 + D.max(axis=1)
-        pulls, total, Q = np.zeros((n, k)), 0.0, np.zeros_like(X)
+        pulls, total, Q = np.zeros(D.shape), 0.0, np.zeros_like(X)
         for rows in self._blocks(F.shape[1]):
             i, l_ = self._pairs(rows)
             U = F[rows][i] - F[l_]
@@ -143,8 +146,8 @@ class LargeMargin(PairCriterion):
             slope = np.minimum(T / self.width, 1.0)
             total += float(np.sum(slope * (T - slope * self.width / 2)))
             n_rows = rows.stop - rows.start
-            for j in range(k):
-                pulls[rows, j] = np.bincount(i, slope[:, j], minlength=n_rows)
+            for column, weight in zip(pulls.T, slope.T, strict=True):
+                column[rows] = np.bincount(i, weight, minlength=n_rows)
             starts = np.searchsorted(i, np.arange(n_rows + 1))
             W = sparse.csr_array((slope.sum(axis=1), l_, starts), shape=(n_rows, n))
             Q -= pair_gradient(W, X, rows)

@@ -116,7 +116,7 @@ def learn_bank_weights(
         return value, by_d[alive], by_lam
 
     found = descend(among_alive, len(alive), pull=pull, max_iter=max_iter)
-    return centred.weights(_place(found.point, alive, form.p)), found
+    return centred.theta_at(_place(found.point, alive, form.p)), found
 
 
 def descend(error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 100) -> Descent:

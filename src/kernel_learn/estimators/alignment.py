@@ -7,7 +7,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.alignment import Alignment, Rescaled
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.validation import (
@@ -20,9 +19,10 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
 )
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Needs, Spectrum
+from kernel_learn.representations import Combined, Eigenpairs, Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
 
@@ -166,7 +166,7 @@ class AlignmentSubspace(SubspaceTransformer):
     def _criterion(
         self,
         sample: Combined,
-        spectrum: Spectrum,
+        spectrum: Eigenpairs,
         data: Labelled,
         S: Array,
         label_norm: float,
@@ -240,7 +240,7 @@ def _label_norm(counts: Array, center: bool) -> float:
     return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
 
 
-def _canonical(V: Array, S: Array, sample: Combined, spectrum: Spectrum) -> Array:
+def _canonical(V: Array, S: Array, sample: Combined, spectrum: Eigenpairs) -> Array:
     """The basis of span(V) whose features have orthogonal covariances with the labels.
 
     Signs follow those covariances; where there are none, the features' skewness.

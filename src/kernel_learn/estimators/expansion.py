@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernel_learn.criteria.expansion import ExpansionMargin
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.validation import (
@@ -24,6 +23,7 @@ from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
+from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
@@ -69,7 +69,7 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     expansion_points_ : ndarray of shape (n_points, n_features)
     kernel_ : SubspaceKernel
         The learned kernel on the points' span; ``kernel_.landmarks`` are the
-        points, ``kernel_.coef`` is T with TT' = K_ZZ^{-1}.
+        points, ``kernel_.coef`` is W with WW' = K_ZZ^{-1}.
     coef_ : ndarray of shape (n_machines, n_points)
         Weights on the features; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
@@ -162,15 +162,15 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
 
     def _store_machines(self, criterion: ExpansionMargin, points: Array) -> None:
-        K_xz, T = criterion.features(points)
-        V, _, value = criterion.machines(K_xz @ T)
+        K_xz, W = criterion.features(points)
+        V, _, value = criterion.machines(K_xz @ W)
         if not self.move_points:
             self.objective_, self.n_iter_, self.history_ = value, 1, ({"value": value},)
             self.grad_norm_ = np.nan
         self.expansion_points_ = points
         self.coef_, self.intercept_ = V[:-1].T, V[-1]
-        offset = np.zeros(T.shape[1], dtype=points.dtype)
-        self._store_kernel(SubspaceKernel(criterion.kernel, points, T.astype(points.dtype), offset))
+        offset = np.zeros(W.shape[1], dtype=points.dtype)
+        self._store_kernel(SubspaceKernel(criterion.kernel, points, W.astype(points.dtype), offset))
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):

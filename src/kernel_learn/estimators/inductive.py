@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernel_learn.criteria.constraints import Constraints, Pairs, is_unlabeled
 from kernel_learn.criteria.draw import KINDS, draw_constraints
-from kernel_learn.criteria.inductive import (
-    NEWTON_BLOCK,
-    NEWTON_SIZE,
+from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE, RegularizedDual
+from kernel_learn.criteria.measure import (
     REFERENCE_ROWS,
     BaseReference,
     Measured,
-    RegularizedDual,
     kernel_values,
     measure_constraints,
 )
@@ -53,6 +51,7 @@ from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import Points, exact_points, feature_points
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
+from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
 from kernel_learn.solvers.result import Result
 
 # Up to so many constrained rows the problem is solved exactly without being asked
@@ -60,8 +59,6 @@ from kernel_learn.solvers.result import Result
 EXACT_ROWS = 1000
 DEFAULT_LANDMARKS = 500
 SOLVERS = ("quasi-newton", "bregman", "uzawa")
-# An eigenvalue of the learned matrix below this share of the largest is zero.
-RANK_TOLERANCE = 1e-9
 
 
 class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -151,6 +148,7 @@ default="pairs"
     classes_ : ndarray
         The labels, if there were any.
     history_ : tuple of dict
+        ``value`` (primal) and ``lower`` (dual) at every point whose gap was taken.
     plan_ : Plan
 
     Examples
@@ -496,7 +494,7 @@ default="pairs"
         w, V = linalg.eigh(A)
         factor = learned_directions(w, V, measured_rows.points.second_moment())
         if self.components == "metric":
-            kept = w > RANK_TOLERANCE * max(w[-1], 0.0)
+            kept = w > METRIC_RANK * max(w[-1], 0.0)
             factor = (V[:, kept] * np.sqrt(w[kept]))[:, ::-1]
         if self.n_components is not None:
             if self.n_components > factor.shape[1]:
@@ -605,17 +603,6 @@ def warn_of_contradictions(constraints: Constraints) -> None:
             f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
             "settles between them.",
         )
-
-
-def learned_directions(w: Array, V: Array, ZT_Z: Array) -> Array:
-    """F with A = F F' and F'(Z'Z)F diagonal, descending: the learned kernel's principal axes."""
-    kept = w > RANK_TOLERANCE * max(float(w[-1]), 0.0)
-    root = V[:, kept] * np.sqrt(w[kept])
-    _, R = linalg.eigh(root.T @ ZT_Z @ root)
-    F = root @ R[:, ::-1]
-    top = np.argmax(np.abs(F), axis=0)
-    signs = np.sign(F[top, np.arange(F.shape[1])])
-    return np.asarray(F * np.where(signs == 0, 1.0, signs))
 
 
 def transformed_kernel(

@@ -9,16 +9,17 @@ from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
     BLOCK_SIZE,
     Clustering,
     CollapsedClasses,
     NeighbourhoodComponents,
+    principal_start,
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.inductive import learned_directions
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
@@ -37,14 +38,13 @@ from kernel_learn.representations import (
 )
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import exact_points, feature_points
+from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
-START_SIZE = 10.0  # trace of the metric from which to start
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
-BLOCK_ARRAYS = 3.0  # blocks of pairs
 
 
 class _Problem(NamedTuple):
@@ -54,19 +54,11 @@ class _Problem(NamedTuple):
     scale: float  # the mean squared distance
     keys: Keys  # of the rows' contents
 
-    def draw(self, max_rows: int | None, random_state: Any) -> Array:
-        """Rows whose pairs are looked at: all, or a draw that does not depend on their order."""
-        n, rng = len(self.Z), check_random_state(random_state)
-        if max_rows is None or n <= max_rows:
-            return np.arange(n)
+    def drawn(self, max_rows: int | None, random_state: Any) -> tuple[Array, Array]:
+        """(Z, labels) of the rows whose pairs are looked at."""
         order = np.argsort(self.keys, kind="stable")
-        share = max_rows / n
-        chosen = []
-        for c in np.unique(self.labels):
-            own = order[self.labels[order] == c]
-            # two at least: a row alone in its class says nothing
-            chosen.append(rng.permutation(own)[: max(2, round(share * len(own)))])
-        return np.sort(np.concatenate(chosen))
+        rows = draw_rows(self.labels, order, max_rows, check_random_state(random_state))
+        return self.Z[rows], self.labels[rows]
 
 
 class KernelMetric(SubspaceTransformer):
@@ -78,6 +70,7 @@ class KernelMetric(SubspaceTransformer):
 
     n_components: int | None
     pair_bytes = 0.0  # of each pair of rows
+    block_arrays = 3.0  # blocks of pairs that are held at a time
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -88,8 +81,9 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
 
         def extra(_: int, M: int) -> float:
-            """What is held of all pairs of rows, a block of them, and the features of all rows."""
-            return self.pair_bytes * n**2 + 8.0 * (BLOCK_ARRAYS * BLOCK_SIZE + ROW_ARRAYS * n * M)
+            """What is held of all pairs of rows, blocks of them, and the features of all rows."""
+            block = self.block_arrays * min(BLOCK_SIZE, n**2)
+            return self.pair_bytes * n**2 + 8.0 * (block + ROW_ARRAYS * n * M)
 
         self.plan_ = plan_source(
             data.kernels,
@@ -264,18 +258,6 @@ class KernelLMNN(KernelMetric):
         return self
 
 
-def principal_start(Z: Array, n_directions: int) -> Array:
-    """L in the leading principal directions, of trace START_SIZE.
-
-    Optimal metrics have low rank (2 to 50 were seen); what is missing is added later.
-    """
-    M = Z.shape[1]
-    kept = min(M, n_directions)
-    deviations = Z - Z.mean(axis=0)
-    _, U = linalg.eigh(deviations.T @ deviations, subset_by_index=(M - kept, M - 1))
-    return np.asarray(U * np.sqrt(START_SIZE / kept))
-
-
 class KernelMCML(KernelMetric):
     """Maximally collapsing metric learning in a kernel's feature space.
 
@@ -294,7 +276,7 @@ class KernelMCML(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
-    max_rows : int or None, default=2000
+    max_rows : int or None, default=1500
         The criterion runs over all pairs of so many rows at most: of more rows it is
         that of a draw (by ``random_state``, each class with its share), which **changes
         the optimum**. None: all rows, in a time that grows with their square. The
@@ -320,7 +302,7 @@ class KernelMCML(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
-        max_rows: int | None = 2000,
+        max_rows: int | None = 1500,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -339,8 +321,8 @@ class KernelMCML(KernelMetric):
         """Learn the metric from rows X and class labels y."""
         self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
-        rows = problem.draw(self.max_rows, self.random_state)
-        criterion = CollapsedClasses(problem.Z[rows], problem.labels[rows], float(self.reg))
+        Z, labels = problem.drawn(self.max_rows, self.random_state)
+        criterion = CollapsedClasses(Z, labels, float(self.reg))
         result = solve_psd(
             criterion,
             2 * principal_start(criterion.Z, 20),
@@ -372,7 +354,7 @@ class KernelMMC(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
-    max_rows : int or None, default=2000
+    max_rows : int or None, default=1500
         The criterion runs over all pairs of so many rows at most: of more rows it is
         that of a draw (by ``random_state``, each class with its share), which **changes
         the optimum**. None: all rows, in a time that grows with their square. The
@@ -400,7 +382,7 @@ class KernelMMC(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
-        max_rows: int | None = 2000,
+        max_rows: int | None = 1500,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -419,8 +401,8 @@ class KernelMMC(KernelMetric):
         """Learn the metric from rows X and class labels y."""
         self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
-        rows = problem.draw(self.max_rows, self.random_state)
-        criterion = Clustering(problem.Z[rows], problem.labels[rows], float(self.reg))
+        Z, labels = problem.drawn(self.max_rows, self.random_state)
+        criterion = Clustering(Z, labels, float(self.reg))
         result = solve_psd(
             criterion,
             principal_start(criterion.Z, 20),
@@ -460,6 +442,8 @@ class KernelRCA(KernelMetric):
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
     base_kernel_, classes_, n_components_, plan_
     """
+
+    block_arrays = 0.0
 
     def __init__(
         self,
@@ -550,7 +534,7 @@ class KernelNCA(KernelMetric):
 
         def negative(flat: Array) -> tuple[float, Array]:
             value, gradient = criterion.evaluate(flat.reshape(L.shape))
-            history.append({"objective": value})
+            history.append({"value": value})
             return -value, -gradient.ravel()
 
         found = optimize.minimize(

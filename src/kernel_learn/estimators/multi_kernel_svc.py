@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
@@ -23,6 +22,7 @@ from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
+from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
 NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")

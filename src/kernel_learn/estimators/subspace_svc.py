@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.joint import RowMap, map_rows, shrink_spectrum
+from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
@@ -21,12 +20,6 @@ from kernel_learn.estimators.calibration import log_probabilities, probabilities
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
-from kernel_learn.estimators.joint import (
-    JointProblem,
-    JointSolution,
-    solve_alternating,
-    solve_exact,
-)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -38,9 +31,11 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Gram, Needs, Spectrum
+from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
 from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot
+from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.solvers.margin import one_vs_rest_signs
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
@@ -156,7 +151,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
-        Bounds per iteration.
+        ``lower`` and ``upper`` bound per iteration.
     n_iter_ : int
     kernel_weights_, kernel_names_, weights_report_
         With several kernels; as in :class:`HSICSubspace`. The bounds then hold
@@ -468,7 +463,7 @@ class _Rows:
     weighed_by_loo: bool = False
 
     @property
-    def spectrum(self) -> Spectrum:
+    def spectrum(self) -> Eigenpairs:
         return self.sample.spectrum
 
     def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:

@@ -14,7 +14,7 @@ from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
 from kernel_learn.solvers.choice import check_solver, solve_simplex
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, solve_vertices
+from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
 
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
@@ -101,25 +101,27 @@ class WeightLearner:
         """
         check_alive(form, names)
         criterion = make_criterion(form)
-        trace = Trace(criterion)
+        search = Search(criterion)
         concave, descent = getattr(criterion, "concave", False), None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
-            trace.evaluate(lift(criterion, point))
-            result = Result(trace.point, trace.value, gap=trace.gap, history=tuple(trace.history))
+            search.evaluate(lift(criterion, point))
+            result = Result(
+                search.point, search.value, gap=search.gap, history=tuple(search.history)
+            )
         elif concave:
-            result = solve_vertices(trace, vertices_of(form))
+            result = solve_vertices(search, vertices_of(form))
         else:
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
-            result = solve_simplex(trace, solver=self.solver, tol=self.tol, max_iter=steps)
+            result = solve_simplex(search, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
-        theta = form.weights(inner_point(criterion, result.point))
+        theta = form.theta_at(inner_point(criterion, result.point))
         self._store_weights(theta, names, result)
         if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
             best = min(criterion.evaluate(d).value for d in vertices_of(form))
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
-        again, tangents = form.again, (trace.intercepts, trace.slopes)
+        again, tangents = form.again, (search.intercepts, search.slopes)
         self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
         return Weighed(theta, result, criterion)
 
@@ -127,7 +129,7 @@ class WeightLearner:
         """Weights that are given or aligned, where no convex criterion could judge them."""
         check_alive(form, names)
         point, descent = self._given_point(form, names, None, None)
-        self._store_weights(form.weights(point), names, Result(point, np.nan, gap=np.nan))
+        self._store_weights(form.theta_at(point), names, Result(point, np.nan, gap=np.nan))
         self._store_descent(descent)
         self._weights_report = None
         return self.kernel_weights_
@@ -183,7 +185,7 @@ class WeightLearner:
         if align is None:
             return align_weights(bank), None
         aligned = align(bank)  # another scale: its traces are centred
-        return bank.point(aligned.weights(align_weights(aligned))), None
+        return bank.point(aligned.theta_at(align_weights(aligned))), None
 
     def _check_weights(self, names: list[str]) -> Array:
         weights = np.asarray(self.weights, dtype=np.float64)
@@ -207,7 +209,7 @@ class WeightLearner:
 
 def inner_point(criterion: Any, point: Array) -> Array:
     """The point of the bank's simplex, where a criterion has one more coordinate."""
-    return criterion.weights(point) if hasattr(criterion, "weights") else point
+    return criterion.shares(point) if hasattr(criterion, "shares") else point
 
 
 def lift(criterion: SimplexProblem, d: Array) -> Array:
@@ -233,15 +235,15 @@ def report(
     A criterion that also learns its regularisation keeps the one it found. The
     tangents of the search rule out most of the single kernels.
     """
-    trace = Trace(make_criterion(form))
-    trace.intercepts, trace.slopes = tangents
-    extra = result.point[: trace.problem.size - form.p]
+    search = Search(make_criterion(form))
+    search.intercepts, search.slopes = tangents
+    extra = result.point[: search.problem.size - form.p]
 
     def place(d: Array) -> Array:
         return np.concatenate([extra, (1 - extra.sum()) * d])
 
-    best, best_value = best_vertex(trace, [place(d) for d in vertices_of(form)])
-    uniform = trace.problem.evaluate(place(form.uniform())).value
+    best, best_value = best_vertex(search, [place(d) for d in vertices_of(form)])
+    uniform = search.problem.evaluate(place(form.uniform())).value
     name = names[int(np.flatnonzero(form.alive)[best])]
     return WeightsReport(result.value, uniform, best_value, name)
 

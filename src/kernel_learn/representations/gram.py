@@ -15,11 +15,11 @@ from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
     Combined,
+    Eigenpairs,
     Representation,
     Resolvent,
     Rows,
     SpectralBlock,
-    Spectrum,
 )
 
 
@@ -57,7 +57,7 @@ class Gram(Combined):
         return w
 
     def spectral_rows(
-        self, spectrum: Spectrum, at_most: int | None = None
+        self, spectrum: Eigenpairs, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
         root, share = np.sqrt(spectrum.w), self.weight / self.n
         for rows in row_blocks(len(share), 1024):
@@ -184,7 +184,7 @@ class GramForm(Representation):
 
     def combine(self, d: Array) -> Array:
         """G(d), (n, n), a new array."""
-        return self._sum(self.weights(d))
+        return self._sum(self.theta_at(d))
 
     def _sum(self, theta: Array) -> Array:
         """sum_i theta_i G_i, a new array."""

@@ -10,11 +10,11 @@ from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
     Combined,
+    Eigenpairs,
     Representation,
     Resolvent,
     Rows,
     SpectralBlock,
-    Spectrum,
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
@@ -55,7 +55,7 @@ class FeatureSample(Combined):
         return np.ones_like(w)
 
     def spectral_rows(
-        self, spectrum: Spectrum, at_most: int | None = None
+        self, spectrum: Eigenpairs, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
         for X, T, weight in self.form.merged_blocks(at_most):
             root = np.sqrt(weight)[:, None]

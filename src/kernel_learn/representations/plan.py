@@ -218,7 +218,7 @@ def _plan_features(
     M = n_landmarks if kind == "explicit" or size.gives_landmarks else min(n, n_landmarks)
     square, columns = 8 * M**2, p * M
     landmark_rows = M * (size.row_bytes + size.row_copies * size.double_bytes)
-    # T, and the moments of all columns and targets as they are merged
+    # W, and the moments of all columns and targets as they are merged
     held = _bookkeeping(size) + M * size.row_bytes + (p * item * M**2 if kind != "explicit" else 0)
     # the block; beside it the copies that an evaluation makes, and when these are gone
     # k(x, landmarks), z, the copy that is centred, one-hot targets

@@ -23,7 +23,7 @@ class LinearMachine(Protocol):
     y: Array  # (n,)
     boxes: Array  # (n,)
 
-    def weights(self, alpha: Array, rows: Any = ...) -> Array:
+    def normal(self, alpha: Array, rows: Any = ...) -> Array:
         """F'(y alpha) over some rows."""
 
     def feasible(self, alpha: Array) -> Array:
@@ -67,7 +67,7 @@ def solve_linear_machine(
         alpha[rows] = _interior(problem, rows, 0.3 * tol, fixed=alpha)
         alpha = problem.feasible(alpha)
         lower, upper, slack = problem.bounds(alpha)
-        history.append({"lower": lower, "upper": upper, "rows": float(len(rows))})
+        history.append({"lower": lower, "upper": upper})
         if upper - lower <= tol * abs(upper) or len(rows) == n:
             break
         wrong = ~working & ((slack > 0) != (fixed > 0))
@@ -118,7 +118,7 @@ def _interior(
         g, s = np.zeros(Fy.shape[1]), 0.0
     else:
         outside = np.flatnonzero(fixed)
-        g = problem.weights(fixed, outside)
+        g = problem.normal(fixed, outside)
         s = -float(problem.y[outside] @ fixed[outside])
     a = 0.5 * c
     z = np.ones(len(a))

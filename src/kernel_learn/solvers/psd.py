@@ -14,6 +14,7 @@ FIRST_ROUND = 10  # steps before the first look at the certificate
 NEW_DIRECTIONS = 10  # per round, at most
 NEW_SIZE = 1e-2  # of a new direction, beside the largest
 LEAST_STEP = 1e-15  # relative change of F below which there is nothing left to gain
+STEPS = (1.0, 0.3, 0.1, 0.01, 0.0)  # of a step that left out terms which matter
 SHARES = (0.1, 0.03, 0.01, 0.003, 0.001)  # of singular values that an answer may do without
 EMPTY = 1e-4  # singular values of L below this share of the largest are dropped
 
@@ -51,18 +52,19 @@ def solve_psd(
     size, n_iter, steps, ftol = float(np.sum(L**2)), 0, FIRST_ROUND, 1e-3 * tol
     while True:
         found = descend(criterion, L, min(steps, max_iter - n_iter), ftol)
-        L, n_iter, steps = found.x.reshape(L.shape), n_iter + max(1, found.nit), 2 * steps
-        if np.sum(L**2) <= 1e-8 * size:  # on its way to zero, which it never reaches
-            L = np.zeros_like(L)
-        value, G = criterion.complete(L)
+        n_iter, steps = n_iter + max(1, found.nit), 2 * steps
+        if np.sum(found.x**2) <= 1e-8 * size:  # on its way to zero, which it never reaches
+            found.x[:] = 0.0
+        L, value, G = step_to(criterion, L, found.x.reshape(L.shape))
         w, V = linalg.eigh(G, subset_by_index=(0, min(NEW_DIRECTIONS, len(G)) - 1))
         gap = criterion.bound(value, float(np.sum(L * (G @ L))), float(w[0]))
-        history.append({"objective": value, "gap": gap})
+        history.append({"value": value, "lower": value - gap})
         if gap <= tol * abs(value) or n_iter >= max_iter or ftol < LEAST_STEP:
             break
         ftol /= 10 if found.success else 1
         L = add_directions(L, V[:, w < 0])
     L, value, gap = drop_directions(criterion, L, value, gap, 0.1 * tol * abs(value))
+    history.append({"value": value, "lower": value - gap})
     return Result(
         point=L,
         value=value,
@@ -79,8 +81,19 @@ def descend(criterion: Criterion, L: Array, max_iter: int, ftol: float) -> Any:
         value, gradient = criterion.evaluate(x.reshape(L.shape))
         return value, gradient.ravel()
 
-    options = {"maxiter": max_iter, "maxcor": 20, "ftol": ftol, "gtol": 0.0}
+    options: Any = {"maxiter": max_iter, "maxcor": 20, "ftol": ftol, "gtol": 0.0}
     return optimize.minimize(flat, L.ravel(), jac=True, method="L-BFGS-B", options=options)
+
+
+def step_to(criterion: Criterion, L: Array, target: Array) -> tuple[Array, float, Array]:
+    """(L, F, gradient in A) at the target, or as far on the way as F itself does not rise."""
+    before, _ = criterion.evaluate(L)  # nothing is left out here: it was completed near L
+    for share in STEPS:
+        reached = L + share * (target - L)
+        value, G = criterion.complete(reached)
+        if value <= before + 1e-9 * abs(before):
+            break
+    return reached, value, G
 
 
 def drop_directions(

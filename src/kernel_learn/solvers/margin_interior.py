@@ -3,9 +3,10 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.representations.base import Array
+Array = NDArray[Any]
 
 
 def solve_interior(
