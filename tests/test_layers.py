@@ -15,6 +15,7 @@ ORDER = [
     "criteria",
     "model_selection",
     "estimators",
+    "interop",
     "inspection",
     "papers",
 ]

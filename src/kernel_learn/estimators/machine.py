@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,14 @@ class Machine:
     rows: Mapping[tuple[str, bool], Rows]  # scaled training rows of each place
     parts: Sequence[Part]
     targets: Targets
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Places as pairs: the keys of a model file are texts."""
+        return {**vars(self), "rows": [(*place, rows) for place, rows in self.rows.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = {(view, learned): rows for view, learned, rows in state["rows"]}
+        vars(self).update({**state, "rows": rows})
 
     @property
     def n_rows(self) -> int:

@@ -1,7 +1,6 @@
 """Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -20,10 +19,10 @@ from kernel_learn.criteria.neighbours import (
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
-    check_positive,
     check_spread,
     validate_labelled,
 )
@@ -42,9 +41,12 @@ from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
+DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
+PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
+DESCENT_ARRAYS = 48.0  # factors of the metric that L-BFGS holds, with its 20 corrections
 
 
 class _Problem(NamedTuple):
@@ -71,6 +73,7 @@ class KernelMetric(SubspaceTransformer):
     n_components: int | None
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
+    directions = 0  # columns of the factor from which the descent starts
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -81,9 +84,10 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
 
         def extra(_: int, M: int) -> float:
-            """What is held of all pairs of rows, blocks of them, and the features of all rows."""
+            """Of all pairs of rows, blocks of them, features of all rows, and the descent."""
             block = self.block_arrays * min(BLOCK_SIZE, n**2)
-            return self.pair_bytes * n**2 + 8.0 * (block + ROW_ARRAYS * n * M)
+            descent = DESCENT_ARRAYS * M * min(M, self.directions)
+            return self.pair_bytes * n**2 + 8.0 * (block + ROW_ARRAYS * n * M + descent)
 
         self.plan_ = plan_source(
             data.kernels,
@@ -150,18 +154,6 @@ class KernelMetric(SubspaceTransformer):
     tol: float
     max_iter: int
 
-    def _check(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(
-                    f"{type(self).__name__}({name}={value!r}): {name} must be a positive integer."
-                )
-        check_positive("reg", self.reg, self)
-        if hasattr(self, "tol"):
-            check_positive("tol", self.tol, self)
-        check_n_components(self.n_components, 1, self)
-
 
 class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
@@ -202,6 +194,13 @@ class KernelLMNN(KernelMetric):
     """
 
     pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
+    directions = 40
+
+    _parameters = DESCENT | {
+        "n_neighbors": COUNT,
+        "mu": FRACTION,
+        "smoothing": POSITIVE,
+    }
 
     def __init__(
         self,
@@ -233,10 +232,6 @@ class KernelLMNN(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("n_neighbors", "max_iter")
-        if not 0 < self.mu < 1:
-            raise ValueError(f"KernelLMNN(mu={self.mu!r}): mu must lie between 0 and 1.")
-        check_positive("smoothing", self.smoothing, self)
         problem = self._prepare(X, y)
         criterion = LargeMargin(
             problem.Z,
@@ -248,7 +243,7 @@ class KernelLMNN(KernelMetric):
         )
         result = solve_psd(
             criterion,
-            criterion.scaled(principal_start(criterion.Z, 40)),
+            criterion.scaled(principal_start(criterion.Z, self.directions)),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -293,6 +288,9 @@ class KernelMCML(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    directions = 20
+    _parameters = PAIRWISE
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -319,13 +317,12 @@ class KernelMCML(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
         Z, labels = problem.drawn(self.max_rows, self.random_state)
         criterion = CollapsedClasses(Z, labels, float(self.reg))
         result = solve_psd(
             criterion,
-            2 * principal_start(criterion.Z, 20),
+            2 * principal_start(criterion.Z, self.directions),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -373,6 +370,9 @@ class KernelMMC(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    directions = 20
+    _parameters = PAIRWISE
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -399,13 +399,12 @@ class KernelMMC(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter", *([] if self.max_rows is None else ["max_rows"]))
         problem = self._prepare(X, y)
         Z, labels = problem.drawn(self.max_rows, self.random_state)
         criterion = Clustering(Z, labels, float(self.reg))
         result = solve_psd(
             criterion,
-            principal_start(criterion.Z, 20),
+            principal_start(criterion.Z, self.directions),
             tol=2 * float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -445,6 +444,8 @@ class KernelRCA(KernelMetric):
 
     block_arrays = 0.0
 
+    _parameters = SUBSPACE | {"reg": POSITIVE}
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -465,7 +466,6 @@ class KernelRCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels (or chunklets) y."""
-        self._check()
         problem = self._prepare(X, y)
         A = within_class_metric(problem.Z, problem.labels, float(self.reg))
         self._store_metric(problem, A)
@@ -500,6 +500,8 @@ class KernelNCA(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -524,7 +526,6 @@ class KernelNCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the map from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)
         wanted = min(wanted, problem.Z.shape[1])

@@ -17,7 +17,7 @@ from kernel_learn.estimators.leaves import LeafMachine
 from kernel_learn.estimators.machine import Machine
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.quality import ClassifierPlan, Quality
-from kernel_learn.estimators.report import Member, Members
+from kernel_learn.estimators.report import Member
 from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
@@ -49,7 +49,7 @@ class Fitted:
     """The machine and what is said of it."""
 
     machine: Machine | LeafMachine
-    members: Members
+    members: tuple[Member, ...]
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
     plan: ClassifierPlan  # as it was carried out
@@ -86,7 +86,7 @@ class Probe:
         return permutation_p_value(path, REGS, n_permutations, rng)
 
 
-def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> Members:
+def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> tuple[Member, ...]:
     """What is said of the members, by decreasing weight."""
     found = []
     for i in np.argsort(-weights, kind="stable"):
@@ -102,7 +102,7 @@ def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> Me
                 float(1 - right / targets.total),
             )
         )
-    return Members(found)
+    return tuple(found)
 
 
 def make_probe(
