@@ -24,6 +24,8 @@ REFUSED = {
     "n_points": [True, 0, 2.0],
     "n_constraints": [True, 0, 2.0],
     "max_members": [True, 0, 2.0],
+    "n_features": [True, 0, 2.0],
+    "penalty": ["none", -1.0, True, None, np.inf],
     "clusters_per_class": [True, 0, 2.0],
     "max_iter": [True, 0, 2.5],
     "max_rows": [True, 0, 2.5],

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,17 @@ from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scale
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.validation import Array, check_count, check_spread, validate_labelled
+from kernel_learn.estimators.parameters import (
+    COUNT,
+    KERNEL,
+    LIST,
+    MEMORY,
+    NONE,
+    NOT_NEGATIVE,
+    ParameterTable,
+    choice,
+)
+from kernel_learn.estimators.validation import Array, check_spread, validate_labelled
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import dense, is_sparse, take_rows
 from kernel_learn.kernels.resolve import as_kernel
@@ -114,6 +124,15 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     array([3, 7])
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "criterion": choice("gradient", *CRITERIA),
+        "penalty": choice("auto") | NOT_NEGATIVE | LIST,
+        "n_features": COUNT | NONE,
+        "max_iter": COUNT,
+        "memory_budget": MEMORY,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -134,12 +153,6 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
-        check_count("max_iter", self.max_iter, self)
-        if self.criterion not in ("gradient", *CRITERIA):
-            raise ValueError(
-                f"FeatureScales(criterion={self.criterion!r}): criterion must be 'gradient', "
-                f"{', '.join(map(repr, CRITERIA))}."
-            )
         penalties = self._check_penalties()
         kernel = as_kernel(self.kernel)
         if kernel.input != "vectors":
@@ -149,7 +162,6 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             )
         data = validate_labelled(self, X, y, sample_weight)
         if self.n_features is not None:
-            check_count("n_features", self.n_features, self)
             self._check_n_features()
         self.classes_, summary = data.classes, data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
@@ -302,7 +314,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     ) -> None:
         step = path[best]
         self.scales_, self.penalty_ = step.scales, step.penalty
-        self.kernel_ = ScaledKernel(self.kernel, step.scales).resolve(X, targets.weight)
+        scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
+        self.kernel_ = scaled.resolve(X, targets.weight)
         self.base_kernel_: Kernel = self.kernel_.base
         self.history_, self.n_iter_ = step.history, max(1, len(step.history))
         self.path_ = tuple(
