@@ -97,7 +97,7 @@ def test_held_out_figures_are_those_of_the_model(classifier):
         table[truth, guess] += 1
     assert held_out["confusion"] == table.tolist()
     assert held_out["naive_accuracy"] == pytest.approx(1 / 3)
-    page = render(facts)
+    page = render(facts).replace("\u00a0", " ")
     assert f"{100 * held_out['accuracy']:.1f} %" in page and "33.3 %" in page
 
 

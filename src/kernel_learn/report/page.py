@@ -197,7 +197,7 @@ def cell(value: Any) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    return "" if share is None else f"{100 * share:.{digits}f} %"
+    return "" if share is None else f"{100 * share:.{digits}f}\u00a0%"  # a space that never breaks
 
 
 def thousands(count: float) -> str:
