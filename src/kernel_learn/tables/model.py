@@ -101,16 +101,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         constraints : Constraints, optional
             For ``InductiveKernel``, instead of labels.
         """
-        if self.encoding not in ENCODINGS:
-            raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
-        self.columns_ = look_at_columns(X, y) if columns is None else columns
-        self.date_formats_ = find_date_formats(X, self.columns_.of("date"))
-        self.is_sparse_ = any(is_sparse_column(X[name]) for name in self.columns_.used)
-        rows = self._cast(X)
-        self.row_keys_ = np.unique(row_keys(rows))
-        self.encoder_ = None if self.is_sparse_ else make_encoder(self.columns_, self.encoding)
-        if self.encoder_ is not None:
-            rows = self.encoder_.fit_transform(rows)
+        rows = self.fit_encoder(X, look_at_columns(X, y) if columns is None else columns)
         estimator = clone(self.estimator)
         if constraints is not None:
             self.estimator_ = estimator.fit(rows, constraints=constraints)
@@ -118,12 +109,24 @@ class TableModel(ClassifierMixin, BaseEstimator):
             self.estimator_ = estimator.fit(rows, y, groups=groups)
         else:
             self.estimator_ = estimator.fit(rows, y)
-        self.feature_names_in_ = np.array(self.columns_.used, dtype=object)
-        self.n_features_in_ = len(self.columns_.used)
         if hasattr(self.estimator_, "classes_") and y is not None:
             self.classes_ = self.estimator_.classes_
             self.labels_ = np.searchsorted(self.classes_, np.asarray(y))
         return self
+
+    def fit_encoder(self, X: Any, columns: Columns) -> Any:
+        """Learn columns and encoders alone; the encoded rows."""
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
+        self.columns_ = columns
+        self.feature_names_in_ = np.array(columns.used, dtype=object)
+        self.n_features_in_ = len(columns.used)
+        self.date_formats_ = find_date_formats(X, columns.of("date"))
+        self.is_sparse_ = any(is_sparse_column(X[name]) for name in columns.used)
+        rows = self._cast(X)
+        self.row_keys_ = np.unique(row_keys(rows))
+        self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
+        return rows if self.encoder_ is None else self.encoder_.fit_transform(rows)
 
     def predict(self, X: Any) -> Array:
         """Class labels, (n_samples,)."""
