@@ -427,3 +427,20 @@ class TestEverySubspace:
         a = type(model)(**{**model.get_params(deep=False), "kernel": Linear()}).fit(X, y)
         b = type(model)(**{**model.get_params(deep=False), "kernel": "precomputed"}).fit(X @ X.T, y)
         assert_allclose(a.transform(X_NEW), b.transform(X_NEW @ X.T), atol=1e-6)
+
+
+class TestClustersOfCentroids:
+    def test_weights_are_repetitions(self, rng):
+        """Weights move the border between clusters as copies of the rows do."""
+        X = np.array([[0.0], [4.0], [5.5], [10.0], [30.0], [31.0]])
+        y = np.array([0, 0, 0, 0, 1, 1])
+        for weight in ([9, 9, 1, 1, 1, 1], [1, 1, 9, 9, 1, 1]):
+            model = KernelOrthogonalCentroid(
+                Gaussian(0.01), clusters_per_class=2, random_state=0
+            ).fit(X, y, sample_weight=np.array(weight, dtype=float))
+            copies = np.repeat(np.arange(6), weight)
+            other = KernelOrthogonalCentroid(
+                Gaussian(0.01), clusters_per_class=2, random_state=0
+            ).fit(X[copies], y[copies])
+            K, K_other = model.kernel_(X), other.kernel_(X)
+            np.testing.assert_allclose(K, K_other, atol=1e-9)
