@@ -430,17 +430,21 @@ class TestEverySubspace:
 
 
 class TestClustersOfCentroids:
-    def test_weights_are_repetitions(self, rng):
-        """Weights move the border between clusters as copies of the rows do."""
-        X = np.array([[0.0], [4.0], [5.5], [10.0], [30.0], [31.0]])
-        y = np.array([0, 0, 0, 0, 1, 1])
-        for weight in ([9, 9, 1, 1, 1, 1], [1, 1, 9, 9, 1, 1]):
-            model = KernelOrthogonalCentroid(
-                Gaussian(0.01), clusters_per_class=2, random_state=0
-            ).fit(X, y, sample_weight=np.array(weight, dtype=float))
-            copies = np.repeat(np.arange(6), weight)
-            other = KernelOrthogonalCentroid(
-                Gaussian(0.01), clusters_per_class=2, random_state=0
-            ).fit(X[copies], y[copies])
-            K, K_other = model.kernel_(X), other.kernel_(X)
-            np.testing.assert_allclose(K, K_other, atol=1e-9)
+    @pytest.mark.parametrize(
+        ("weight", "alone"), [([9, 9, 1, 1, 1, 1], 0), ([1, 1, 9, 9, 1, 1], 3)]
+    )
+    def test_weights_move_the_border(self, weight, alone):
+        """The row that is a cluster alone is in the span of the centroids, and no other is."""
+        rows = np.array([[0.0], [4.0], [5.5], [10.0], [30.0], [31.0]])
+        labels, weight = np.array([0, 0, 0, 0, 1, 1]), np.array(weight)
+
+        def fitted(rows, labels, **options):
+            model = KernelOrthogonalCentroid(Gaussian(0.01), clusters_per_class=2, random_state=0)
+            return model.fit(rows, labels, **options).kernel_
+
+        kernel = fitted(rows, labels, sample_weight=weight.astype(float))
+        inside = kernel.diag(rows)[:4] > 1 - 1e-6
+        assert_array_equal(np.flatnonzero(inside), [alone])
+        copies = np.repeat(np.arange(6), weight)
+        repeated = fitted(rows[copies], labels[copies])
+        assert_allclose(kernel(rows), repeated(rows), atol=1e-9)

@@ -130,7 +130,7 @@ def test_search_takes_small_and_decomposed_samples():
 
 def test_the_strongest_regularisation_among_equals():
     """Whatever the order of the lams, and up to rounding of the errors."""
-    errors = np.array([0.5, 0.2, 0.2 * (1 + 1e-12), 0.2, 0.3])
+    errors = np.array([0.5, 0.2, 0.2, 0.2 * (1 + 1e-12), 0.3])
     for order in (np.arange(5), np.arange(5)[::-1], np.array([2, 0, 3, 1, 4])):
         lams = np.array([1e-3, 1e-2, 1e-1, 1.0, 10.0])[order]
         path = LeaveOneOutPath(lams, errors[order], np.zeros(5))

@@ -27,6 +27,7 @@ def squared_distances(F: Array) -> Array:
 
 
 def metric_distances(Z: Array, A: Array) -> Array:
+    """(z_i - z_j)'A(z_i - z_j), zero on the diagonal."""
     Z_A = Z @ A
     s = np.einsum("ij,ij->i", Z_A, Z)
     D = s[:, None] + s - 2 * (Z_A @ Z.T)

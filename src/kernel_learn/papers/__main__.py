@@ -10,12 +10,14 @@ from kernel_learn.papers.protocol import Protocol, read_records, run
 
 
 def load_protocol(name: str) -> Protocol:
+    """The protocol registered under a name."""
     module, function = PROTOCOLS[name].split(":")
     protocol: Protocol = getattr(import_module(module), function)()
     return protocol
 
 
 def main(arguments: list[str] | None = None) -> None:
+    """Run a protocol from the command line and write its page."""
     parser = argparse.ArgumentParser(prog="python -m kernel_learn.papers", description=__doc__)
     parser.add_argument("name", choices=sorted(PROTOCOLS), help="which experiment")
     parser.add_argument("--data", help="folder of the data sets (default: $KERNEL_LEARN_DATA)")

@@ -38,6 +38,7 @@ class Moments:
         return cls(n, mean, (V.T @ V).astype(np.float64, copy=False), Z.shape[1])
 
     def merge(self, other: Self) -> Self:
+        """The moments of the rows of both."""
         n = self.n + other.n
         if n == 0:
             return self
@@ -56,10 +57,12 @@ class Moments:
 
     @property
     def feature_mean(self) -> Array:
+        """(M,)"""
         return self.mean[: self.n_features]
 
     @property
     def target_mean(self) -> Array:
+        """(q,)"""
         return self.mean[self.n_features :]
 
     @property

@@ -16,6 +16,7 @@ Bound = Callable[[float, float, float], float]
 
 
 def project_psd(A: Array) -> Array:
+    """The nearest positive semidefinite matrix."""
     w, U = linalg.eigh((A + A.T) / 2, check_finite=False)
     kept = w > 0
     return np.asarray((U[:, kept] * w[kept]) @ U[:, kept].T)
@@ -77,5 +78,6 @@ def solve_psd(
 
 
 def smallest_eigenvalue(G: Array) -> float:
+    """Of a symmetric matrix."""
     w = linalg.eigvalsh((G + G.T) / 2, subset_by_index=(0, 0))
     return float(w[0])
