@@ -314,7 +314,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     ) -> None:
         step = path[best]
         self.scales_, self.penalty_ = step.scales, step.penalty
-        self.kernel_ = ScaledKernel(self.kernel, step.scales).resolve(X, targets.weight)
+        scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
+        self.kernel_ = scaled.resolve(X, targets.weight)
         self.base_kernel_: Kernel = self.kernel_.base
         self.history_, self.n_iter_ = step.history, max(1, len(step.history))
         self.path_ = tuple(
