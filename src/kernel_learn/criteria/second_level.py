@@ -150,6 +150,7 @@ def rank_scores(scores: Array, targets: Targets) -> Array:
 
 
 def softmax(logits: Array) -> Array:
+    """exp(logits) with rows that sum to one; no overflow."""
     E = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(E / E.sum(axis=1, keepdims=True))
 
