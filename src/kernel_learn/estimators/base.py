@@ -56,6 +56,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
