@@ -32,7 +32,7 @@ def test_table(data):
     page = protocol.render([record])
     assert "0.99 (40)" in page  # theirs
     assert f"{record['accuracy'][2]:.3f}" in page  # ours
-    assert "python -m kernel_learn.papers jain2010-table1" in page
+    assert "kernel-learn reproduce jain2010-table1" in page
     assert protocol.render([])
 
 

@@ -31,6 +31,7 @@ def compare_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """Compare, and on request fit KernelClassifier to all rows."""
     check_output(output, ".skops")
     check_output(report, ".html")
     chosen = compared(methods)
@@ -88,6 +89,7 @@ def compare_command(
 
 
 def as_values(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard for JSON and the report."""
     return {
         "rows": board.rows(),
         "n_rows": board.n_rows,
@@ -98,6 +100,7 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
 
 
 def show(board: Leaderboard, report: str | None, output: str | None) -> None:
+    """The leaderboard as a table."""
     lines = []
     for row in board.rows():
         if row["failure"]:

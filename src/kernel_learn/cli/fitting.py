@@ -36,6 +36,7 @@ def fit_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """Fit, keep the model, write what else is asked for."""
     for path, suffix in ((output, ".skops"), (report, ".html"), (onnx, ".onnx")):
         check_output(path, suffix)
     method = check_method(method)
@@ -169,6 +170,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
 
 
 def show_fit(values: dict[str, Any], kind: str) -> None:
+    """What was found, in a few lines."""
     low, high = values["accuracy_interval"]
     print(
         f"{values['method']}: {values['rows']} rows, {values['columns']} columns, "

@@ -38,6 +38,7 @@ def learn_kernel_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """Learn a kernel from labels or pairs and keep it."""
     check_output(output, ".skops")
     check_output(report, ".html")
     if (target is None) == (pairs is None):
@@ -127,6 +128,7 @@ def read_pairs(path: str, n: int) -> Any:
 
 
 def show(values: dict[str, Any]) -> None:
+    """What was learned, in a few lines."""
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:
         print(f"The optimum is proven to within {values['gap']:.1e}.")

@@ -13,6 +13,7 @@ from kernel_learn.tables.writing import check_output
 
 
 def facts_of(model: TableModel, path: str) -> dict[str, Any]:
+    """The figures that a model carries."""
     facts = getattr(model, "facts_", None)
     if facts is None:
         raise TableError(f"{path!r} was not written by this command line and carries no figures.")
@@ -29,6 +30,7 @@ def report_command(
     target: str | None,
     format: str | None,
 ) -> None:
+    """Write the page of a model."""
     check_output(output, ".html")
     if target is not None and not data:
         raise TableError("--target names the labels of DATA, and there is no DATA.")
@@ -50,6 +52,8 @@ def judge_data(
     target: str,
     format: str | None,
 ) -> dict[str, Any]:
+    """The facts with a judgement of labelled rows."""
+
     from kernel_learn.report import judge_new_rows
 
     frame = read_table(data, format)
@@ -78,6 +82,8 @@ def judge_data(
 
 
 def inspect_command(run: Session, model_path: str) -> None:
+    """Say what a model file holds."""
+
     from kernel_learn.interop.files import describe
 
     text = describe(model_path)
@@ -101,6 +107,7 @@ def inspect_command(run: Session, model_path: str) -> None:
 
 
 def show(values: dict[str, Any], held_out: Any) -> None:
+    """What a model file holds, in words."""
     print(values["description"].rstrip())
     print()
     if values["classes"]:

@@ -22,6 +22,7 @@ def reproduce_command(
     seconds: float | None,
     render: bool,
 ) -> None:
+    """List the experiments, or run one and write its page."""
     names = sorted(PROTOCOLS)
     if listed:
         session.result({"tables": names}, lambda: print("\n".join(names)))

@@ -99,6 +99,7 @@ def read_training(
 def check_blocks(
     data: Sequence[str], format: str | None, target: str | None, group: str | None, n_rows: int
 ) -> Blocks:
+    """Refuse what cannot be learned in blocks."""
     if target is None or group is not None:
         raise TableError(
             "The table is larger than the memory budget, and in blocks it is learned from labels "

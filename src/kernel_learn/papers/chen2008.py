@@ -293,7 +293,7 @@ def render_table(records: Iterable[Record]) -> str:
         by_set[record["data"]].append(record)
     done = {name: rows for name, rows in by_set.items() if rows}
     lines = ["# Chen et al. (2008): Tables 2 and 4", ""]
-    lines += ["`python -m kernel_learn.papers chen2008-table2 --page docs/results/chen2008.md`", ""]
+    lines += ["`kernel-learn reproduce chen2008-table2 --page docs/results/chen2008.md`", ""]
     lines += ["## Table 2: test error in per cent, mean +- standard deviation (claimed)", ""]
     lines += ["| data | " + " | ".join(METHODS) + " | p: uSVM_joint, SVM_joint |"]
     lines += ["|---" * (len(METHODS) + 2) + "|"]
@@ -465,7 +465,7 @@ def render_figures(records: Iterable[Record]) -> str:
     records = list(records)
     lines = ["# Chen et al. (2008): Figures 1 to 3", ""]
     lines += [
-        "`python -m kernel_learn.papers chen2008-figures --page docs/results/chen2008-figures.md`",
+        "`kernel-learn reproduce chen2008-figures --page docs/results/chen2008-figures.md`",
         "",
         f"At most {FIGURE_PER_CLASS} rows per class, half of them for training, C = {FIGURE_C:g}, "
         f"reg = {FIGURE_REG:g}, width by leave-one-out error of kernel ridge.",

@@ -183,7 +183,7 @@ HEADER = """# Chen et al. (2008), Table 3: four Gaussian kernels, each alone and
 Error in per cent, mean over random partitions 1:1; the best of each family in bold. Made by
 
 ```
-python -m kernel_learn.papers chen2008-table3 --page docs/results/chen2008-table3.md
+kernel-learn reproduce chen2008-table3 --page docs/results/chen2008-table3.md
 ```
 
 Kernels exp(-|x - y|^2 / sigma), sigma = 1e-3, 1e-2, 5e-1, 1e-1 (ker1 to ker4). Thinned: where the

@@ -153,8 +153,7 @@ def render(records: Iterable[Record]) -> str:
         f"{' or '.join(map(str, sorted(n_runs)))} runs; the rank of the learned kernel in "
         "brackets. In each cell our figure comes first, the paper's below it.",
         "",
-        f"Command: `python -m kernel_learn.papers {NAME} --data DATA --page "
-        f"docs/results/{NAME}.md`",
+        f"Command: `kernel-learn reproduce {NAME} --data DATA --page docs/results/{NAME}.md`",
         "",
         "| data | " + " | ".join(METHODS) + " |",
         "|---|" + "---|" * len(METHODS),

@@ -108,7 +108,7 @@ def render(records: Iterable[Record]) -> str:
         "Commands:",
         "",
         "```",
-        f"python -m kernel_learn.papers {NAME} --data DATA --page docs/results/{NAME}.md",
+        f"kernel-learn reproduce {NAME} --data DATA --page docs/results/{NAME}.md",
         f"python -m kernel_learn.papers.jain2010_usps results/{NAME}.jsonl docs/results/{NAME}.png",
         "```",
     ]

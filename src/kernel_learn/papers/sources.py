@@ -125,7 +125,7 @@ Error in per cent, mean and standard deviation over random partitions (test shar
 proteinfold 50 %, jaffe_kernels 80 %). Made by
 
 ```
-python -m kernel_learn.papers multi-source --page docs/results/multi-source.md
+kernel-learn reproduce multi-source --page docs/results/multi-source.md
 ```
 
 mfeat has 6 views of handwritten digits, proteinfold 12 views of proteins, each view with a Gaussian

@@ -207,7 +207,7 @@ Error of 1-NN on the extracted features, mean and standard deviation over the re
 Made by
 
 ```
-python -m kernel_learn.papers wu2007-tables --page docs/results/wu2007-tables.md
+kernel-learn reproduce wu2007-tables --page docs/results/wu2007-tables.md
 ```
 
 Protocol as in the paper: n_classes features (KPLS: the best of k/4, k/2 and k); gene sets with a

@@ -257,7 +257,7 @@ HEADER_1 = """# Ye et al. (2007), Table 1: two classes, ten Gaussian kernels
 Accuracy in per cent, mean and standard deviation over random partitions 4:1. Made by
 
 ```
-python -m kernel_learn.papers ye2007-table1 --page docs/results/ye2007-table1.md
+kernel-learn reproduce ye2007-table1 --page docs/results/ye2007-table1.md
 ```
 
 Ten Gaussians exp(-|x - y|^2 / sigma), sigma log-spaced in [0.1, 100]. What the paper leaves open
@@ -289,7 +289,7 @@ Accuracy in per cent, mean and standard deviation over random partitions 3:2 of 
 (the first classes of USPS). Made by
 
 ```
-python -m kernel_learn.papers ye2007-table2 --page docs/results/ye2007-table2.md
+kernel-learn reproduce ye2007-table2 --page docs/results/ye2007-table2.md
 ```
 
 As for Table 1, with lambda = 1e-5 for SDP_theta; USPS grey levels in [0, 1] are left as they are.

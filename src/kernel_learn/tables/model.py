@@ -153,9 +153,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return np.isin(row_keys(self._cast(X)), self.row_keys_)
 
     def missing_columns(self, X: Any) -> list[str]:
+        """Columns of the model that a table lacks."""
         return [name for name in self.columns_.used if name not in X.columns]
 
     def extra_columns(self, X: Any) -> list[str]:
+        """Columns of a table that the model does not know."""
         known = {*self.columns_.used, self.target, *self.columns_.ids}
         known |= {*self.columns_.constants, *self.columns_.dropped}
         return [str(name) for name in X.columns if name not in known]
@@ -186,10 +188,13 @@ def row_keys(rows: Any) -> Array:
 
 
 def hash_bytes(text: bytes) -> int:
+    """Eight bytes of a hash as a number."""
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Any) -> bool:
+    """Whether ``fit`` has a parameter ``groups``."""
+
     from inspect import signature
 
     return "groups" in signature(estimator.fit).parameters
@@ -211,6 +216,7 @@ def sparse_rows(X: Any, names: list[str]) -> Any:
 
 
 def as_number(column: Any, _: Any) -> Any:
+    """Cells as floats; names the first that is none."""
     pd = pandas()
     try:
         return pd.to_numeric(column).astype(float)
@@ -232,6 +238,7 @@ def as_word(column: Any, _: Any) -> Any:
 
 
 def as_date(column: Any, date_format: str | None) -> Any:
+    """Cells as dates without time zone; what is none is missing."""
     pd = pandas()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = column
