@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps
-from kernel_learn.papers.__main__ import load_protocol
+from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps, load_protocol
 
 
 @pytest.fixture
@@ -33,7 +32,7 @@ def test_table(data):
     page = protocol.render([record])
     assert "0.99 (40)" in page  # theirs
     assert f"{record['accuracy'][2]:.3f}" in page  # ours
-    assert "python -m kernel_learn.papers jain2010-table1" in page
+    assert "kernel-learn reproduce jain2010-table1" in page
     assert protocol.render([])
 
 

@@ -10,8 +10,7 @@ from scipy import sparse
 from kernel_learn import estimators, papers
 from kernel_learn.datasets import find_data
 from kernel_learn.datasets.folder import MissingDataError
-from kernel_learn.papers import PROTOCOLS
-from kernel_learn.papers.__main__ import load_protocol
+from kernel_learn.papers import PROTOCOLS, load_protocol
 from kernel_learn.papers.protocol import Cell, Protocol, read_records, run
 from kernel_learn.papers.settings import FROZEN, frozen, frozen_preset
 
