@@ -11,9 +11,10 @@ import kernel_learn as kl
 
 X, y = load_iris(return_X_y=True)
 X, y = X[::5], y[::5]
+PUBLIC = {name: getattr(kl, name) for name in kl.__all__}
 ESTIMATORS = {
     name: value
-    for name, value in vars(kl).items()
+    for name, value in PUBLIC.items()
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
 }
 # Values that no parameter of that name takes.
