@@ -172,3 +172,8 @@ def test_copies_of_rows_that_are_there_already_count(landmarks):
     )
     assert copied.bytes_needed - plain.bytes_needed == 10**6
     assert copied.bytes_least - plain.bytes_least == 10**6
+
+
+def test_landmarks_are_chosen_among_no_more_rows_than_there_are():
+    assert plan(size(15_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 15_000
+    assert plan(size(30_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 20_000

@@ -127,7 +127,7 @@ class CollapsedClasses(PairCriterion):
 
 
 def with_ones(X: Array) -> Array:
-    """X with a column of ones."""
+    """A column of ones beside the others."""
     return np.hstack([X, np.ones((len(X), 1))])
 
 

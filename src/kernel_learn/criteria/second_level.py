@@ -156,7 +156,7 @@ def softmax(logits: Array) -> Array:
 
 
 def log_softmax(logits: Array) -> Array:
-    """Logarithms of ``softmax``, finite where that rounds to zero."""
+    """Logarithms of the probabilities of log-odds, finite where those round to zero."""
     D = logits - logits.max(axis=1, keepdims=True)
     return np.asarray(D - np.log(np.exp(D).sum(axis=1, keepdims=True)))
 

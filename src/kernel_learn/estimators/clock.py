@@ -20,7 +20,7 @@ PLAIN_COST, LEARNED_COST, HINGE_COST = 5.0, 18.0, 30.0
 
 
 def now() -> float:
-    """Seconds on the clock that budgets are measured by."""
+    """Seconds on a clock that never goes back."""
     return time.perf_counter()
 
 

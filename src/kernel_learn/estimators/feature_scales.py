@@ -23,7 +23,7 @@ from kernel_learn.estimators.parameters import (
     LIST,
     MEMORY,
     NONE,
-    NUMBER,
+    NOT_NEGATIVE,
     ParameterTable,
     choice,
 )
@@ -127,7 +127,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     _parameters: ClassVar[ParameterTable] = {
         "kernel": KERNEL,
         "criterion": choice("gradient", *CRITERIA),
-        "penalty": choice("auto") | NUMBER | LIST,
+        "penalty": choice("auto") | NOT_NEGATIVE | LIST,
         "n_features": COUNT | NONE,
         "max_iter": COUNT,
         "memory_budget": MEMORY,

@@ -13,6 +13,7 @@ from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -34,7 +35,7 @@ from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, OwnPage, BaseEstimator
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
