@@ -20,6 +20,7 @@ from kernel_learn.estimators import (
     KernelPLSRegressor,
     KernelRCA,
     MultiKernelSVC,
+    PairClassifier,
     SubspaceSVC,
 )
 from kernel_learn.interop.files import describe, load, save
@@ -44,6 +45,7 @@ __all__ = [
     "KernelRCA",
     "Landmarks",
     "MultiKernelSVC",
+    "PairClassifier",
     "SubspaceSVC",
     "__version__",
     "constraints",
