@@ -148,10 +148,10 @@ def test_clones_and_parameters():
         ({}, PAIRS, 2 * SAME - 1, "True or False"),
         ({}, PAIRS, np.ones(150, bool), "two of each kind"),
         ({}, np.append(PAIRS, [[3, 3]], 0), np.append(SAME, False), "differs from itself"),
-        ({"threshold": 1.5}, PAIRS, SAME, "false-positive rate"),
+        ({"threshold": 1.5}, PAIRS, SAME, "between 0 and 1"),
         ({"threshold": "auc"}, PAIRS, SAME, "threshold must be"),
-        ({"cv": 1}, PAIRS, SAME, "cv >= 2"),
-        ({"learner": kl.KernelNCA()}, PAIRS, SAME, "takes labels and no pairs"),
+        ({"cv": 1}, PAIRS, SAME, "at least 2"),
+        ({"learner": kl.KernelNCA()}, PAIRS, SAME, "a learner that takes constraints"),
     ],
 )
 def test_what_is_refused(options, pairs, same, match):

@@ -11,6 +11,7 @@ import kernel_learn as kl
 
 X, y = load_iris(return_X_y=True)
 X, y = X[::5], y[::5]
+ROWS, SAME = np.arange(20).reshape(10, 2), np.arange(10) % 2 == 0
 ESTIMATORS = {
     name: value
     for name, value in vars(kl).items()
@@ -46,6 +47,12 @@ REFUSED = {
     "label_kernel": ["identity", None, 1.0],
     "criterion": ["hsic", None],
     "decision": ["svm", None],
+    "coupling": ["loose", None],
+    "penalty": ["none", None, -1.0, True],
+    "n_features": [0, 1.5, True, "all"],
+    "learner": [3, "inductive"],
+    "threshold": ["auc", None, 1.0, True],
+    "cv": [1, 2.5, None],
     "method": ["best", None],
     "loss": ["log", None],
     "components": ["both", None],
@@ -80,7 +87,7 @@ def test_refused_before_anything_is_done(name, parameter, value):
     model = clone(ESTIMATORS[name]()).set_params(**{parameter: value})
     before = dict(vars(model))
     with pytest.raises(ValueError, match=parameter if parameter != "random_state" else "seed"):
-        model.fit(X, y)
+        model.fit(X, *([ROWS, SAME] if name == "PairClassifier" else [y]))
     assert vars(model) == before
 
 
@@ -98,5 +105,7 @@ def test_numpy_numbers_are_numbers(name):
 def test_the_sentence():
     with pytest.raises(ValueError, match=r"^KernelLMNN\(n_neighbors=True\): n_neighbors must be a"):
         kl.KernelLMNN(n_neighbors=True).fit(X, y)
-    with pytest.raises(ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"):
+    with pytest.raises(
+        ValueError, match=r"reg must be a positive finite number, 'loo', 'gcv' or a"
+    ):
         kl.HSICSubspace(reg="auto").fit(X, y)

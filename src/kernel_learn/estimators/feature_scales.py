@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,17 @@ from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scale
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.validation import Array, check_count, check_spread, validate_labelled
+from kernel_learn.estimators.parameters import (
+    COUNT,
+    KERNEL,
+    LIST,
+    MEMORY,
+    NONE,
+    NOT_NEGATIVE,
+    ParameterTable,
+    choice,
+)
+from kernel_learn.estimators.validation import Array, check_spread, validate_labelled
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import dense, is_sparse, take_rows
 from kernel_learn.kernels.resolve import as_kernel
@@ -114,6 +124,15 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     array([3, 7])
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "criterion": choice("gradient", *CRITERIA),
+        "penalty": NOT_NEGATIVE | LIST | choice("auto"),
+        "n_features": COUNT | NONE,
+        "max_iter": COUNT,
+        "memory_budget": MEMORY,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -134,12 +153,6 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
-        check_count("max_iter", self.max_iter, self)
-        if self.criterion not in ("gradient", *CRITERIA):
-            raise ValueError(
-                f"FeatureScales(criterion={self.criterion!r}): criterion must be 'gradient', "
-                f"{', '.join(map(repr, CRITERIA))}."
-            )
         penalties = self._check_penalties()
         kernel = as_kernel(self.kernel)
         if kernel.input != "vectors":
@@ -148,9 +161,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"{kernel.input}. Give it a kernel of vectors."
             )
         data = validate_labelled(self, X, y, sample_weight)
-        if self.n_features is not None:
-            check_count("n_features", self.n_features, self)
-            self._check_n_features()
+        self._check_n_features()
         self.classes_, summary = data.classes, data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
         source = data.source.subset(np.sort(summary.rows[few]))
@@ -195,14 +206,11 @@ class FeatureScales(SelectorMixin, KernelEstimator):
 
     def _check_penalties(self) -> list[float | None]:
         """The penalties to try, ascending; None stands for no scales at all."""
-        if isinstance(self.penalty, str) and self.penalty == "auto":
+        if isinstance(self.penalty, str):
             if self.n_features is not None:
                 return [0.0 if self.criterion == "gradient" else 1.0]
             return [None, *(THRESHOLDS if self.criterion == "gradient" else PRICES)]
-        try:
-            given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
-        except TypeError:
-            given = [self.penalty]
+        given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
         most = 1.0 if self.criterion == "gradient" else np.inf
         if not given or not all(isinstance(p, Real) and 0 <= float(p) < most for p in given):
             raise ValueError(
@@ -217,7 +225,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         return [*sorted(float(p) for p in given)]
 
     def _check_n_features(self) -> None:
-        if self.n_features > self.n_features_in_:
+        if self.n_features is not None and self.n_features > self.n_features_in_:
             raise ValueError(
                 f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
             )

@@ -1,7 +1,6 @@
 """Same or not: a classifier of pairs of rows."""
 
-from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -11,12 +10,24 @@ from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.metric import KernelLMNN
-from kernel_learn.estimators.validation import Array, check_count, validate_rows
+from kernel_learn.estimators.parameters import (
+    FRACTION,
+    NONE,
+    Condition,
+    ParameterTable,
+    choice,
+    is_whole,
+)
+from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 
-RULES = ("accuracy", "f1")
 BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
+
+
+def takes_constraints(learner: Any) -> bool:
+    """InductiveKernel, KernelMMC, KernelRCA, KernelLMNN; not those that learn from labels alone."""
+    return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
 
 class PairClassifier(BaseEstimator):
@@ -72,6 +83,12 @@ class PairClassifier(BaseEstimator):
     array([False, False, False])
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "learner": NONE | Condition(("a learner that takes constraints",), takes_constraints),
+        "threshold": choice("accuracy", "f1") | FRACTION,
+        "cv": Condition(("an integer of at least 2",), lambda cv: is_whole(cv, 2)),
+    }
+
     def __init__(self, learner: Any = None, threshold: Any = "accuracy", *, cv: int = 5) -> None:
         self.learner = learner
         self.threshold = threshold
@@ -93,7 +110,6 @@ class PairClassifier(BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
         pairs, same = check_pairs(pairs, same, n_rows(X))
         distances = np.zeros(len(pairs))
         told = pairs[:, 0] != pairs[:, 1]  # a row beside itself says nothing
@@ -130,23 +146,6 @@ class PairClassifier(BaseEstimator):
         """The share of right answers."""
         same = check_same(same, n_rows(X_a))
         return float(np.mean(self.predict(X_a, X_b) == same))
-
-    def _check_parameters(self) -> None:
-        check_count("cv", self.cv, self)
-        if int(self.cv) < 2:
-            raise ValueError("PairClassifier(cv=1): the threshold needs pairs left out; cv >= 2.")
-        rate = self.threshold
-        is_rate = isinstance(rate, Real) and not isinstance(rate, bool) and 0 < float(rate) < 1
-        if not is_rate and rate not in RULES:
-            raise ValueError(
-                f"PairClassifier(threshold={rate!r}): threshold must be 'accuracy', 'f1', or a "
-                "false-positive rate between 0 and 1."
-            )
-        if self.learner is not None and not has_fit_parameter(self.learner, "constraints"):
-            raise ValueError(
-                f"PairClassifier(learner={type(self.learner).__name__}): this learner takes labels "
-                "and no pairs. Give InductiveKernel, KernelMMC, KernelRCA or KernelLMNN."
-            )
 
     def _learn(self, X: Any, pairs: Array, same: Array) -> Any:
         learner = InductiveKernel() if self.learner is None else clone(self.learner)
