@@ -154,6 +154,16 @@ def test_local_improvement_helps(monkeypatch):
     assert improved.upper_bound_ < rounded.upper_bound_ * (1 - 1e-4)
 
 
+def test_the_alternation_starts_from_what_the_labels_have():
+    """Centred labels of three classes have two directions; the third is rounding."""
+    rng = np.random.default_rng(0)
+    L = np.eye(3)[rng.integers(0, 3, 40)]
+    F = rng.normal(size=(40, 7))
+    start = joint.label_directions(F, L - L.mean(axis=0))
+    assert start.shape == (7, 2)
+    assert_allclose(start.T @ start, np.eye(2), atol=1e-12)
+
+
 @FORMS
 def test_alternation_oscillates_and_says_so(uncorrelated):
     options = {"C": 10.0, "reg": 0.1, "uncorrelated": uncorrelated}

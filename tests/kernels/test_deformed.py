@@ -8,7 +8,8 @@ from sklearn.datasets import make_moons
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernel_learn import InductiveKernel
+from kernel_learn import InductiveKernel, presets
+from kernel_learn.constraints import Pairs
 from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank, TransformedKernel
 
 RNG = np.random.default_rng(0)
@@ -118,8 +119,32 @@ def test_low_rank_is_the_top_eigenvectors():
         LowRank()(X)
     with pytest.raises(ValueError, match="n_components"):
         LowRank(n_components=0).resolve(X)
-    with pytest.raises(ValueError, match="precomputed"):
-        LowRank("precomputed").resolve(X @ X.T)
+
+
+def test_low_rank_of_a_precomputed_matrix():
+    """The same function of rows, where rows are rows of a matrix."""
+    K, K_new = rbf_kernel(X, gamma=0.5), rbf_kernel(X_NEW, X, gamma=0.5)
+    expected = LowRank(Gaussian(0.5), 4).resolve(X)
+    kernel = clone(LowRank("precomputed", 4).resolve(K))
+    assert_allclose(kernel(K), expected(X), atol=1e-10)
+    assert_allclose(kernel(K_new), expected(X_NEW, X), atol=1e-10)
+    assert_allclose(kernel(K_new, np.array([3, 1])), expected(X_NEW, X[[3, 1]]), atol=1e-10)
+    assert_allclose(kernel.diag(K_new), expected.diag(X_NEW), atol=1e-10)
+
+
+def test_itml_of_a_precomputed_low_rank():
+    y = (X[:, 0] > 0).astype(int)
+    K, K_new = rbf_kernel(X, gamma=0.5), rbf_kernel(X_NEW, X, gamma=0.5)
+    rows = presets.itml_lr_pre(3, Gaussian(0.5), random_state=0)
+    matrix = presets.itml_lr_pre(3, "precomputed", random_state=0)
+    constraints = Pairs(
+        similar=[[i, j] for i in range(8) for j in range(i) if y[i] == y[j]],
+        dissimilar=[[i, j] for i in range(8) for j in range(i) if y[i] != y[j]],
+    )
+    F = rows.fit(X, constraints=constraints).transform(X_NEW)
+    F_matrix = matrix.fit(K, constraints=constraints).transform(K_new)
+    assert F_matrix.shape[1] == 3
+    assert_allclose(F_matrix @ F_matrix.T, F @ F.T, atol=1e-6)
 
 
 def test_transformed_kernel_is_equation_3():
