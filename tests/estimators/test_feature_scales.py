@@ -153,7 +153,7 @@ def test_many_rows_are_summarised(monkeypatch, rng):
     ("options", "match"),
     [
         ({"criterion": "sum"}, "criterion must be"),
-        ({"penalty": -1}, "zero or positive"),
+        ({"penalty": -1}, "penalty must be"),
         ({"penalty": 1.0}, "from 0 to less than 1"),
         ({"penalty": "none"}, "penalty must be"),
         ({"penalty": []}, "penalty must be"),

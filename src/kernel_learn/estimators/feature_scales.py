@@ -127,7 +127,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     _parameters: ClassVar[ParameterTable] = {
         "kernel": KERNEL,
         "criterion": choice("gradient", *CRITERIA),
-        "penalty": NOT_NEGATIVE | LIST | choice("auto"),
+        "penalty": choice("auto") | NOT_NEGATIVE | LIST,
         "n_features": COUNT | NONE,
         "max_iter": COUNT,
         "memory_budget": MEMORY,
@@ -161,7 +161,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"{kernel.input}. Give it a kernel of vectors."
             )
         data = validate_labelled(self, X, y, sample_weight)
-        self._check_n_features()
+        if self.n_features is not None:
+            self._check_n_features()
         self.classes_, summary = data.classes, data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
         source = data.source.subset(np.sort(summary.rows[few]))
@@ -310,7 +311,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     ) -> None:
         step = path[best]
         self.scales_, self.penalty_ = step.scales, step.penalty
-        self.kernel_ = ScaledKernel(self.kernel, step.scales).resolve(X, targets.weight)
+        scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
+        self.kernel_ = scaled.resolve(X, targets.weight)
         self.base_kernel_: Kernel = self.kernel_.base
         self.history_, self.n_iter_ = step.history, max(1, len(step.history))
         self.path_ = tuple(
