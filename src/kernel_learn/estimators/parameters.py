@@ -70,7 +70,7 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def is_whole(value: Any, least: int) -> bool:
     return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
 
 
@@ -89,7 +89,7 @@ def _read_kernel(spec: Any) -> Any:
 
 
 def _is_jobs(value: Any) -> bool:
-    return value is None or (_is_whole(value, -(2**31)) and value != 0)
+    return value is None or (is_whole(value, -(2**31)) and value != 0)
 
 
 def _is_array(value: Any) -> bool:
@@ -103,7 +103,7 @@ NUMBER = Condition(("a finite number",), _is_number)
 POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
 NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
-COUNT = Condition(("a positive integer",), lambda value: _is_whole(value, 1))
+COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
 ARRAY = Condition(("an array of numbers",), _is_array)
 LIST = Condition(("a list",), _is_list)
