@@ -149,3 +149,16 @@ def test_landmarks_object_checks_itself():
         Landmarks("nearest")
     with pytest.raises(ValueError, match="positive integer"):
         Landmarks("uniform", 0)
+
+
+def test_stratified_landmarks_are_balanced_over_the_classes(rng):
+    X = rng.normal(size=(1000, 2))
+    labels = np.where(np.arange(1000) < 5, 2, (np.arange(1000) < 60).astype(int))
+    source = ArraySource(X, labels, n_classes=3)
+    plan = plan_source([Gaussian(1.0)], source, Landmarks("stratified", 100))
+    form = represent([Gaussian(1.0)], source, plan, Landmarks("stratified", 100), random_state=0)
+    own = labels[np.isin(X[:, 0], form.features.landmarks[:, 0])]
+    assert np.bincount(own).tolist() == [48, 47, 5]  # all of the smallest, the others alike
+    values = ArraySource(X, X[:, :1])
+    with pytest.raises(ValueError, match="there are no classes"):
+        represent([Gaussian(1.0)], values, plan, Landmarks("stratified", 100), random_state=0)

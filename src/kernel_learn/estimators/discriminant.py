@@ -21,11 +21,12 @@ from kernel_learn.estimators.parameters import (
     MOMENT_REGS,
     NONE,
     POSITIVE_LIST,
-    SUBSPACE,
+    STREAMED,
     WEIGHTS,
     choice,
 )
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -81,7 +82,7 @@ class KernelDiscriminant(
         rows left out.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state
+    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -125,7 +126,7 @@ class KernelDiscriminant(
     """
 
     _parameters = (
-        SUBSPACE
+        STREAMED
         | WEIGHTS
         | {
             "reg": MOMENT_REGS | choice("learn"),
@@ -149,6 +150,7 @@ class KernelDiscriminant(
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -162,8 +164,10 @@ class KernelDiscriminant(
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

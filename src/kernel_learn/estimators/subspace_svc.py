@@ -106,7 +106,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         to reproduce that, keeps the best of its rounds, and warns.
     landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
         "auto": exact where that is affordable, else 1000 landmarks. "all":
-        exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
+        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
         With several kernels the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
