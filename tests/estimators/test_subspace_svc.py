@@ -307,7 +307,7 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     kernel = Gaussian(0.05)
     options = {"C": 3.0, "uncorrelated": uncorrelated, "random_state": 0}
     model = SubspaceSVC(kernel, landmarks=landmarks, **options)
-    prepared = model._prepare(X_s, y_s)
+    prepared = model._prepare(model._rows(X_s, y_s))
     held, scores = prepared.held_out(1e-1, 3.0)
     assert len(held) == len(rows)  # equal rows with one label are one
     part = stratified_parts(prepared._targets, 5)

@@ -131,7 +131,8 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
-        return self._training(PooledSource(state, chosen), state.classes)
+        pool = PooledSource(state, chosen, read=self.blocks.read)
+        return self._training(pool, state.classes)
 
     def _summarize(
         self, state: StreamState | None

@@ -10,12 +10,19 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
+from kernel_learn.criteria.joint_problem import (
+    JointProblem,
+    RowMap,
+    map_rows,
+    orthonormal_span,
+    shrink_spectrum,
+)
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.block_machines import calibrate_scores, solve_in_blocks
 from kernel_learn.estimators.calibration import log_probabilities, probabilities, scaled
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
@@ -36,21 +43,26 @@ from kernel_learn.estimators.validation import (
     check_n_components,
     check_positive,
     class_prices,
-    validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
+from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs, Plan
 from kernel_learn.representations.linalg import eigh_positive
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import one_hot
-from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.joint import Gap, JointSolution, solve_alternating, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0)
+# A Hessian for each of a few machines, and what is solved with them.
+BLOCK_NEEDS = Needs(exact=5.5, features=16.0)
+# With landmarks and more rows than this the loss is the squared hinge, unless it is given.
+BLOCK_ROWS = 20_000
 # Rows whose held-out scores decide the temperature of predict_proba, and parts of them.
 CALIBRATION_ROWS, PARTS = 400, 5
 # Machines of the parts need not be exact to the last digit where they are dear.
@@ -88,6 +100,11 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
+    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
+        C sum max(0, 1 - y f), or C / 2 times the sum of its square, which is solved in passes
+        over blocks of rows (n_components >= n_classes only, or 1 for two classes). "auto":
+        the hinge; the square for a source of blocks, and with landmarks for more than 20,000
+        rows.
     reg : float, list of float or "loo", default=1e-2
         Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
         or "loo" for one from 1e-6 to 100: the value with the smallest
@@ -108,7 +125,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         "auto": exact where that is affordable, else 1000 landmarks. "all":
         exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
-        With several kernels the fit is exact: "auto" or "all".
+        With several kernels and the hinge the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
         Factors on C for the rows of each class.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
@@ -196,6 +213,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         | WEIGHTS
         | {
             "C": POSITIVE,
+            "loss": choice("auto", "hinge", "squared_hinge"),
             "reg": REGS,
             "uncorrelated": BOOLEAN,
             "method": choice("exact", "alternating"),
@@ -208,6 +226,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         kernel: Any = "gaussian",
         *,
         C: float = 1.0,
+        loss: str = "auto",
         reg: float | Sequence[float] | str = 1e-2,
         uncorrelated: bool = True,
         n_components: int | None = None,
@@ -223,6 +242,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.loss = loss
         self.reg = reg
         self.uncorrelated = uncorrelated
         self.n_components = n_components
@@ -236,15 +256,18 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    streams, stream_needs = True, BLOCK_NEEDS
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source must be one that can be read again.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source.
 
         Returns
         -------
@@ -252,7 +275,10 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         """
         self._start_weights()
         regs = self._regs()
-        rows = self._prepare(X, y, regs)
+        data = self._rows(X, y)
+        if self._goes_in_blocks(data):
+            return self._fit_in_blocks(data, regs)
+        rows = self._prepare(data, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
         problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
@@ -283,7 +309,7 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
-        rows = worker._prepare(X, y, regs)
+        rows = worker._prepare(worker._rows(X, y), regs)
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -326,8 +352,78 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         check_is_fitted(self)
         return log_probabilities(self.decision_function(X), self.sharpness_)
 
-    def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
-        data = self._choose_width(validate_labelled(self, X, y), regs)
+    def _goes_in_blocks(self, data: Labelled) -> bool:
+        """Whether the loss is the square, by passes over blocks of landmark features."""
+        if isinstance(data.source, PooledSource) or self.loss == "squared_hinge":
+            return True
+        few = data.source.n_rows <= BLOCK_ROWS or data.source.is_matrix
+        exact = isinstance(self.landmarks, str) and self.landmarks == "all"
+        simple = self.method == "exact" and data.names is None and self.n_components is None
+        return self.loss == "auto" and not few and not exact and simple
+
+    def _check_stream(self) -> None:
+        if self.loss == "hinge" or self.method == "alternating":
+            raise ValueError(
+                f"SubspaceSVC(loss={self.loss!r}, method={self.method!r}) keeps all rows, and "
+                "those of a stream come and go. Use loss='squared_hinge' and method='exact'."
+            )
+
+    def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
+        if not pool.rewinds:
+            raise ValueError(
+                "SubspaceSVC reads its rows several times, and this source can be read once. Pass "
+                "a function that returns the iterator anew."
+            )
+        return super()._plan_stream(kernels, pool)
+
+    def _fit_in_blocks(self, data: Labelled, regs: list[float]) -> Self:
+        """The machines of n_components >= n_classes with squared hinge, a pass a step."""
+        data = self._choose_width(data, regs)
+        self.classes_, k = data.classes, len(data.classes)
+        q = 1 if k == 2 else k
+        if check_n_components(self.n_components, k, self) < q or self.method != "exact":
+            raise ValueError(
+                f"SubspaceSVC(loss='squared_hinge') has one direction for each of the {q} machines "
+                "and method='exact': pass n_components=None, or loss='hinge'."
+            )
+        price = class_prices(self.class_weight, data)
+        data, form = self._represent(data, needs=BLOCK_NEEDS)
+        theta = None
+        if data.names is not None:
+            if isinstance(self.weights, str) and self.weights == "learn":
+                raise ValueError(
+                    "SubspaceSVC(weights='learn') with landmarks or the squared hinge: weights are "
+                    "learned on exact kernels with the hinge. Use weights='loo', 'uniform', "
+                    "'alignment' or an array, or MultiKernelSVC."
+                )
+            theta = self._weigh_without_criterion(form, data.names)
+        sample = self._combine(form, theta)
+        self.reg_ = self._choose_reg(sample, regs)
+        w, U = sample.spectrum.w, sample.spectrum.U
+        coordinates = map_rows(sample, w, U, self.reg_, self.uncorrelated)
+        found, _ = solve_in_blocks(
+            data,
+            sample,
+            coordinates,
+            float(self.C) * price,
+            self.plan_,
+            tol=self.tol,
+            max_iter=self.max_iter,
+        )
+        V = found.point[:-1]
+        E = fix_signs(orthonormal_span(V))
+        self.coef_, self.intercept_ = (E.T @ V).T, found.point[-1]
+        self.upper_bound_ = self.objective_ = self.relaxed_bound_ = found.value
+        self.lower_bound_ = found.value - found.gap
+        self.gap_, self.history_, self.n_iter_ = Gap(found.gap), found.history, found.n_iter
+        self._store_kernel(sample.expand(coordinates.lift(E)))
+        self.sharpness_ = calibrate_scores(
+            data, lambda rows: self.kernel_.transform(rows) @ self.coef_.T + self.intercept_
+        )
+        return self
+
+    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> "_Rows":
+        data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)

@@ -427,7 +427,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
     exact = SubspaceSVC("precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG)
-    rows = exact._prepare(K, y)
+    rows = exact._prepare(exact._rows(K, y))
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
     start = linalg.svd(problem.F.T @ rows.label_factor, full_matrices=False)[0]
     lower, upper, errors = [], [], []
