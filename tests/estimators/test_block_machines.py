@@ -42,7 +42,7 @@ def test_the_machines_are_those_of_liblinear_on_their_features(uncorrelated, n_c
         seen["F"] = sample.expand(coordinates.lift(np.eye(r))).transform(X)
         return block_machines.solve_in_blocks(data, sample, coordinates, *args, **options)
 
-    module = __import__("kernel_learn.estimators.subspace_svc", fromlist=["x"])
+    module = __import__("kernel_learn.estimators.block_svc", fromlist=["x"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "solve_in_blocks", remember)
         wide.fit(X, y)
@@ -102,7 +102,7 @@ def test_weights_that_are_not_learned_combine_a_bank_on_landmarks(few_held):
 
 
 def test_the_loss_is_chosen_by_the_number_of_rows(monkeypatch):
-    module = __import__("kernel_learn.estimators.subspace_svc", fromlist=["x"])
+    module = __import__("kernel_learn.estimators.block_svc", fromlist=["x"])
     hinge = kl.SubspaceSVC(**OPTIONS).fit(X[:500], Y[:500])
     monkeypatch.setattr(module, "BLOCK_ROWS", 400)
     square = kl.SubspaceSVC(**OPTIONS).fit(X[:500], Y[:500])

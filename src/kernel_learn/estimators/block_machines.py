@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernel_learn.criteria.joint_problem import RowMap
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.calibration import scaled
+from kernel_learn.estimators.probabilities import class_logits
 from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.subspace import SubspaceKernel
@@ -108,4 +108,4 @@ def calibrate_scores(data: Labelled, score: Any) -> float:
     few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))
     rows = take_rows(data.source.X, summary.rows[few])
     counts = dense(summary.labels[few])
-    return float(fit_temperature(scaled(score(rows), 1.0), Targets(counts))[0])
+    return float(fit_temperature(class_logits(score(rows)), Targets(counts))[0])

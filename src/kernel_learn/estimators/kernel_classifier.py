@@ -169,11 +169,6 @@ class KernelClassifier(
         self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return self._fitted.machine.proba(self._table(X))
-
     def transform(self, X: Any) -> Array:
         """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
         check_is_fitted(self)
@@ -230,7 +225,8 @@ class KernelClassifier(
         return summarise(self)
 
     def _class_scores(self, X: Any) -> Array:
-        return np.log(np.maximum(self.predict_proba(X), 1e-300))
+        check_is_fitted(self)
+        return np.log(np.maximum(self._fitted.machine.proba(self._table(X)), 1e-300))
 
     def _table(self, X: Any) -> Any:
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
