@@ -424,7 +424,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     exact = frozen(
         SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
     )
-    rows = exact._prepare(K, y)
+    rows = exact._prepare(exact._rows(K, y))
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
     start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
