@@ -22,6 +22,7 @@ from kernel_learn.estimators import (
     SubspaceSVC,
 )
 from kernel_learn.interop.files import describe, load, save
+from kernel_learn.interop.onnx import export_onnx
 from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "constraints",
     "describe",
+    "export_onnx",
     "inspection",
     "kernels",
     "load",
