@@ -5,6 +5,7 @@ from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
     ExpansionSVC,
+    FeatureScales,
     HSICSubspace,
     InductiveKernel,
     KernelClassifier,
@@ -28,6 +29,7 @@ from kernel_learn.representations import Landmarks
 __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
+    "FeatureScales",
     "HSICSubspace",
     "InductiveKernel",
     "KernelClassifier",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernel_learn.solvers.choice import SOLVERS, check_solver, solve_simplex
+from kernel_learn.solvers.choice import SOLVERS, solve_simplex
 from kernel_learn.solvers.level import lower_bound
 from kernel_learn.solvers.qp import solve_qp, solve_simplex_qp
 from kernel_learn.solvers.simplex import Search, best_vertex, solve_vertices
@@ -113,9 +113,6 @@ def test_newton_names_what_is_missing(rng):
         solve_simplex(Piecewise(3, rng), solver="newton")
     with pytest.raises(ValueError, match="no semidefinite form"):
         solve_simplex(Piecewise(3, rng), solver="sdp")
-    with pytest.raises(ValueError, match="the solvers are"):
-        check_solver("simplex", problem := Planted(2, rng))
-    assert check_solver("auto", problem) == "auto"
     assert set(SOLVERS) == {"newton", "silp", "bundle", "sdp"}
 
 

@@ -1,7 +1,6 @@
 """Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -18,10 +17,10 @@ from kernel_learn.criteria.neighbours import (
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, FRACTION, POSITIVE, SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
-    check_positive,
     check_spread,
     validate_labelled,
 )
@@ -39,6 +38,7 @@ from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
+DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
@@ -139,18 +139,6 @@ class KernelMetric(SubspaceTransformer):
     tol: float
     max_iter: int
 
-    def _check(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(
-                    f"{type(self).__name__}({name}={value!r}): {name} must be a positive integer."
-                )
-        check_positive("reg", self.reg, self)
-        if hasattr(self, "tol"):
-            check_positive("tol", self.tol, self)
-        check_n_components(self.n_components, 1, self)
-
 
 class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
@@ -190,6 +178,12 @@ class KernelLMNN(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT | {
+        "n_neighbors": COUNT,
+        "mu": FRACTION,
+        "smoothing": POSITIVE,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -220,10 +214,6 @@ class KernelLMNN(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("n_neighbors", "max_iter")
-        if not 0 < self.mu < 1:
-            raise ValueError(f"KernelLMNN(mu={self.mu!r}): mu must lie between 0 and 1.")
-        check_positive("smoothing", self.smoothing, self)
         problem = self._prepare(X, y)
         criterion = LargeMargin(
             problem.Z,
@@ -275,6 +265,8 @@ class KernelMCML(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -299,7 +291,6 @@ class KernelMCML(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         criterion = CollapsedClasses(problem.Z, problem.labels, float(self.reg))
         result = solve_psd(
@@ -348,6 +339,8 @@ class KernelMMC(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -372,7 +365,6 @@ class KernelMMC(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         criterion = Clustering(problem.Z, problem.labels, float(self.reg))
         M = problem.Z.shape[1]
@@ -418,6 +410,8 @@ class KernelRCA(KernelMetric):
 
     pair_arrays = 0.0
 
+    _parameters = SUBSPACE | {"reg": POSITIVE}
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -438,7 +432,6 @@ class KernelRCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels (or chunklets) y."""
-        self._check()
         problem = self._prepare(X, y)
         A = within_class_metric(problem.Z, problem.labels, float(self.reg))
         self._store_metric(problem, A)
@@ -473,6 +466,8 @@ class KernelNCA(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -497,7 +492,6 @@ class KernelNCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the map from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)
         wanted = min(wanted, problem.Z.shape[1])

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +20,16 @@ from kernel_learn.estimators.calibration import log_probabilities, probabilities
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
+from kernel_learn.estimators.parameters import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    POSITIVE,
+    REGS,
+    SUBSPACE,
+    WEIGHTS,
+    check_parameters,
+    choice,
+)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -181,6 +191,18 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
     True
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "C": POSITIVE,
+            "reg": REGS,
+            "uncorrelated": BOOLEAN,
+            "method": choice("exact", "alternating"),
+            "class_weight": CLASS_WEIGHT,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -228,10 +250,11 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         -------
         self
         """
-        regs, C = self._check_regs("loo"), self._check_parameters()
+        self._start_weights()
+        regs = self._regs()
         rows = self._prepare(X, y, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, C)
+        problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
         descent = (self.history_, self.n_iter_)
         self._store(solution, rows, problem, coordinates)
@@ -252,9 +275,9 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         reg before. The landmarks are the rows of X if the
         plan is exact (each row once if rows are repeated).
         """
-        self._check_parameters()
+        check_parameters(self)
         if regs is None:
-            regs = self._check_regs()
+            regs = [self.reg]
         regs = [check_positive("reg", reg, self) for reg in regs]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
@@ -302,21 +325,6 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         """Logarithms of ``predict_proba``, (n_samples, n_classes)."""
         check_is_fitted(self)
         return log_probabilities(self.decision_function(X), self.sharpness_)
-
-    def _check_parameters(self) -> float:
-        self._check_weight_options()
-        if self.method not in ("exact", "alternating"):
-            raise ValueError(
-                f"SubspaceSVC(method={self.method!r}): method must be 'exact' or 'alternating'."
-            )
-        check_positive("tol", self.tol, self)
-        whole = isinstance(self.max_iter, Integral) and not isinstance(self.max_iter, bool)
-        if self.max_iter is not None and not (whole and self.max_iter >= 1):
-            raise ValueError(
-                f"SubspaceSVC(max_iter={self.max_iter!r}): max_iter must be a positive integer, "
-                "or None."
-            )
-        return check_positive("C", self.C, self)
 
     def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
         data = self._choose_width(validate_labelled(self, X, y), regs)

@@ -32,7 +32,7 @@ class Training:
     """Checked training data: kernels whose rules may still stand, rows, labels, weights."""
 
     kernels: list[Kernel]
-    source: ArraySource
+    source: Any  # an ArraySource; a PooledSource of a stream
     names: list[str] | None  # of the kernels of a bank, None for one kernel
     # indices of the rows that count, if some had weight zero and were left out
     kept: Array | None
@@ -130,6 +130,19 @@ def copied_bytes(X: Rows, given: Any) -> float:
     return n_rows(X) * row_bytes(X)
 
 
+def stream_kernels(estimator: Any) -> tuple[list[Kernel], list[str] | None, Kernel]:
+    """Kernels, names and the kernel that says what a row is, for rows that come in blocks."""
+    bank = as_bank(estimator.kernel) if getattr(estimator, "accepts_banks", False) else None
+    names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
+    kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
+    if kernel.input == "matrix":
+        raise ValueError(
+            "Rows of a precomputed kernel matrix cannot come in blocks: a column belongs to each. "
+            "Pass the matrix."
+        )
+    return kernels, names, kernel
+
+
 def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] | None, Rows]:
     bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
     names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
@@ -197,13 +210,15 @@ def _weigh(
     return take_rows(X, kept), y[kept], weight[kept], kept
 
 
-def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:
+def validate_rows(
+    estimator: Any, kernel: Kernel, X: Any, *, reset: bool, least: int | None = None
+) -> Rows:
     """The rows in the form that the kernel takes, checked against those seen at fit.
 
     Here every entry that a kernel will use is looked at once; kernels trust what
     they are given.
     """
-    least = 2 if reset else 1
+    least = (2 if reset else 1) if least is None else least
     X = X if reset else _like_views(kernel, X)
     if kernel.input == "strings":
         rows = as_rows(X, "strings", "X")

@@ -53,6 +53,7 @@ class Combined(ABC):
     operator: Array  # (m, m)
     targets: Array  # (m, r)
     target_mean: Array  # (r,), zero if the sample is not centred
+    target_square: float  # the sum of the squares of the centred targets over all rows
 
     @property
     def trace(self) -> float:

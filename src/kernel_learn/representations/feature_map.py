@@ -9,6 +9,7 @@ import numpy as np
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.gram import to_double
@@ -100,6 +101,16 @@ class FeatureMap:
         W = self.whiten[0]
         return np.dtype(np.float64) if W is None else W.dtype
 
+    def equals(self, other: "FeatureMap | None") -> bool:
+        """Whether both give the same features to every row."""
+        if self is other or other is None:
+            return self is other
+        return (
+            repr(self.kernels) == repr(other.kernels)
+            and np.array_equal(row_keys(self.landmarks), row_keys(other.landmarks))
+            and all(same_array(T, S) for T, S in zip(self.whiten, other.whiten, strict=True))
+        )
+
     def parts(self, X: Rows) -> list[Array]:
         """[Z_1 ... Z_p]; kernels of one distance share it."""
         Ks = dict(evaluate_bank(self.kernels, X, self.landmarks))
@@ -138,6 +149,10 @@ class FeatureMap:
         return StackedSubspaceKernel(
             Combination(kernels, theta[active]), self.landmarks, coef, offset
         )
+
+
+def same_array(A: Array | None, B: Array | None) -> bool:
+    return A is B or (A is not None and B is not None and np.array_equal(A, B))
 
 
 def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:

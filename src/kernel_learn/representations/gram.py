@@ -43,6 +43,7 @@ class Gram(Combined):
         self.kernel, self.operator = kernel, operator
         self.kernel_mean, self.mean_diagonal = kernel_mean, mean_diagonal
         self.n, self.targets, self.weight = form.n, form.targets, form.weight
+        self.target_square = float(np.sum(self.targets**2))
         self.root_weight, self.center = form.root_weight, form.center
         self.landmarks, self.dtype = form.landmarks, form.dtype
         self.target_mean, self.order = form.target_mean, form.order
