@@ -99,6 +99,7 @@ KERNELS = [
     kk.PairwiseAnova(),
     kk.LowRank("gaussian", 5),
     "rbf",
+    kk.ScaledKernel(kk.Gaussian(), np.r_[0.5, 0.0, 2.0, np.ones(10)]),
     [kk.Gaussian(0.1), kk.Linear(), kk.ArcCosine()],
     {"a": kk.ColumnKernel(kk.Gaussian(), [0, 1]), "b": kk.ColumnKernel("laplacian", slice(2, 6))},
     {"a": kk.ColumnKernel(kk.PairwiseAnova(), [3, 1, 4]), "b": kk.Linear()},
@@ -122,7 +123,9 @@ def test_rows_far_from_the_origin(tmp_path):
     assert_says_the_same(model, tmp_path / "model.onnx", X)
 
 
-@pytest.mark.parametrize("learned", [kl.HSICSubspace(), kl.InductiveKernel()], ids=repr)
+@pytest.mark.parametrize(
+    "learned", [kl.HSICSubspace(), kl.InductiveKernel(), kl.FeatureScales(n_features=4)], ids=repr
+)
 def test_learned_kernels(learned, tmp_path):
     X, y = three
     model = kl.KernelDiscriminant(learned.fit(X, y).kernel_).fit(X[::2], y[::2])

@@ -148,7 +148,7 @@ def set_output_types(operator: Any) -> None:
 
 def _shape(model: Any, name: str) -> list[int | None]:
     if name == "features":
-        return [None, int(model._n_features_out)]
+        return [None, len(model.get_feature_names_out())]
     if name == "prediction":
         return [None] if model._single else [None, len(model.intercept_)]
     k = len(model.classes_)

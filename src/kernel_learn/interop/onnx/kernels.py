@@ -20,6 +20,7 @@ from kernel_learn.kernels import (
     Matern,
     PairwiseAnova,
     Polynomial,
+    ScaledKernel,
     SubspaceKernel,
     TransformedKernel,
 )
@@ -213,6 +214,23 @@ def _columns(g: Graph, kernel: ColumnKernel, X: Value, Z: Any) -> Value:
     return kernel_values(g, kernel.base, part, known)
 
 
+def scaled_columns(g: Graph, X: Value, scales: Array) -> Value:
+    """The columns whose scale is not zero, times their scales."""
+    kept = np.flatnonzero(scales)
+    key = ("scaled columns", X, np.asarray(scales).tobytes())
+    if key not in g.cache:
+        own = np.asarray(scales, dtype=np.float64)[None, kept]
+        g.cache[key] = g("Mul", g.columns(X, kept), own)
+    return str(g.cache[key])
+
+
+def _scaled(g: Graph, kernel: ScaledKernel, X: Value, Z: Any) -> Value:
+    key = ("scaled rows", id(Z), np.asarray(kernel.scales).tobytes())
+    if key not in g.cache:
+        g.cache[key] = (kernel.scaled(Z), Z)
+    return kernel_values(g, kernel.kernel, scaled_columns(g, X, kernel.scales), g.cache[key][0])
+
+
 def features(g: Graph, kernel: Any, X: Value) -> Value:
     """f(x) = coef'k(x, landmarks) - offset of a learned kernel, (n, r)."""
     if isinstance(kernel, StackedSubspaceKernel):
@@ -256,6 +274,7 @@ FORMS: dict[type, Callable[[Graph, Any, Value, Any], Value]] = {
     Matern: _matern,
     PairwiseAnova: _anova,
     Polynomial: _polynomial,
+    ScaledKernel: _scaled,
     StackedSubspaceKernel: _learned,
     SubspaceKernel: _learned,
     TransformedKernel: _transformed,

@@ -5,10 +5,21 @@ from typing import Any
 import numpy as np
 
 from kernel_learn import estimators
-from kernel_learn.estimators import InductiveKernel, KernelClassifier, KernelPLSRegressor
+from kernel_learn.estimators import (
+    FeatureScales,
+    InductiveKernel,
+    KernelClassifier,
+    KernelPLSRegressor,
+)
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.interop.onnx.graph import Array, Graph, Value
-from kernel_learn.interop.onnx.kernels import OnnxExportError, features, kernel_values, pairs
+from kernel_learn.interop.onnx.kernels import (
+    OnnxExportError,
+    features,
+    kernel_values,
+    pairs,
+    scaled_columns,
+)
 from kernel_learn.interop.onnx.tables import classifier_features, classifier_proba
 
 EXPORTED: tuple[type, ...] = tuple(
@@ -35,6 +46,8 @@ class ModelGraph:
         """``transform``."""
         if isinstance(self.model, KernelClassifier):
             return classifier_features(self.g, self.model, self.X)
+        if isinstance(self.model, FeatureScales):
+            return scaled_columns(self.g, self.X, self.model.scales_)
         is_metric = isinstance(self.model, InductiveKernel)
         kernel = self.model.embedding_ if is_metric else self.model.kernel_
         return features(self.g, kernel, self.X)
