@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn import estimators
+import kernel_learn.estimators as estimators
 from kernel_learn.estimators import (
     FeatureScales,
     InductiveKernel,
