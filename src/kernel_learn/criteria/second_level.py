@@ -154,6 +154,11 @@ def softmax(logits: Array) -> Array:
     return np.asarray(E / E.sum(axis=1, keepdims=True))
 
 
+def log_softmax(logits: Array) -> Array:
+    D = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(D - np.log(np.exp(D).sum(axis=1, keepdims=True)))
+
+
 def log_losses(proba: Array) -> Array:
     """-log p for every row and class, (n, k)."""
     return np.asarray(-np.log(np.maximum(proba, LEAST_PROBABILITY)))

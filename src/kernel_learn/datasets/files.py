@@ -55,6 +55,7 @@ class NpySource:
                     f"{self.paths[0]} has {shapes[0][0]} rows and {path} has {shape[0]}."
                 )
         self.n_rows = int(shapes[0][0])
+        self.row_bytes = float(shapes[0][1] * self._map(self.paths[0]).dtype.itemsize)  # type: ignore[arg-type]
 
     def _map(self, path: Path) -> Any:
         return np.load(path, mmap_mode="r", allow_pickle=False)

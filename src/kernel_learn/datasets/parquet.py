@@ -62,6 +62,11 @@ class ParquetSource:
         choose_columns(names, self.targets, None, None, self.files[0])
         self.columns = [name for name in wanted if columns is not None or name not in self.targets]
 
+    @property
+    def row_bytes(self) -> float:
+        """Bytes of a row of numbers, about."""
+        return 8.0 * len(self.columns)
+
     @cached_property
     def n_rows(self) -> int:
         return sum(self._parquet.read_metadata(file).num_rows for file in self.files)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
+from importlib import import_module
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
+from kernel_learn.estimators.on_sources import on_sources
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
@@ -89,7 +91,18 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(BaseEstimator):
+class Convertible:
+    """What skl2onnx finds on its way to ONNX."""
+
+    def onnx_parser(self) -> Any:
+        """Asked by skl2onnx of an estimator that it does not know: our converters register then.
+
+        By name, since converters know estimators, and nothing here knows converters.
+        """
+        return import_module("kernel_learn.interop.onnx").introduce(self)
+
+
+class KernelEstimator(Convertible, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
@@ -181,17 +194,21 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     random_state: Any
     stream_needs = Needs()
 
+    @on_sources
     def transform(self, X: Any) -> Array:
         """The learned features of each row.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Rows as at fit; for a precomputed kernel K(X, X_train).
+            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks.
+        out : path, default=None
+            A .npy file that the features are written to, block by block.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_components)
+            Of a source an iterator of them, one for each block; the path with ``out``.
         """
         return self._features(X)
 

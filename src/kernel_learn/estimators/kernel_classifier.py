@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
-from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.parameters import (
@@ -34,7 +34,11 @@ from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ProbabilityClassifier,
+    Convertible,
+    BaseEstimator,
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
@@ -169,11 +173,6 @@ class KernelClassifier(
         self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return self._fitted.machine.proba(self._table(X))
-
     def transform(self, X: Any) -> Array:
         """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
         check_is_fitted(self)
@@ -230,7 +229,8 @@ class KernelClassifier(
         return summarise(self)
 
     def _class_scores(self, X: Any) -> Array:
-        return np.log(np.maximum(self.predict_proba(X), 1e-300))
+        check_is_fitted(self)
+        return np.log(np.maximum(self._fitted.machine.proba(self._table(X)), 1e-300))
 
     def _table(self, X: Any) -> Any:
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))

@@ -81,7 +81,8 @@ class StreamState:
                 capacity=capacity,
             )
         if features is not None:
-            moments = Moments.of(features(X), labels if k is None else one_hot(labels, k), weight)
+            T = labels if k is None else one_hot(labels, k)
+            moments = features.block_moments(X, T, weight)
         if class_sums and k is not None:
             sums = one_hot(labels, k).T * weight @ X
         return cls(

@@ -78,8 +78,8 @@ def number_type(inputs: Any) -> Any:
     return DoubleTensorType if are_double(inputs) else FloatTensorType
 
 
-def onnx_parser(model: Any) -> Any:
-    """What skl2onnx asks an estimator that it does not know; None once it does."""
+def introduce(model: Any) -> Any:
+    """The parser of an estimator that skl2onnx does not know; None once it does."""
     from skl2onnx import get_model_alias
 
     try:
@@ -103,12 +103,6 @@ def onnx_parser(model: Any) -> Any:
         return _parse_sklearn(scope, model, inputs)
 
     return parse_again
-
-
-def introduce() -> None:
-    """Let skl2onnx find its way here from each of our estimators."""
-    for estimator in EXPORTED:
-        estimator.onnx_parser = onnx_parser  # type: ignore[attr-defined]
 
 
 def option(operator: Any, name: str) -> bool:
