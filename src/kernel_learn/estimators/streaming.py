@@ -116,6 +116,8 @@ class _Reading:
             f"pass 2 of 2, {chosen.n_landmarks} landmarks",
             state.n_rows,
         )
+        if self.checkpoint and moments is not None:
+            self.checkpoint.write({"is_summarized": True, "summary": state, "moments": moments})
         if moments is None or not moments.same_rows(state):
             again = 0 if moments is None else moments.n_rows
             raise ValueError(
@@ -154,6 +156,8 @@ class _Reading:
         )
         if found is None:
             raise ValueError("The source has no rows.")
+        if self.checkpoint:
+            self.checkpoint.write({"is_summarized": True, "summary": found})
         return found, held
 
     # -- a source that is read once ----------------------------------------------------
@@ -252,8 +256,6 @@ class _Reading:
             raise
         finally:
             self.progress.end()
-        if self.checkpoint and state is not None:
-            self.checkpoint.write(content(state))
         return state
 
     def _room(self) -> Callable[[LabelledRows], bool]:
