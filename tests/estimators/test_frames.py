@@ -20,8 +20,9 @@ FAST |= {"ExpansionSVC": {"n_points": 4, "max_iter": 5}, "KernelClassifier": {"q
 ESTIMATORS = sorted(name for name in kl.__all__ if hasattr(getattr(kl, name), "fit"))
 BANKS = [name for name in ESTIMATORS if getattr(getattr(kl, name), "accepts_banks", False)]
 
-# Without a kernel of the user's, or with points that are not rows of the sample.
-NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC")
+# Without a kernel of the user's, with points that are not rows of the sample, or with columns
+# that are multiplied.
+NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC", "FeatureScales")
 
 
 def frame_of(library, columns):

@@ -32,6 +32,8 @@ LOCAL = {
     "expansion": kl.ExpansionSVC(n_points=5, max_iter=5),
     "fixed points": kl.ExpansionSVC(n_points=5, move_points=False),
     "NCA": kl.KernelNCA(max_iter=5),
+    "scales": kl.FeatureScales(criterion="alignment", penalty=0.1),
+    "gradients": kl.FeatureScales(),
     "loo weights": kl.HSICSubspace(BANK, weights="loo"),
 }
 

@@ -402,7 +402,7 @@ def explicit(make):
     [
         (bad(regularizer="entropy"), "regularizer='entropy' is not known"),
         (bad(regularizer=object()), "is not known"),
-        (bad(constraints="quadruplets"), "constraints='quadruplets' is not known"),
+        (bad(constraints="quadruplets"), "constraints must be 'pairs'"),
         (bad(slack=0), "slack must be a positive"),
         (bad(slack=np.inf), "slack must be a positive"),
         (bad(regularizer="trace", tau=1.0), "less than 1"),

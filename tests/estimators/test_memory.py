@@ -121,6 +121,21 @@ def test_large_shapes(name, n, d, classes, form, budget):
     assert model.plan_.bytes_needed <= 2 * peak + 2e6
 
 
+@pytest.mark.parametrize("n", [300, 450])
+@pytest.mark.parametrize("landmarks", ["all", 100])
+def test_held_out_parts_are_in_the_plan(n, landmarks):
+    """Of few rows the parts that are scored for the probabilities are as large as the fit."""
+    import tracemalloc
+
+    X, y = np.random.default_rng(0).normal(size=(n, 10)), np.arange(n) % 3
+    kl.SubspaceSVC(landmarks=landmarks, random_state=0).fit(X[:150], y[:150])
+    tracemalloc.start()
+    model = kl.SubspaceSVC(landmarks=landmarks, random_state=0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.2 * model.plan_.bytes_needed <= 2.4 * peak
+
+
 @pytest.mark.parametrize(
     ("n", "d", "classes", "options"),
     [

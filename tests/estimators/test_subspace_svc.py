@@ -3,6 +3,7 @@
 import os
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,8 +20,10 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from kernel_learn import SubspaceSVC
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.datasets import find_data
 from kernel_learn.estimators.distinct import stratified_parts
+from kernel_learn.estimators.probabilities import held_out_in_parts
 from kernel_learn.kernels import Gaussian
 from kernel_learn.solvers.joint import solve_linear
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
@@ -308,9 +311,11 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     options = {"C": 3.0, "uncorrelated": uncorrelated, "random_state": 0}
     model = SubspaceSVC(kernel, landmarks=landmarks, **options)
     prepared = model._prepare(X_s, y_s)
-    held, scores = prepared.held_out(1e-1, 3.0)
-    assert len(held) == len(rows)  # equal rows with one label are one
-    part = stratified_parts(prepared._targets, 5)
+    targets = Targets(np.eye(n_classes)[prepared.labels] * prepared.weight[:, None])
+    held, scores = held_out_in_parts(targets, partial(prepared.score_part, reg=1e-1, C=3.0))
+    assert_array_equal(np.sort(held), np.arange(len(rows)))  # equal rows with one label are one
+    scores = scores[np.argsort(held)]
+    part = stratified_parts(targets, 5)
     if landmarks != "all":
         kernel, features = "linear", prepared.on_axes(np.ones(len(prepared.spectrum.w)))
     else:

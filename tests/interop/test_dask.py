@@ -208,7 +208,7 @@ def test_small_blocks_are_put_together(trees):
     trees.clear()
     big = da.random.default_rng(0).normal(size=(4_000_000, 50), chunks=(100_000, 50))
     source = kl.datasets.blocks.as_source(big, big[:, 0] > 0)
-    source.row_bytes = 400.0
+    source.bytes_each = 400.0
     assert [len(group) for group in source._groups(3200)] == [1] * 40
     assert [len(group) for group in source._groups(1e9)] == [1] * 40  # at most 64 MB
 

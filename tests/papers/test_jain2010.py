@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps
-from kernel_learn.papers.__main__ import load_protocol
+from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps, load_protocol
 
 
 @pytest.fixture

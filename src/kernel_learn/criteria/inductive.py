@@ -67,7 +67,7 @@ class RegularizedDual:
         By Woodbury a system of the size q <= M (M+1)/2 of the non-zero differences.
         """
         M, F = self.constraints.dimension, np.flatnonzero(free)
-        if M * (M + 1) // 2 > NEWTON_SIZE or not hasattr(self.regularizer, "minimizer"):
+        if M * (M + 1) // 2 > NEWTON_SIZE:
             return None
         x, U = linalg.eigh(-self.constraints.combine(z * self.sign), check_finite=False)
         H = divided_differences(self.regularizer, x)

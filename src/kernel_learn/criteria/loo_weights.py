@@ -246,10 +246,16 @@ class GeneralisedCrossValidation:
 
 def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[float, Array, float]:
     """(E, dE/dtheta, dE/dlam)."""
+    error, Q = loo_derivative(np.tensordot(theta, Ks, 1), lam, targets)
+    by_lam = float(np.sum(np.diagonal(Q) / targets.weight))
+    return error, np.einsum("pij,ij->p", Ks, Q), by_lam
+
+
+def loo_derivative(K: Array, lam: float, targets: Targets) -> tuple[float, Array]:
+    """(E, Q = dE/dK), Q symmetric; K is overwritten."""
     w, N = targets.weight, targets.total
-    M = np.tensordot(theta, Ks, 1)
-    M[np.diag_indices(len(M))] += lam / w
-    inverse = linalg.inv(M, check_finite=False, overwrite_a=True)
+    K[np.diag_indices(len(K))] += lam / w
+    inverse = linalg.inv(K, check_finite=False, overwrite_a=True)
     ones = inverse.sum(axis=1)
     B = inverse - np.outer(ones, ones) / ones.sum()
     v, b = B @ targets.Y, np.diagonal(B)[:, None]
@@ -258,8 +264,7 @@ def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[fl
     D = -2 * w[:, None] * residual / N
     S, c = B @ (D / b), np.sum(D * v, axis=1) / b[:, 0] ** 2
     Q = S @ v.T
-    Q = (Q + Q.T) / 2 - (B * c) @ B
-    return error, np.einsum("pij,ij->p", Ks, Q), float(np.sum(np.diagonal(Q) / w))
+    return error, (Q + Q.T) / 2 - (B * c) @ B
 
 
 def centred_trace(K: Array, targets: Targets) -> float:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
+from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightCriterion
 from kernel_learn.representations.base import Array
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.solvers.margin import (
@@ -30,7 +30,7 @@ WARM_STEPS = 2000
 INTERIOR_ROWS = 3000
 
 
-class MarginWeights:
+class MarginWeights(WeightCriterion):
     """min over d of J(d) = sum over machines of the optimum of an SVM with kernel K(d).
 
     K(d) = sum_i d_i K_i, d on the simplex, kernels of trace n (not centred); one machine per
@@ -46,6 +46,8 @@ class MarginWeights:
     strictly inside their box, the Hessian is D_i,F' [K_FF^{-1}] D_j,F, D_i = K_i A, with K_FF
     bordered by the constraint on alpha.
     """
+
+    bank: GramForm
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class MarginWeights:
 
     @property
     def learns_C(self) -> bool:
+        """Whether 1/C is one more weight."""
         return isinstance(self.C, str)
 
     @property
@@ -77,10 +80,10 @@ class MarginWeights:
         return np.concatenate([[0.5], d / 2]) if self.learns_C else d
 
     def shares(self, d: Array) -> Array:
-        """d -> point of the bank's simplex."""
         return self.identity.shares(d) if self.learns_C else d
 
     def learned_C(self, d: Array) -> float:
+        """The C of d."""
         return 1.0 / self.identity.ratio(d) if self.learns_C else float(self.C)
 
     def boxes(self, C: float) -> Array:

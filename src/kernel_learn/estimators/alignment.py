@@ -9,13 +9,20 @@ from sklearn.utils import check_random_state
 from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SUBSPACE,
+    choice,
+)
 from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
-    check_count,
     check_n_components,
-    check_not_negative,
     check_positive,
 )
 from kernel_learn.kernels.warn import warn_user
@@ -93,6 +100,15 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     (178, 3)
     """
 
+    _parameters = SUBSPACE | {
+        "reg": NOT_NEGATIVE,
+        "center": BOOLEAN,
+        "criterion": choice("alignment", "radius_margin"),
+        "init": choice(*INITS) | ARRAY,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -127,14 +143,8 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        self._check_options()
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
-
-    def _check_options(self) -> None:
-        check_not_negative("reg", self.reg, self)
-        check_positive("tol", self.tol, self)
-        check_count("max_iter", self.max_iter, self)
 
     def _check_stream(self) -> None:
         needed = [] if isinstance(self.init, str) else ["init=array"]
@@ -147,7 +157,6 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
             )
 
     def _fit(self, data: Labelled) -> Self:
-        reg = float(self.reg)
         self.classes_ = data.classes
         k = len(data.classes)
         wanted = check_n_components(self.n_components, k, self)
@@ -160,7 +169,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         spectrum = sample.spectrum
         S = sample.spectral_targets(spectrum)
         S, S0 = S[:, :k], S[:, k:]
-        self.reg_ = reg * sample.trace / sample.n
+        self.reg_ = float(self.reg) * sample.trace / sample.n
         label_norm = _label_norm(data.counts, self.center)
         plain = Alignment(spectrum.w, S, label_norm, 0.0)
         start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
@@ -194,29 +203,19 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     ) -> Any:
         if self.criterion == "alignment":
             return Alignment(spectrum.w, S, label_norm, self.reg_)
-        if self.criterion == "radius_margin":
-            check_positive("reg", self.reg, self)
-            blocks = list(sample.spectral_rows(spectrum))
-            A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
-            weight = sample.n * np.concatenate([block[2] for block in blocks])
-            k = len(data.classes)
-            labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
-            signs = one_vs_rest_signs(labels, k)
-            return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
-        raise ValueError(
-            f"AlignmentSubspace(criterion={self.criterion!r}): criterion must be 'alignment' or "
-            "'radius_margin'."
-        )
+        check_positive("reg", self.reg, self)
+        blocks = list(sample.spectral_rows(spectrum))
+        A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
+        weight = sample.n * np.concatenate([block[2] for block in blocks])
+        k = len(data.classes)
+        labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
+        signs = one_vs_rest_signs(labels, k)
+        return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
 
     def _given_start(self, data: Labelled) -> Array:
         """The user's coefficients W (n, l), or none."""
         if isinstance(self.init, str):
-            if self.init in INITS:
-                return np.empty((0, 0))
-            raise ValueError(
-                f"AlignmentSubspace(init={self.init!r}): init must be one of {', '.join(INITS)}, "
-                "or an array of coefficients."
-            )
+            return np.empty((0, 0))
         W = np.asarray(self.init, dtype=np.float64)
         if W.ndim != 2 or len(W) != data.n_given:
             raise ValueError(

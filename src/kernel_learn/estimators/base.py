@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -13,6 +13,8 @@ from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.on_sources import on_sources
+from kernel_learn.estimators.pages import OwnPage
+from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
     Array,
@@ -24,6 +26,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
@@ -53,6 +56,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -65,7 +69,7 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
 
 
 def all_or_nothing(fit: Fit) -> Fit:
-    """A ``fit`` that leaves the estimator exactly as it was unless it succeeds.
+    """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
 
     What an earlier fit learned is gone once a new one succeeds: nothing of two
     fits is ever mixed.
@@ -73,6 +77,7 @@ def all_or_nothing(fit: Fit) -> Fit:
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_parameters(self)
         before = dict(vars(self))
         try:
             for name in before:
@@ -88,7 +93,7 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
@@ -128,6 +133,29 @@ class KernelEstimator(BaseEstimator):
         raise ValueError(
             f"{type(self).__name__} learns from rows, and the state of a stream has none."
         )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep``: those of kernels too, ``kernel__view__gamma`` of a bank.
+
+        ``kernel="gaussian"`` has the parameters of ``Gaussian()``.
+        """
+        params = super().get_params(deep=deep)
+        nested = nested_parameters(self.kernel) if deep else {}
+        return {f"kernel__{name}": value for name, value in nested.items()} | params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
+
+        Returns
+        -------
+        self
+        """
+        inside = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
+        super().set_params(**params)
+        if inside:
+            changes = {key.removeprefix("kernel__"): value for key, value in inside.items()}
+            self.kernel = with_parameters(self.kernel, changes)
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

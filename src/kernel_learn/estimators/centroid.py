@@ -8,8 +8,9 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED
 from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.validation import Array, Labelled, check_count
+from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import Needs, build_features, plan_source
 
@@ -57,6 +58,12 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters = SEEDED | {
+        "kernel": KERNEL,
+        "clusters_per_class": COUNT,
+        "landmarks": LANDMARKS,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -77,12 +84,8 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
-        self._check_options()
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
-
-    def _check_options(self) -> None:
-        check_count("clusters_per_class", self.clusters_per_class, self)
 
     def _check_stream(self) -> None:
         if self.clusters_per_class > 1:
@@ -93,7 +96,7 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
             )
 
     def _fit(self, data: Labelled) -> Self:
-        clusters = self.clusters_per_class
+        clusters = int(self.clusters_per_class)
         self.classes_ = data.classes
         source = data.source
         if clusters > 1:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.validation import Array, Labelled, check_positive
+from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.bank import evaluate_bank
 from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.stationary import CHOICE_ROWS, Stationary
@@ -43,23 +43,11 @@ class LeaveOneOutChoice:
     reg: Any
     plan_: Any
 
-    def _check_regs(self, *rules: str) -> list[float]:
-        """The values to try; ``rules`` are the words that stand for the list of them."""
+    def _regs(self) -> list[float]:
+        """The values to try; a word stands for the list of them."""
         if isinstance(self.reg, str):
-            if self.reg in rules:
-                return list(LOO_REGS)
-            words = " or ".join(map(repr, rules))
-            raise ValueError(
-                f"{type(self).__name__}(reg={self.reg!r}): reg must be a positive number, a list "
-                f"of them, {words}."
-            )
-        try:
-            regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
-        except TypeError:
-            regs = [self.reg]
-        if not regs:
-            raise ValueError(f"{type(self).__name__}(reg=[]): the list of values is empty.")
-        return [check_positive("reg", reg, self) for reg in regs]
+            return list(LOO_REGS)
+        return [float(reg) for reg in ([self.reg] if isinstance(self.reg, Real) else self.reg)]
 
     def _choose_reg(self, sample: Combined, regs: list[float], rewinds: bool = True) -> float:
         """lambda; ``rewinds``: whether the rows can be read again."""

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 
 from kernel_learn.estimators.on_sources import ScoredClassifier, on_sources
+from kernel_learn.estimators.probabilities import ProbabilityMixin
 from kernel_learn.estimators.validation import Array
 
 
@@ -45,17 +45,8 @@ class MachineClassifier(ScoredClassifier):
         return self.classes_[winners]
 
 
-class ProbabilityClassifier(ScoreClassifier):
+class ProbabilityClassifier(ProbabilityMixin, ScoreClassifier):
     """A ``ScoreClassifier`` whose scores are log probabilities up to a constant."""
 
-    @on_sources
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
-        return softmax(self._class_scores(X), axis=1)
-
-    @on_sources
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities, (n_samples, n_classes)."""
-        scores = self._class_scores(X)
-        top = scores.max(axis=1, keepdims=True)
-        return scores - top - np.log(np.sum(np.exp(scores - top), axis=1, keepdims=True))
+    def _logits(self, X: Any) -> Array:
+        return self._class_scores(X)

@@ -17,6 +17,14 @@ from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.distinct import stratified_parts
+from kernel_learn.estimators.parameters import (
+    MOMENT_REGS,
+    NONE,
+    POSITIVE_LIST,
+    SUBSPACE,
+    WEIGHTS,
+    choice,
+)
 from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
@@ -116,6 +124,16 @@ class KernelDiscriminant(
     0.98
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS | choice("learn"),
+            "decision": choice(*DECISIONS),
+            "priors": NONE | POSITIVE_LIST,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -150,18 +168,8 @@ class KernelDiscriminant(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        self._check_options()
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
-
-    def _check_options(self) -> None:
-        self._check_regs("loo", "gcv", "learn")
-        if self.decision not in DECISIONS:
-            raise ValueError(
-                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'auto', "
-                "'ridge', 'centroid' or 'nearest_neighbor'."
-            )
-        self._check_weight_options()
 
     def _check_stream(self) -> None:
         if self.decision == "nearest_neighbor":
@@ -171,7 +179,8 @@ class KernelDiscriminant(
             )
 
     def _fit(self, data: Labelled) -> Self:
-        regs = self._check_regs("loo", "gcv", "learn")
+        regs = self._regs()
+        self._start_weights()
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)

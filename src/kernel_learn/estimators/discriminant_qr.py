@@ -1,16 +1,16 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, KERNEL, MEMORY, NONE, POSITIVE, ParameterTable
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
     check_variance,
 )
 from kernel_learn.kernels.base import Kernel
@@ -67,6 +67,13 @@ class KernelDiscriminantQR(SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "n_components": COUNT | NONE,
+        "reg": POSITIVE,
+        "memory_budget": MEMORY,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -87,12 +94,10 @@ class KernelDiscriminantQR(SubspaceTransformer):
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        check_positive("reg", self.reg, self)
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
 
     def _fit(self, data: Labelled) -> Self:
-        reg = float(self.reg)
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"KernelDiscriminantQR averages rows, and {data.kernel!r} takes rows that cannot "
@@ -112,7 +117,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
         self.base_kernel_ = features.kernels[0]
         sample = MomentForm(features, moments).at(np.ones(1))
         check_variance(sample, self.n_features_in_)
-        self.reg_ = reg * sample.trace / sample.n
+        self.reg_ = float(self.reg) * sample.trace / sample.n
         V, self.eigenvalues_ = solve_centroid_discriminant(
             sample.operator,
             features(features.landmarks),

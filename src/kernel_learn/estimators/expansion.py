@@ -11,11 +11,19 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    SEEDED,
+    choice,
+)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
-    check_count,
-    check_positive,
     class_prices,
 )
 from kernel_learn.kernels import pairwise
@@ -87,6 +95,17 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     1.00
     """
 
+    _parameters = SEEDED | {
+        "kernel": KERNEL,
+        "n_points": COUNT,
+        "C": POSITIVE,
+        "init": choice(*INITS) | ARRAY,
+        "move_points": BOOLEAN,
+        "class_weight": CLASS_WEIGHT,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -122,9 +141,6 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
             Or a source of blocks whose rows fit into memory.
         y : array-like of shape (n_samples,); None for a source
         """
-        C = check_positive("C", self.C, self)
-        tol = check_positive("tol", self.tol, self)
-        check_count("max_iter", self.max_iter, self)
         data = self._rows(X, y)
         if data.kernel.input != "vectors":
             raise ValueError(
@@ -135,12 +151,19 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         self.classes_, self.base_kernel_ = data.classes, data.kernel
         scale = _column_scale(data.X)
         criterion = ExpansionMargin(
-            data.kernel, data.X, self._signs(data), self._boxes(data, C), scale, _machine
+            data.kernel,
+            data.X,
+            self._signs(data),
+            self._boxes(data, float(self.C)),
+            scale,
+            _machine,
         )
         points = self._first_points(data)
         if self.move_points:
             unit, _ = criterion.value_and_gradient(points / scale)
-            result = solve_smooth(criterion, points / scale, tol=tol * unit, max_iter=self.max_iter)
+            result = solve_smooth(
+                criterion, points / scale, tol=self.tol * unit, max_iter=self.max_iter
+            )
             self._store_result(result)
             points = result.point * scale
             if result.status == "stopped":
@@ -157,7 +180,7 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         """k(x, points) of all rows, its features, and their derivatives."""
         points: Any = self.init if not isinstance(self.init, str) else None
         if points is None:
-            points = Landmarks("rpcholesky", check_count("n_points", self.n_points, self))
+            points = Landmarks("rpcholesky", int(self.n_points))
         needs = Needs(rows=ROW_ARRAYS)
         return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
 
@@ -180,14 +203,9 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
                     f"init has shape {points.shape}; points are (n_points, {self.n_features_in_})."
                 )
             return points
-        if self.init not in INITS:
-            raise ValueError(
-                f"ExpansionSVC(init={self.init!r}): init must be one of {', '.join(INITS)}, or "
-                "the points themselves."
-            )
         chosen = select_landmarks(
             self.init,  # type: ignore[arg-type]
-            check_count("n_points", self.n_points, self),
+            int(self.n_points),
             data.kernel,
             data.X,
             data.source.summary.rows,

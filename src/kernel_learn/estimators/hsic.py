@@ -11,6 +11,15 @@ from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDepend
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    FUNCTION,
+    MOMENT_REGS,
+    SUBSPACE,
+    WEIGHTS,
+    choice,
+)
 from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
@@ -145,6 +154,16 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
     (178, 2)
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS,
+            "uncorrelated": BOOLEAN,
+            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -198,16 +217,12 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         -------
         self
         """
-        self._check_options()
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
 
-    def _check_options(self) -> None:
-        self._check_regs("loo", "gcv")
-        self._check_weight_options()
-
     def _fit(self, data: Labelled) -> Self:
-        regs = self._check_regs("loo", "gcv")
+        regs = self._regs()
+        self._start_weights()
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         source, mixing = self._labels(data)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,11 +23,19 @@ from kernel_learn.criteria.measure import (
 )
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.parameters import (
+    ANYTHING,
+    COUNT,
+    NONE,
+    POSITIVE,
+    SUBSPACE,
+    Read,
+    choice,
+    instance,
+)
 from kernel_learn.estimators.validation import (
     Array,
     check_labels,
-    check_n_components,
-    check_positive,
     check_spread,
     copied_bytes,
     encode_labels,
@@ -164,6 +171,19 @@ default="pairs"
     True
     """
 
+    _parameters = SUBSPACE | {
+        "regularizer": Read(partial(as_regularizer, tau=1.0)),
+        "constraints": choice(*KINDS) | instance(Constraints, "a set of constraints"),
+        "n_constraints": COUNT | NONE,
+        "slack": POSITIVE,
+        "tau": POSITIVE,
+        "unlabeled": ANYTHING,
+        "components": choice("kernel", "metric"),
+        "solver": choice(*SOLVERS),
+        "tol": POSITIVE,
+        "max_iter": COUNT | NONE,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -215,7 +235,7 @@ default="pairs"
         -------
         self
         """
-        regularizer = self._check_parameters()
+        regularizer = self._regularizer()
         rng = check_random_state(self.random_state)
         data = self._validate(X, y, constraints, rng)
         self.plan_, landmarks = self._plan(data)
@@ -276,34 +296,19 @@ default="pairs"
             np.fill_diagonal(D, 0.0)
         return D
 
-    def _check_parameters(self) -> Any:
-        check_positive("slack", self.slack, self)
-        check_positive("tol", self.tol, self)
-        check_n_components(self.n_components, 1, self)
-        for name in ("n_constraints", "max_iter"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(
-                    f"InductiveKernel({name}={value!r}): {name} must be a positive integer, "
-                    "or None."
-                )
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} is not known; choose one of {SOLVERS}.")
-        if self.components not in ("kernel", "metric"):
-            raise ValueError(f'components={self.components!r}: choose "kernel" or "metric".')
-        tau = check_positive("tau", self.tau, self)
-        if self.regularizer == "trace" and tau >= 1:
+    def _regularizer(self) -> Any:
+        if self.regularizer == "trace" and self.tau >= 1:
             raise ValueError(
                 f"InductiveKernel(tau={self.tau!r}): tau is relative to the value from which on "
                 "the learned kernel is zero, so it must be less than 1."
             )
-        regularizer = as_regularizer(self.regularizer, tau)
+        regularizer = as_regularizer(self.regularizer, float(self.tau))
         if self.solver == "bregman" and self.regularizer != "logdet":
             raise ValueError(
                 'solver="bregman" projects in closed form, which logdet alone allows; '
                 'use "quasi-newton".'
             )
-        if self.solver == "uzawa" and np.isfinite(getattr(regularizer, "domain", np.inf)):
+        if self.solver == "uzawa" and np.isfinite(regularizer.domain):
             raise ValueError(
                 'solver="uzawa" takes steps of fixed length, and the dual of this regulariser '
                 'has a boundary that they would cross; use "quasi-newton" or "bregman".'
@@ -350,11 +355,6 @@ default="pairs"
     def _draw(
         self, source: ArraySource, y: Any, kind: Any, rng: np.random.RandomState
     ) -> Constraints:
-        if kind not in KINDS:
-            raise ValueError(
-                f"constraints={kind!r} is not known. Give one of {', '.join(map(repr, KINDS))}, or "
-                "a set of constraints from kernel_learn.constraints."
-            )
         if y is None:
             raise ValueError(
                 "InductiveKernel requires y to be passed, but the target y is None. "
@@ -594,10 +594,12 @@ class _RowTable:
 
 
 def stack_sparse(parts: list[Any]) -> Any:
+    """Sparse rows below each other, CSR."""
     return sparse.vstack(parts, format="csr")
 
 
 def warn_of_contradictions(constraints: Constraints) -> None:
+    """Say how many pairs are listed as similar and as dissimilar."""
     n = sum(family.contradictions() for family in constraints.families if isinstance(family, Pairs))
     if n:
         warn_user(
@@ -609,6 +611,7 @@ def warn_of_contradictions(constraints: Constraints) -> None:
 def transformed_kernel(
     features: FeatureMap, weights: Array, V: Array, alpha: float
 ) -> TransformedKernel:
+    """alpha (k - z'z) + sum_i weights_i (v_i'z)^2 as a kernel on any rows."""
     kept = np.abs(weights) > 1e-14 * max(1.0, float(np.abs(weights).max(initial=0.0)))
     expanded = features.expand(V[:, kept], np.zeros(len(V)))
     return TransformedKernel(

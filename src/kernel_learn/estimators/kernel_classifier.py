@@ -1,5 +1,6 @@
 """KernelClassifier: a classifier for tables that needs no tuning."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,15 +13,29 @@ from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
+from kernel_learn.estimators.pages import OwnPage
+from kernel_learn.estimators.parameters import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT,
+    JOBS,
+    LIST,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SEEDED,
+    choice,
+    instance,
+)
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
-from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, OwnPage, BaseEstimator
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
@@ -89,6 +104,17 @@ class KernelClassifier(
     True
     """
 
+    _parameters = SEEDED | {
+        "quality": choice(*QUALITIES),
+        "max_members": COUNT,
+        "categorical": choice("auto") | NONE | LIST,
+        "column_groups": NONE | instance(Mapping, "a dict of names to lists of columns"),
+        "class_weight": CLASS_WEIGHT,
+        "time_budget": POSITIVE | NONE,
+        "n_jobs": JOBS,
+        "verbose": BOOLEAN | NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         *,
@@ -139,16 +165,10 @@ class KernelClassifier(
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
-        self._check_parameters()
         seed = 0 if self.random_state is None else _seed(self.random_state)
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return self._fitted.machine.proba(self._table(X))
 
     def transform(self, X: Any) -> Array:
         """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
@@ -182,42 +202,40 @@ class KernelClassifier(
 
     @property
     def members_(self) -> Members:
+        """What predicts, with weights; prints as a table."""
         check_is_fitted(self)
         return Members(self._fitted.members)
 
     @property
     def feature_relevance_(self) -> Array:
+        """Share of each column in the squared gradient of a fit, (n_features_in_,)."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
 
     @property
     def feature_relevance_std_(self) -> Array:
+        """How much it varies between five parts of the rows."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[1]
 
     @property
     def kernel_(self) -> Any:
+        """sum of weight * kernel / mean diagonal, each on its view."""
         check_is_fitted(self)
         return self._fitted.machine.kernel_object()
 
     @property
     def summary_(self) -> str:
+        """What was found, in words."""
         check_is_fitted(self)
         return summarise(self)
 
     def _class_scores(self, X: Any) -> Array:
-        return np.log(np.maximum(self.predict_proba(X), 1e-300))
+        check_is_fitted(self)
+        return np.log(np.maximum(self._fitted.machine.proba(self._table(X)), 1e-300))
 
     def _table(self, X: Any) -> Any:
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
-
-    def _check_parameters(self) -> None:
-        if self.quality not in QUALITIES:
-            names = ", ".join(map(repr, QUALITIES))
-            raise ValueError(f"KernelClassifier(quality={self.quality!r}): choose one of {names}.")
-        check_count("max_members", self.max_members, self)
-        if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget, self)
 
     def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
         rows, targets = prepared.rows, prepared.rows.targets

@@ -8,6 +8,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernel_learn.datasets.blocks import ArrayRows
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch
+from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import (
     READ_ROWS,
     check_stream,
@@ -35,7 +36,7 @@ def _can_grow(estimator: Any) -> bool:
 
 
 class PartialFit:
-    """A mixin for estimators that learn from moments: ``_check_options()``, ``_fit(data)``.
+    """A mixin for estimators that learn from moments: ``_fit(data)``.
 
     Fitted by ``partial_fit``: ``state_``, a value. ``a.state_ + b.state_`` is that of the
     rows of both, and ``fit(state)`` gives its model.
@@ -81,7 +82,7 @@ class PartialFit:
         for name in [name for name in vars(self) if _is_fitted_name(name)]:
             if state is None or name not in LASTING:
                 delattr(self, name)
-        self._check_options()  # type: ignore[attr-defined]
+        check_parameters(self)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -140,7 +141,7 @@ class PartialFit:
         if is_late and "state_" in own and "kernel_" not in own:
             before = dict(own)
             try:
-                self._check_options()  # type: ignore[attr-defined]
+                check_parameters(self)
                 self._fit(self._state_training(own["state_"]))  # type: ignore[attr-defined]
             except BaseException:
                 own.clear()

@@ -7,6 +7,7 @@ from sklearn.utils import Tags
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
 from kernel_learn.estimators.on_sources import ScoredRegressor, on_sources
+from kernel_learn.estimators.parameters import SUBSPACE
 from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
 from kernel_learn.representations import Needs
@@ -17,6 +18,8 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
+
+    _parameters = SUBSPACE
 
     def __init__(
         self,
@@ -32,9 +35,6 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
-
-    def _check_options(self) -> None:
-        check_n_components(self.n_components, 1, self)
 
     def _solve(self, data: Training, default: int) -> None:
         wanted = check_n_components(self.n_components, default, self)
@@ -91,7 +91,6 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
         """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
-        self._check_options()
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
 
@@ -146,7 +145,6 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         checkpoint : path, default=None
             See :meth:`HSICSubspace.fit`.
         """
-        self._check_options()
         with self._training(X, y, sample_weight, values=True, checkpoint=checkpoint) as data:
             return self._fit(data)
 

@@ -3,23 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
-from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.calibration import log_probabilities, probabilities, scaled
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
+from kernel_learn.estimators.parameters import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    POSITIVE,
+    REGS,
+    SUBSPACE,
+    WEIGHTS,
+    check_parameters,
+    choice,
+)
+from kernel_learn.estimators.probabilities import HELD_OUT_ROWS, SharpenedScores, fit_sharpness
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -37,12 +44,17 @@ from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
+
+def parts_bytes(n: int, M: int) -> float:
+    """Of four parts of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
+    m = min(n, HELD_OUT_ROWS)
+    return 8.0 * m * (3.0 * m + min(M, n) / 2)
+
+
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
-EXACT_NEEDS = Needs(exact=5.5, rows=3.5)
-BANK_NEEDS = Needs(exact=5.5, weights=6.0)
-# Rows whose held-out scores decide the temperature of predict_proba, and parts of them.
-CALIBRATION_ROWS, PARTS = 400, 5
+EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
+BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
 # Machines of the parts need not be exact to the last digit where they are dear.
 PART_TOL, PART_STEPS = 1e-3, 200
 
@@ -60,7 +72,9 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceTransformer):
+class SubspaceSVC(
+    LeaveOneOutChoice, WeightLearner, SharpenedScores, MachineClassifier, SubspaceTransformer
+):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -158,7 +172,10 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
     sharpness_ : float
-        The factor on decision values in ``predict_proba``.
+        The factor on decision values in ``predict_proba``: that of least log
+        loss on held-out scores of up to 400 training rows, in five parts. Subspace
+        and machines of four of them, from the kernel values that are there,
+        score the fifth.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
     classes_ : ndarray of shape (n_classes,)
@@ -180,6 +197,18 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
     >>> bool(model.gap_ < 1e-6 * model.upper_bound_)
     True
     """
+
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "C": POSITIVE,
+            "reg": REGS,
+            "uncorrelated": BOOLEAN,
+            "method": choice("exact", "alternating"),
+            "class_weight": CLASS_WEIGHT,
+        }
+    )
 
     def __init__(
         self,
@@ -228,10 +257,11 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         -------
         self
         """
-        regs, C = self._check_regs("loo"), self._check_parameters()
+        self._start_weights()
+        regs = self._regs()
         rows = self._prepare(X, y, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, C)
+        problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
         descent = (self.history_, self.n_iter_)
         self._store(solution, rows, problem, coordinates)
@@ -252,9 +282,9 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
         reg before. The landmarks are the rows of X if the
         plan is exact (each row once if rows are repeated).
         """
-        self._check_parameters()
+        check_parameters(self)
         if regs is None:
-            regs = self._check_regs()
+            regs = [self.reg]
         regs = [check_positive("reg", reg, self) for reg in regs]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
@@ -286,37 +316,6 @@ class SubspaceSVC(LeaveOneOutChoice, WeightLearner, MachineClassifier, SubspaceT
 
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
-
-    def predict_proba(self, X: Any) -> Array:
-        """softmax(sharpness_ * scores), (n_samples, n_classes).
-
-        ``sharpness_`` minimises the log loss of held-out scores of up to 400
-        training rows, in five parts: subspace and machines of four of them, from
-        the kernel values that are there, score the fifth. The likeliest class
-        is always the predicted one.
-        """
-        check_is_fitted(self)
-        return probabilities(self.decision_function(X), self.sharpness_)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of ``predict_proba``, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return log_probabilities(self.decision_function(X), self.sharpness_)
-
-    def _check_parameters(self) -> float:
-        self._check_weight_options()
-        if self.method not in ("exact", "alternating"):
-            raise ValueError(
-                f"SubspaceSVC(method={self.method!r}): method must be 'exact' or 'alternating'."
-            )
-        check_positive("tol", self.tol, self)
-        whole = isinstance(self.max_iter, Integral) and not isinstance(self.max_iter, bool)
-        if self.max_iter is not None and not (whole and self.max_iter >= 1):
-            raise ValueError(
-                f"SubspaceSVC(max_iter={self.max_iter!r}): max_iter must be a positive integer, "
-                "or None."
-            )
-        return check_positive("C", self.C, self)
 
     def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
         data = self._choose_width(validate_labelled(self, X, y), regs)
@@ -503,41 +502,22 @@ class _Rows:
         return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
 
     def sharpness(self, reg: float, C: float) -> float:
-        """The temperature from held-out scores; 1 if no row can be held out."""
-        rows, scores = self.held_out(reg, C)
-        if not len(rows):
-            return 1.0
-        return fit_temperature(scaled(scores, 1.0), self._targets.take(rows))[0]
+        """The factor on decision values, from scores of rows held out."""
+        targets = Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
+        return fit_sharpness(targets, partial(self.score_part, reg=reg, C=C))
 
-    @cached_property
-    def _targets(self) -> Targets:
-        return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
-
-    def held_out(self, reg: float, C: float) -> tuple[Array, Array]:
-        """Rows, and what subspace and machines of the other parts say of them, (m, n_machines).
-
-        A class's only row is in every part that learns, and not held out.
-        """
-        targets, chosen = self._targets, np.arange(len(self.labels))
-        if len(chosen) > CALIBRATION_ROWS:
-            chosen = stratified_rows(targets, CALIBRATION_ROWS)
-        labels = self.labels[chosen]
-        part = stratified_parts(targets.take(chosen), PARTS)
-        part[np.bincount(labels, minlength=self.n_classes)[labels] < 2] = -1
-        A = self.on_axes(np.ones(len(self.spectrum.w)), chosen)
-        signs = one_vs_rest_signs(labels, self.n_classes)
-        scores = np.zeros(signs.shape)
-        for fold in np.unique(part[part >= 0]):
-            inside, outside = part != fold, part == fold
-            w = self.weight[chosen[inside]]
-            F, F_new = self._features_of_part(A[inside], A[outside], w, reg)
-            boxes = C * self.price[labels[inside]] * w
-            problem = JointProblem(F, signs[inside], boxes, self.n_components, F @ F.T)
-            solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
-            V = solution.directions @ solution.coef.T
-            scores[outside] = F_new @ V + solution.machines.intercept
-        kept = part >= 0
-        return chosen[kept], scores[kept]
+    def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
+        """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
+        axes, weight = np.ones(len(self.spectrum.w)), self.weight[inside]
+        F, F_new = self._features_of_part(
+            self.on_axes(axes, inside), self.on_axes(axes, outside), weight, reg
+        )
+        signs = one_vs_rest_signs(self.labels[inside], self.n_classes)
+        boxes = C * self.price[self.labels[inside]] * weight
+        problem = JointProblem(F, signs, boxes, self.n_components, F @ F.T)
+        solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
+        V = solution.directions @ solution.coef.T
+        return np.asarray(F_new @ V + solution.machines.intercept)
 
     def _features_of_part(
         self, A: Array, A_new: Array, weight: Array, reg: float

@@ -9,10 +9,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
 from kernel_learn.criteria.loo_weights import Descent, learn_bank_weights
-from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
-from kernel_learn.solvers.choice import check_solver, solve_simplex
+from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
 
@@ -69,18 +69,9 @@ class WeightLearner:
     max_iter: int | None
     history_: Any
 
-    def _check_weight_options(self) -> None:
+    def _start_weights(self) -> None:
         self.gap_, self.n_iter_ = 0.0, 1
         self.history_: tuple[dict[str, float], ...] = ()
-        check_solver(self.solver, self)
-        check_positive("tol", self.tol, self)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter, self)
-        if isinstance(self.weights, str) and self.weights not in WEIGHT_RULES:
-            raise ValueError(
-                f"{type(self).__name__}(weights={self.weights!r}): weights must be 'learn', "
-                "'loo', 'uniform', 'alignment' or one number per kernel."
-            )
 
     @property
     def _weighs_by_loo(self) -> bool:
@@ -102,22 +93,22 @@ class WeightLearner:
         check_alive(form, names)
         criterion = make_criterion(form)
         search = Search(criterion)
-        concave, descent = getattr(criterion, "concave", False), None
+        descent = None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
             search.evaluate(lift(criterion, point))
             result = Result(
                 search.point, search.value, gap=search.gap, history=tuple(search.history)
             )
-        elif concave:
+        elif criterion.concave:
             result = solve_vertices(search, vertices_of(form))
         else:
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
             result = solve_simplex(search, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
-        theta = form.theta_at(inner_point(criterion, result.point))
+        theta = form.theta_at(criterion.shares(result.point))
         self._store_weights(theta, names, result)
-        if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
+        if criterion.concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
             best = min(criterion.evaluate(d).value for d in vertices_of(form))
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
@@ -205,11 +196,6 @@ class WeightLearner:
                 "tol, or try another solver.",
                 ConvergenceWarning,
             )
-
-
-def inner_point(criterion: Any, point: Array) -> Array:
-    """The point of the bank's simplex, where a criterion has one more coordinate."""
-    return criterion.shares(point) if hasattr(criterion, "shares") else point
 
 
 def lift(criterion: SimplexProblem, d: Array) -> Array:

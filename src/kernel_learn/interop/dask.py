@@ -92,6 +92,7 @@ def result_of(
     start: int | None,
     X: Any,
 ) -> Any:
+    """What a method gives for one block; what is wrong is named by block and row."""
     if raw_length(RawBlock(X)) == 0:
         return none
     try:
@@ -119,10 +120,12 @@ class OpenPart:
 
 
 def as_numpy(values: Any) -> Any:
+    """A column of a frame as an array."""
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
 def as_list(names: Any) -> list[Any]:
+    """One name or several, as several."""
     return list(names) if isinstance(names, list) else [names]
 
 
@@ -130,6 +133,7 @@ def as_list(names: Any) -> list[Any]:
 
 
 def is_frame(X: Any) -> bool:
+    """Whether X is a Dask data frame, not a series or an array."""
     return hasattr(X, "divisions") and hasattr(X, "columns")
 
 
@@ -143,6 +147,7 @@ def is_column(X: Any, names: Any) -> bool:
 
 
 def n_blocks(X: Any) -> int:
+    """How many blocks of rows a collection has."""
     return int(X.npartitions) if hasattr(X, "divisions") else len(X.chunks[0])
 
 

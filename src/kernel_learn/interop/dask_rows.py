@@ -62,7 +62,7 @@ class SpreadRows:
         self.n_rows = None if self.sizes is None else sum(self.sizes)
         self.part_bytes = part_bytes
         self._identity = identity
-        self.row_bytes, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
+        self.bytes_each, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
 
     def identity(self) -> dict[str, Any]:
         return self._identity
@@ -80,21 +80,21 @@ class SpreadRows:
             if head is not None:
                 self._typical, raw = head
                 for rows in blocks.cut(number, 0, raw, READ_ROWS):
-                    self.row_bytes, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
+                    self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
                 return
 
     def summary(self, blocks: CheckedBlocks, class_sums: bool, progress: Any) -> StreamState | None:
         """The state of all rows without moments."""
-        if not self.row_bytes:
+        if not self.bytes_each:
             return None
         n = self._typical * len(self.parts) if self.n_rows is None else self.n_rows
         share = SPARE * self._capacity / n
         last = np.uint64(share * 2.0**64) if share < 1 else None
         work = _Summarize(detached(blocks), last, class_sums)
-        entries = max(1.0, self.row_bytes / 8)
+        entries = max(1.0, self.bytes_each / 8)
         groups = self._groups(TASK_SECONDS * ENTRIES / entries)
         kept = min(self._capacity, n)
-        held = (ARITY + 1) * kept * self.row_bytes
+        held = (ARITY + 1) * kept * self.bytes_each
         found: StreamState | None = self._add_up(work, groups, held, progress)
         summary = None if found is None else found.summary
         if last is not None and summary is not None and len(summary.keys) < summary.capacity:
@@ -116,7 +116,7 @@ class SpreadRows:
     ) -> StreamState | None:
         """The state of all rows with moments of the features, without a summary."""
         M = features.dimension
-        entries, landmarks = max(1.0, self.row_bytes / 8), n_rows(features.landmarks)
+        entries, landmarks = max(1.0, self.bytes_each / 8), n_rows(features.landmarks)
         per_row = 2.0 * landmarks * (entries * len(features.kernels) + M) + M**2
         groups = self._groups(TASK_SECONDS * OPERATIONS / per_row)
         work = _AddMoments(detached(blocks), features, classes, block_rows)
@@ -137,7 +137,7 @@ class SpreadRows:
 
     def _groups(self, rows: float) -> list[list[int]]:
         """Blocks that one task takes: together about so many rows, not too many bytes."""
-        rows = min(rows, TASK_BYTES / max(1.0, self.row_bytes))
+        rows = min(rows, TASK_BYTES / max(1.0, self.bytes_each))
         groups: list[list[int]] = []
         count = np.inf
         for number in range(len(self.parts)):
@@ -171,7 +171,7 @@ class SpreadRows:
     @property
     def _block_bytes(self) -> float:
         """Of the largest block, or of several that are put together."""
-        return max(self.part_bytes, min(TASK_BYTES, self._typical * self.row_bytes))
+        return max(self.part_bytes, min(TASK_BYTES, self._typical * self.bytes_each))
 
     def _check_memory(self, amount: float) -> None:
         rows = self._typical if self.sizes is None else max(self.sizes, default=0)
@@ -301,6 +301,7 @@ def detached(blocks: CheckedBlocks) -> CheckedBlocks:
 
 
 def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[LabelledRows]:
+    """The rows of blocks, looked at, at most so many at a time."""
     checked = copy(checked)  # threads share what is in the graph
     for number, offset, raw in blocks:
         try:

@@ -22,6 +22,7 @@ Task = Callable[[list[int], list[Any]], Any]  # numbers of blocks, and the block
 
 
 def need_dask() -> Any:
+    """Dask with its arrays."""
     try:
         import dask
         import dask.array
@@ -77,6 +78,7 @@ class Tree:
 
 
 def itself(value: Any) -> Any:
+    """A value as the result of a task, which every task that needs it refers to."""
     return value
 
 

@@ -11,7 +11,12 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from kernel_learn._version import __version__
-from kernel_learn.estimators import ExpansionSVC, KernelClassifier, KernelDiscriminantQR
+from kernel_learn.estimators import (
+    ExpansionSVC,
+    FeatureScales,
+    KernelClassifier,
+    KernelDiscriminantQR,
+)
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows
@@ -113,6 +118,8 @@ def _what_is_carried(model: Any) -> str:
         return f"each in {count} view{'s' * (count > 1)}"
     if carried_rows(model):
         return ""
+    if isinstance(model, FeatureScales):
+        return "it holds scales of columns"
     if model.base_kernel_.input == "matrix":
         return "its rows were a kernel matrix"
     if model.plan_.representation == "explicit":

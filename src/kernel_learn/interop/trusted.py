@@ -27,6 +27,7 @@ OURS = (
     "kernel_learn.estimators.discriminant.KernelDiscriminant",
     "kernel_learn.estimators.discriminant_qr.KernelDiscriminantQR",
     "kernel_learn.estimators.expansion.ExpansionSVC",
+    "kernel_learn.estimators.feature_scales.FeatureScales",
     "kernel_learn.estimators.hsic.HSICSubspace",
     "kernel_learn.estimators.inductive.InductiveKernel",
     "kernel_learn.estimators.judging.Judged",
@@ -75,6 +76,7 @@ OURS = (
     "kernel_learn.kernels.dot_product.Polynomial",
     "kernel_learn.kernels.low_rank.LowRank",
     "kernel_learn.kernels.precomputed.Precomputed",
+    "kernel_learn.kernels.scaled.ScaledKernel",
     "kernel_learn.kernels.stationary.ChiSquared",
     "kernel_learn.kernels.stationary.Exponential",
     "kernel_learn.kernels.stationary.Gaussian",
@@ -89,6 +91,8 @@ OURS = (
     "kernel_learn.kernels.viewed.ViewKernel",
     "kernel_learn.representations.landmarks.Landmarks",
     "kernel_learn.representations.plan.Plan",
+    "kernel_learn.tables.columns.Columns",
+    "kernel_learn.tables.model.TableModel",
 )
 
 # Of others, where our models hold them.
@@ -111,6 +115,7 @@ OTHERS = {
 # What skrub's TableVectorizer is made of, for each version that was looked at.
 SKRUB = {
     "0.11": {
+        "skrub._apply_to_cols.ApplyToCols": OBJECT,
         "skrub._apply_to_each_col.ApplyToEachCol": OBJECT,
         "skrub._check_input.CheckInputDataFrame": OBJECT,
         "skrub._clean_categories.CleanCategories": OBJECT,

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from kernel_learn.solvers.bundle import solve_bundle
 from kernel_learn.solvers.result import Result
@@ -40,12 +39,3 @@ def solve_simplex(
         return result
     more = solve_bundle(search, tol=tol, max_iter=left)
     return replace(more, n_iter=result.n_iter + more.n_iter)
-
-
-def check_solver(name: Any, owner: Any) -> str:
-    if isinstance(name, str) and (name == "auto" or name in SOLVERS):
-        return name
-    raise ValueError(
-        f"{type(owner).__name__}(solver={name!r}): the solvers are 'auto', "
-        f"{', '.join(map(repr, SOLVERS))}."
-    )

@@ -1,7 +1,7 @@
 """The papers' semidefinite programs by CVXPY and Clarabel: the oracle and the teaching version."""
 
 import warnings
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
 
+@runtime_checkable
 class SemidefiniteProblem(SimplexProblem, Protocol):
     """A problem on the simplex that can also be written with linear matrix inequalities."""
 
@@ -27,7 +28,7 @@ def solve_sdp(
     """
     cp = import_cvxpy()
     search = problem if isinstance(problem, Search) else Search(problem)
-    if not hasattr(search.problem, "semidefinite"):
+    if not isinstance(search.problem, SemidefiniteProblem):
         raise ValueError(f"{type(search.problem).__name__} has no semidefinite form.")
     d = cp.Variable(search.problem.size, nonneg=True)
     objective, constraints = search.problem.semidefinite(cp, d)
@@ -55,6 +56,7 @@ def solve_sdp(
 
 
 def import_cvxpy() -> Any:
+    """CVXPY, or an error that names the extra."""
     try:
         import cvxpy
     except ImportError as error:
