@@ -17,8 +17,7 @@ PATHS = {
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel KernelClassifier
         KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML KernelMMC KernelNCA
         KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA Landmarks MultiKernelSVC
-        SubspaceSVC __version__ constraints describe inspection kernels load metrics presets
-        save""",
+        SubspaceSVC __version__ constraints describe kernels load metrics presets save""",
     "kernel_learn.constraints": "ClassProbabilities Constraints Pairs Similarities Triplets",
     "kernel_learn.criteria.kernel_weights": "KimDiscriminant LabelResolvent",
     "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace",
@@ -43,16 +42,14 @@ PATHS = {
         ArraySource Block Combined FeatureMap FeatureSample Gram GramForm Landmarks MomentForm
         Moments Needs Plan Representation Size Source Summary build_features plan plan_source
         represent select_landmarks""",
-    "kernel_learn.report": "gather_facts judge_new_rows render",
-    "kernel_learn.tables": "Columns TableError TableModel look_at_columns read_blocks read_table",
     "kernel_learn.testing": "check_kernel",
 }
 EXPORTED = sorted(
     {
         value
-        for path in PATHS
+        for path, names in PATHS.items()
         for module in [importlib.import_module(path)]
-        for value in [getattr(module, name) for name in dir(module)]
+        for value in [getattr(module, n, None) for n in {*vars(module), *names.split()}]
         if inspect.isclass(value) and value.__module__.startswith("kernel_learn.")
     },
     key=lambda value: (value.__module__, value.__name__),

@@ -65,6 +65,21 @@ def test_fit_says_what_it_found(folder):
     }
 
 
+def test_onnx_gives_the_same_classes(folder):
+    runtime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("skl2onnx")
+    words = ["fit", folder / "wine.csv", "-t", "cultivar", "-o", folder / "o.skops"]
+    run(*words, "--onnx", folder / "o.onnx", *FAST)
+    session = runtime.InferenceSession(folder / "o.onnx")
+    table = pd.read_csv(folder / "wine.csv").drop(columns="cultivar")
+    feed = {one.name: table[[one.name]].to_numpy(dtype=float) for one in session.get_inputs()}
+    (label,) = session.run(["label"], feed)
+    np.testing.assert_array_equal(label.ravel(), kl.load(folder / "o.skops").predict(table))
+    words = ["fit", folder / "patients.csv", "-t", "diagnosis", "-o", folder / "o.skops"]
+    _, err = run(*words, "-m", "KernelDiscriminant", "--onnx", folder / "e.onnx")
+    assert "begins after the encoders" in err and (folder / "e.onnx").exists()
+
+
 def test_predict_by_name_with_ids_and_probabilities(folder):
     table = pd.read_csv(folder / "patients.csv")
     new = table[table.columns[::-1]].drop(columns="diagnosis").assign(extra=1, smoker="sometimes")

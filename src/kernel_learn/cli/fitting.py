@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +156,7 @@ def write_report(
 
 def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
     """The estimator behind the encoders; which ONNX does not know."""
-    export_onnx = import_module("kernel_learn.interop.onnx").export_onnx
+    from kernel_learn.interop.onnx import export_onnx
 
     rows = model.encode(frame.iloc[:10])
     with whole_file(path) as part:
