@@ -46,6 +46,7 @@ def read_training(
     """
     reading = _Reading(estimator, source, values, checkpoint)
     yield reading.training()
+    reading.progress.finish()
     if reading.checkpoint:
         reading.checkpoint.remove()
 
@@ -105,6 +106,7 @@ class _Reading:
             if state.summary.n_known is None:
                 return self._as_arrays(list(self.blocks.read(self.read_rows)))
             return replace(data, source=PooledSource(state, chosen))
+        self.progress.say(f"{chosen}; {chosen.price}")
         if moments is None:
             features = self.estimator._stream_features(data, chosen)
         else:
@@ -130,7 +132,8 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
-        return self._training(PooledSource(state, chosen), state.classes)
+        pool = PooledSource(state, chosen, read=self.blocks.read)
+        return self._training(pool, state.classes)
 
     def _summarize(
         self, state: StreamState | None
@@ -184,6 +187,7 @@ class _Reading:
         features: Any = state.features
         self.kernels = features.kernels
         chosen = self._open_plan(state)
+        self.progress.say(f"{chosen}")
         found = self._add(
             state,
             rebatch(blocks, chosen.block_rows),
