@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.on_sources import on_sources
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
@@ -56,6 +57,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -102,7 +104,7 @@ class Convertible:
         return import_module("kernel_learn.interop.onnx").introduce(self)
 
 
-class KernelEstimator(Convertible, BaseEstimator):
+class KernelEstimator(Convertible, OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
