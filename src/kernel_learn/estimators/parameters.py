@@ -115,7 +115,7 @@ REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
 CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
 
-VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or _is_whole(v, 0))
+VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or is_whole(v, 0))
 
 ParameterTable = dict[str, Condition | Read]
 # What all estimators share that draw, those of a subspace, and those that weigh kernels.
