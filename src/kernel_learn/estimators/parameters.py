@@ -71,6 +71,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: int) -> bool:
+    """A whole number, and no boolean, of at least so much."""
     return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
 
 
