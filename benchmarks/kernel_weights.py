@@ -10,11 +10,11 @@ from timing import best_times, report
 
 from kernel_learn import HSICSubspace
 from kernel_learn.criteria.kernel_weights import KimDiscriminant, LabelResolvent
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights, SubspaceMarginWeights
 from kernel_learn.kernels import gaussian_bank
 from kernel_learn.representations import GramForm
 from kernel_learn.solvers.choice import solve_simplex
+from kernel_learn.solvers.margin import one_vs_rest_signs
 
 X, y = load_digits(return_X_y=True)
 X = X / 16 * 3

@@ -10,6 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import scale
 
 from kernel_learn import HSICSubspace
+from kernel_learn.inspection import EmbeddingDisplay
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
 MODELS = {
@@ -27,19 +28,19 @@ def main():
     figure = Figure(figsize=(7.8, 3.3), layout="constrained")
     for panel, (title, model) in zip(figure.subplots(1, 3), MODELS.items(), strict=True):
         F_train, F_test = model.fit(X_train, y_train).transform(X_train), model.transform(X_test)
-        for label in range(3):
-            train, test = y_train == label, y_test == label
-            panel.scatter(*F_train[train].T, s=26, marker="x", lw=0.9, color=f"C{label}")
-            panel.scatter(*F_test[test].T, s=20, color=f"C{label}", alpha=0.45, lw=0)
+        display = EmbeddingDisplay.from_estimator(
+            model, X_train, y_train, X_new=X_test, y_new=y_test, ax=panel
+        )
+        display.ax_.get_legend().remove()
         score = KNeighborsClassifier(1).fit(F_train, y_train).score(F_test, y_test)
         panel.set_title(f"{title}\nheld-out 1-NN accuracy {score:.3f}", fontsize=10)
-        panel.set_xlabel("feature 1")
         panel.set_box_aspect(1)
-        panel.locator_params(nbins=5)
+        panel.set_ylabel("")
     figure.axes[0].set_ylabel("feature 2")
-    for marker, label in (("x", "training"), ("o", "held out")):
-        figure.axes[0].scatter([], [], s=24, marker=marker, color="0.4", label=label)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    for look, label in (({"color": "0.4"}, "training"), ({"fc": "none", "ec": "0.4"}, "held out")):
+        figure.axes[0].scatter([], [], s=24, label=label, **look)
+    handles, names = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles[-2:], names[-2:], loc="outside lower center", ncols=2, frameon=False)
     FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "hsic_subspace.png", dpi=110, pil_kwargs={"optimize": True})
 

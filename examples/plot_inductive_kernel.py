@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
 import kernel_learn as kl
+from kernel_learn.inspection import EmbeddingDisplay
 from kernel_learn.kernels import LowRank
 
 
@@ -42,11 +42,9 @@ def draw(path):
     for panel, (method, (Z, accuracy)) in zip(
         figure.subplots(1, 2), embeddings.items(), strict=True
     ):
-        for digit in range(10):
-            rows = labels == digit
-            color = colormaps["tab10"](digit)
-            panel.scatter(Z[rows, 0], Z[rows, 1], s=8, color=color, label=str(digit))
+        EmbeddingDisplay.from_predictions(Z, labels, ax=panel).ax_.get_legend().remove()
         panel.set(title=f"{method}: 5-NN accuracy {accuracy:.2f}", xticks=[], yticks=[])
+        panel.set(xlabel="", ylabel="")
     figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
     figure.suptitle(f"{len(labels)} digits that were not seen, two dimensions")
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from kernel_learn import KernelClassifier
+from kernel_learn.inspection import MembersDisplay
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
 GRID = np.meshgrid(np.linspace(-2, 3, 90), np.linspace(-1.7, 2.2, 70))
@@ -19,7 +20,7 @@ def main():
     X_new, y_new = make_moons(2000, noise=0.3, random_state=1)
     models = [KernelClassifier().fit(X[:n], y[:n]) for n in SIZES]
 
-    figure = Figure(figsize=(9.6, 3.4), layout="constrained")
+    figure = Figure(figsize=(10.6, 3.4), layout="constrained")
     left, middle, right = figure.subplots(1, 3, width_ratios=[1.2, 1, 1])
     p = models[-1].predict_proba(np.column_stack([g.ravel() for g in GRID]))[:, 1]
     levels = [0, 0.1, 0.3, 0.5, 0.7, 0.9, 1]
@@ -29,11 +30,9 @@ def main():
         left.scatter(*X[y == label].T, s=9, color=color)
     left.set(title="KernelClassifier()", aspect="equal", xticks=[], yticks=[])
 
-    heaviest = models[-1].members_[:8][::-1]
-    names = [f"{type(member.kernel).__name__} on {member.view}" for member in heaviest]
-    middle.barh(range(len(names)), [member.weight for member in heaviest], color="0.6")
-    middle.set_yticks(range(len(names)), names, fontsize=7)
-    middle.set(title="the heaviest members", xlabel="weight")
+    MembersDisplay.from_estimator(models[-1], max_members=8, ax=middle)
+    middle.tick_params(labelsize="small")
+    middle.set_title("the heaviest members")
 
     held_out = [model.loo_error_ for model in models]
     spread = [model.loo_error_se_ for model in models]

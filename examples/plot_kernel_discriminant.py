@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 
 from kernel_learn import KernelDiscriminant
+from kernel_learn.inspection import RegularizationPathDisplay
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
 GRID = np.meshgrid(np.linspace(-2, 3, 90), np.linspace(-1.7, 2.2, 70))
@@ -28,15 +29,12 @@ def main():
         left.scatter(*X[y == label].T, s=9, color=color)
     left.set(title='reg="loo"', aspect="equal", xticks=[], yticks=[])
 
-    right.loglog(
-        model.loo_regs_, model.loo_errors_, "o-", ms=4, label="leave-one-out squared error"
-    )
+    RegularizationPathDisplay.from_estimator(model, ax=right, label="leave-one-out squared error")
     errors = [
         1 - KernelDiscriminant(reg=reg).fit(X, y).score(X_new, y_new) for reg in model.loo_regs_
     ]
     right.loglog(model.loo_regs_, errors, "x--", ms=5, label="error rate on 2000 new rows")
-    right.axvline(model.loo_regs_[np.argmin(model.loo_errors_)], color="0.6", lw=1, ls=":")
-    right.set(title="one decomposition, 25 values of reg", xlabel="reg")
+    right.set(title="one decomposition, 25 values of reg", ylabel="")
     right.legend(frameon=False)
     FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "kernel_discriminant.png", dpi=110, pil_kwargs={"optimize": True})

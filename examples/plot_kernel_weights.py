@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 
 from kernel_learn import HSICSubspace, KernelDiscriminant, MultiKernelSVC
+from kernel_learn.inspection import ConvergenceDisplay
 from kernel_learn.kernels import gaussian_bank
 
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs" / "images"
@@ -35,12 +36,10 @@ def main():
     weights.legend(frameon=False, fontsize=8)
     for solver in ("newton", "silp", "bundle"):
         model = HSICSubspace(BANK, uncorrelated=True, solver=solver).fit(X, y)
-        relative = [step["gap"] / step["value"] for step in model.history_]
-        gaps.semilogy(1 + np.arange(len(relative)), np.maximum(relative, 1e-12), "o-", ms=3)
-        gaps.annotate(solver, (len(relative), max(relative[-1], 1e-12)), fontsize=8)
+        ConvergenceDisplay.from_estimator(model, kind="gap", name=solver, ax=gaps)
     gaps.axhline(1e-6, color="0.6", lw=0.8)
     gaps.set_xlabel("evaluations of the criterion")
-    gaps.set_ylabel("certified relative gap (HSIC_mkl)")
+    gaps.set(ylabel="certified relative gap (HSIC_mkl)", ylim=(1e-12, 10))
     FOLDER.mkdir(parents=True, exist_ok=True)
     figure.savefig(FOLDER / "kernel_weights.png", dpi=110, pil_kwargs={"optimize": True})
 

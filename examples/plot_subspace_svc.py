@@ -15,6 +15,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
+from kernel_learn.inspection import ConvergenceDisplay, EmbeddingDisplay
 
 ROUNDS = 10
 
@@ -36,19 +37,17 @@ def draw(path):
     )
     scaler = StandardScaler().fit(X_train)
     exact, rounds = fit(scaler.transform(X_train), y_train)
-    Z = exact.transform(scaler.transform(X_test))
     print(f"held-out accuracy {exact.score(scaler.transform(X_test), y_test):.3f}")
     print(f"value {exact.upper_bound_:.6g}, lower bound {exact.lower_bound_:.6g}")
 
     figure = Figure(figsize=(9.5, 4.0), layout="constrained")
     left, right = figure.subplots(1, 2)
-    for label, name in enumerate(load_wine().target_names):
-        left.scatter(*Z[y_test == label, :2].T, s=22, label=name)
-    left.set(title="held-out rows", xlabel="feature 1", ylabel="feature 2")
-    left.legend(frameon=False)
-    steps = range(1, ROUNDS + 1)
-    right.plot(steps, [b["upper"] for b in rounds.history_], "o-", label="alternation, upper")
-    right.plot(steps, [b["lower"] for b in rounds.history_], "s-", label="alternation, lower")
+    cultivars = load_wine().target_names[y_test]
+    EmbeddingDisplay.from_estimator(
+        exact, scaler.transform(X_test), cultivars, max_components=2, ax=left
+    )
+    left.set_title("held-out rows")
+    ConvergenceDisplay.from_estimator(rounds, name="alternation", ax=right)
     right.axhline(exact.upper_bound_, color="black", label="exact: both bounds")
     right.set_yscale("symlog", linthresh=100)
     right.set(title="bounds", xlabel="round")

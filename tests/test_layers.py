@@ -11,15 +11,16 @@ ROOT = Path(kernel_learn.__file__).parent
 ORDER = [
     "kernels",
     "representations",
-    "criteria",
     "solvers",
+    "criteria",
     "model_selection",
     "estimators",
+    "interop",
     "inspection",
     "papers",
 ]
-# Solvers are loops on small protocols: they see neither rows nor criteria.
-FORBIDDEN = {"solvers": {"kernels", "representations", "criteria"}}
+# Solvers take arrays and small protocols: they see neither rows nor kernels.
+FORBIDDEN = {"solvers": {"kernels", "representations"}}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT)
 
 

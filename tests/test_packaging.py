@@ -16,7 +16,7 @@ import kernel_learn
 
 ROOT = Path(__file__).parents[1]
 
-EXTRAS = {"sdp", "dask", "plot", "cli", "parquet", "onnx", "all", "test", "dev", "docs"}
+EXTRAS = {"sdp", "dask", "plot", "cli", "parquet", "files", "onnx", "all", "test", "dev", "docs"}
 
 MACHINE_PATH = re.compile(rb"(?<![\w.~-])/(?:home|Users|root|work)\b|\b[A-Z]:\\Users\b")
 REGISTRY = re.compile(

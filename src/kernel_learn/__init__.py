@@ -1,10 +1,11 @@
 """Learning kernels for classification, with the interface of scikit-learn."""
 
-from kernel_learn import constraints, kernels, metrics, presets
+from kernel_learn import constraints, inspection, kernels, metrics, presets
 from kernel_learn._version import __version__
 from kernel_learn.estimators import (
     AlignmentSubspace,
     ExpansionSVC,
+    FeatureScales,
     HSICSubspace,
     InductiveKernel,
     KernelClassifier,
@@ -21,11 +22,13 @@ from kernel_learn.estimators import (
     MultiKernelSVC,
     SubspaceSVC,
 )
+from kernel_learn.interop.files import describe, load, save
 from kernel_learn.representations import Landmarks
 
 __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
+    "FeatureScales",
     "HSICSubspace",
     "InductiveKernel",
     "KernelClassifier",
@@ -44,7 +47,11 @@ __all__ = [
     "SubspaceSVC",
     "__version__",
     "constraints",
+    "describe",
+    "inspection",
     "kernels",
+    "load",
     "metrics",
     "presets",
+    "save",
 ]

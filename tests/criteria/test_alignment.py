@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 
 from kernel_learn.criteria.alignment import Alignment
 from kernel_learn.criteria.expansion import ExpansionMargin
-from kernel_learn.criteria.radius_margin import RadiusMargin, smallest_ball
+from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.kernels import Exponential, Gaussian, Laplacian, Linear, Matern, Polynomial
+from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.riemannian import orthonormal
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernel_learn.constraints import ClassProbabilities, Pairs, Similarities, Triplets
-from kernel_learn.criteria.constraints import LinearConstraints
-from kernel_learn.criteria.inductive import BaseReference, RegularizedDual, measure_constraints
+from kernel_learn.criteria.inductive import RegularizedDual
+from kernel_learn.criteria.measure import BaseReference, LinearConstraints, measure_constraints
 from kernel_learn.criteria.regularizers import Frobenius, LogDet, Pola, Regularizer, Trace
 from kernel_learn.kernels import Gaussian
 from kernel_learn.representations import FeatureMap
@@ -183,11 +183,7 @@ def test_solvers_agree(name):
             )
         ]
     else:
-        L = dual.curvature()
-        others = [
-            solve_uzawa(dual, L, tol=1e-8, accelerate=accelerate) for accelerate in (True, False)
-        ]
-        assert others[0].n_iter <= others[1].n_iter
+        others = [solve_uzawa(dual, dual.curvature(), tol=1e-8)]
     for other in others:
         assert other.status == "optimal"
         assert other.value == pytest.approx(reference.value, rel=2e-8)

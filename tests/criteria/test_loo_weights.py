@@ -128,7 +128,7 @@ def test_generalised_cross_validation_is_that_of_the_features(rows):
     form = moment_form(X, y, weight)
     d, lam = np.array([0.5, 0.2, 0.3]), 0.7
     many = np.repeat(np.arange(40), weight.astype(int))
-    parts = zip(form.weights(d), form.features.parts(X), strict=True)
+    parts = zip(form.theta_at(d), form.features.parts(X), strict=True)
     Z = np.hstack([np.sqrt(w) * Z for w, Z in parts])[many]
     Z, Y = Z - Z.mean(axis=0), np.eye(3)[y][many]
     n = len(many)

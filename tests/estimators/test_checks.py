@@ -17,6 +17,8 @@ ESTIMATORS = [
     kl.AlignmentSubspace(landmarks=15),
     kl.ExpansionSVC(),
     kl.ExpansionSVC(n_points=4, move_points=False, class_weight="balanced"),
+    kl.FeatureScales(),
+    kl.FeatureScales("linear", criterion="alignment", n_features=1),
     kl.HSICSubspace(),
     kl.HSICSubspace(uncorrelated=True),
     kl.HSICSubspace(kernel="linear"),

@@ -371,7 +371,7 @@ class TestDiscriminant:
         ("options", "match"),
         [
             ({"reg": "learn more"}, "'loo'"),
-            ({"reg": []}, "empty"),
+            ({"reg": []}, "a list of positive numbers"),
             ({"reg": [1e-3, -1]}, "positive"),
             ({"decision": "vote"}, "nearest_neighbor"),
             ({"priors": [0.5, 0.5]}, "one per class"),

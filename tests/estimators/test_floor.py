@@ -227,6 +227,7 @@ def holds_frame(value, seen=None):
 ALL = {
     "AlignmentSubspace": {},
     "ExpansionSVC": {"n_points": 4, "max_iter": 5},
+    "FeatureScales": {},
     "HSICSubspace": {},
     "InductiveKernel": {},
     "KernelDiscriminant": {},

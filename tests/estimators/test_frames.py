@@ -20,8 +20,9 @@ FAST |= {"ExpansionSVC": {"n_points": 4, "max_iter": 5}, "KernelClassifier": {"q
 ESTIMATORS = sorted(name for name in kl.__all__ if hasattr(getattr(kl, name), "fit"))
 BANKS = [name for name in ESTIMATORS if getattr(getattr(kl, name), "accepts_banks", False)]
 
-# Without a kernel of the user's, or with points that are not rows of the sample.
-NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC")
+# Without a kernel of the user's, with points that are not rows of the sample, or with columns
+# that are multiplied.
+NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC", "FeatureScales")
 
 
 def frame_of(library, columns):
@@ -150,7 +151,7 @@ class TestViews:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_points_do_not_move_among_named_columns(library):
-    """ExpansionSVC moves points among vectors: a kernel of named columns is refused, and said so."""
+    """ExpansionSVC moves points among vectors: a kernel of named columns is refused."""
     kernel = ColumnKernel(Gaussian(), ["a", "c"])
     with pytest.raises(ValueError, match="ExpansionSVC moves points among vectors"):
         make("ExpansionSVC", kernel=kernel).fit(numbers(library), Y)

@@ -281,12 +281,12 @@ class TestManners:
     @pytest.mark.parametrize(
         "parameters, message",
         [
-            ({"quality": "good"}, "choose one of 'fast', 'balanced'"),
+            ({"quality": "good"}, "quality must be 'fast' or 'balanced'"),
             ({"max_members": 0}, "max_members must be a positive integer"),
             ({"time_budget": -1}, "time_budget must be a positive"),
-            ({"categorical": "all"}, "give 'auto', or a list"),
+            ({"categorical": "all"}, "must be 'auto', None or a list"),
             ({"categorical": [9]}, "X has 4 columns"),
-            ({"column_groups": [0, 1]}, "give a dict"),
+            ({"column_groups": [0, 1]}, "a dict of names"),
             ({"class_weight": {0: 0.0, 1: 1.0}}, "must be positive"),
             ({"memory_budget": 1000}, "the memory budget is 1 kB"),
         ],

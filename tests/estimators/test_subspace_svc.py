@@ -20,13 +20,13 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from kernel_learn import SubspaceSVC
-from kernel_learn.criteria.margin import one_vs_rest_signs, solve_margin
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.datasets import find_data
 from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.joint import solve_linear
 from kernel_learn.estimators.probabilities import held_out_in_parts
 from kernel_learn.kernels import Gaussian
+from kernel_learn.solvers.joint import solve_linear
+from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
 from oracles import margin as oracle
 from oracles.hsic import center
 
@@ -146,7 +146,7 @@ def test_structural_gap_says_so():
 
 
 def test_local_improvement_helps(monkeypatch):
-    from kernel_learn.estimators import joint
+    from kernel_learn.solvers import joint
 
     X_digits, y_digits = load_digits(return_X_y=True)
     rows = np.arange(0, 600, 10)

@@ -109,7 +109,7 @@ def test_too_little_memory_is_refused():
 def test_a_constant_kernel_is_dead():
     bank = GramForm([Gaussian(0.1), Gaussian(1e-300)], X, L)
     assert bank.alive.tolist() == [True, False]
-    assert bank.weights(np.array([0.5, 0.5]))[1] == 0
+    assert bank.theta_at(np.array([0.5, 0.5]))[1] == 0
     np.testing.assert_array_equal(bank.uniform(), [1.0, 0.0])
     with pytest.raises(ValueError, match="no weight"):
         bank.point(np.array([0.0, 1.0]))

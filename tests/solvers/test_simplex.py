@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernel_learn.solvers.choice import SOLVERS, check_solver, solve_simplex
+from kernel_learn.solvers.choice import SOLVERS, solve_simplex
 from kernel_learn.solvers.level import lower_bound
 from kernel_learn.solvers.qp import solve_qp, solve_simplex_qp
-from kernel_learn.solvers.simplex import Trace, best_vertex, solve_vertices
+from kernel_learn.solvers.simplex import Search, best_vertex, solve_vertices
 from kernel_learn.solvers.simplex_newton import solve_simplex_newton
 
 
@@ -113,9 +113,6 @@ def test_newton_names_what_is_missing(rng):
         solve_simplex(Piecewise(3, rng), solver="newton")
     with pytest.raises(ValueError, match="no semidefinite form"):
         solve_simplex(Piecewise(3, rng), solver="sdp")
-    with pytest.raises(ValueError, match="the solvers are"):
-        check_solver("simplex", problem := Planted(2, rng))
-    assert check_solver("auto", problem) == "auto"
     assert set(SOLVERS) == {"newton", "silp", "bundle", "sdp"}
 
 
@@ -157,12 +154,12 @@ def test_qp_satisfies_its_conditions(rng):
 
 def test_vertices(rng):
     problem = Planted(6, rng)
-    trace = Trace(problem)
-    solve_simplex_newton(trace)
+    search = Search(problem)
+    solve_simplex_newton(search)
     calls = problem.calls
-    best, value = best_vertex(trace, list(np.eye(6)))
+    best, value = best_vertex(search, list(np.eye(6)))
     values = [problem.evaluate(v).value for v in np.eye(6)]
     assert value == min(values) and best == int(np.argmin(values))
     assert problem.calls - calls - 6 <= 6
-    result = solve_vertices(Trace(problem), list(np.eye(6)))
+    result = solve_vertices(Search(problem), list(np.eye(6)))
     assert result.value == min(values) and result.gap == 0

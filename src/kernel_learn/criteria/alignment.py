@@ -1,16 +1,9 @@
 """Kernel-target alignment of a subspace kernel (SKFE; Wu & Farquhar 2007, section 4)."""
 
-from typing import Protocol
-
 import numpy as np
 
 from kernel_learn.representations.base import Array
-
-
-class SubspaceCriterion(Protocol):
-    """A function of span(V), V'V = I, and its gradient."""
-
-    def value_and_gradient(self, V: Array) -> tuple[float, Array]: ...
+from kernel_learn.solvers.riemannian import SubspaceCriterion
 
 
 class Alignment:

@@ -19,10 +19,3 @@ def align_weights(bank: Representation) -> Array:
     R = np.sqrt(w[keep])[:, None] * U[:, keep].T
     v, _ = nnls(R, (U[:, keep].T @ a) / np.sqrt(w[keep]))
     return np.asarray(v / v.sum()) if v.sum() > 0 else bank.uniform()
-
-
-def alignment(bank: Representation, d: Array) -> float:
-    """<G(d), L L'> / (|G(d)|_F |L L'|_F), in [0, 1]."""
-    a = np.trace(bank.target_forms(), axis1=1, axis2=2)
-    size = float(np.sqrt(d @ bank.inner_products() @ d)) * float(np.linalg.norm(bank.LT_L))
-    return float(a @ d) / size

@@ -20,6 +20,7 @@ from kernel_learn.criteria.ridge import RidgeSolves
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import is_sparse, row_blocks
+from kernel_learn.kernels.scaled import scale_columns as scale_columns
 from kernel_learn.kernels.shared import SharedStatistics
 from kernel_learn.representations.base import Array
 
@@ -102,11 +103,6 @@ def _mean_squares(Z: Rows, V: Array, own: Array, p: Array) -> Array:
     squared = Z.multiply(Z).multiply((p * own**2)[:, None]).sum(axis=0)
     total = p @ VZ**2 - 2 * np.asarray(crossed).ravel() + np.asarray(squared).ravel()
     return np.asarray(np.maximum(total, 0.0))
-
-
-def scale_columns(X: Rows, s: Array) -> Rows:
-    """X diag(s), sparse if X is."""
-    return X.multiply(s[None, :]).tocsr() if is_sparse(X) else X * s
 
 
 def _directions(K: Array, targets: Targets) -> Array:

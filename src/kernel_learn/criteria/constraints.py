@@ -1,32 +1,26 @@
 """Linear constraints on a learned kernel: pairs, triplets, similarities, class probabilities.
 
-Every constraint is sg_c q_c(K_W) <= b_c (up to slack), where q_c is a sum of a
-few products of two *points*, q_c = sum_t w_t u_t'A v_t. A point is a row's
-feature vector z(x) or a weighted sum of some; a side u_t is a combination of
-at most two points:
-
-    pair distance      d(i, j)                u = v = z_i - z_j
-    triplet            d(a, n) - d(a, p)      two such terms
-    similarity         K_W(i, j)              u = z_i, v = z_j
-    class probability  (sum over class of K_W(i, j)) - p (sum over all of K_W(i, j))
-                                              u = z_i, v = z_class - p z_all
-
-so C_c = sum_t w_t (u_t v_t' + v_t u_t')/2 is never formed: m constraints are
-two arrays of as many rows, and <C_c, A> for all c or sum_c y_c C_c are products
-of such arrays.
+What a constraint is; ``draw`` takes some from labels, ``constraint_terms`` has
+their common form, ``measure`` their values.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
-Array = NDArray[Any]
+from kernel_learn.criteria.constraint_terms import (
+    Array,
+    Terms,
+    concatenate_terms,
+    distance_terms,
+    plain_terms,
+    product_terms,
+)
+
 Indexer = Callable[[Array, str], Array]
 
 
@@ -38,29 +32,13 @@ class Reference(Protocol):
     def similarity(self, q: float) -> float: ...
 
 
-class Terms(NamedTuple):
-    """Some constraints as products of points; a point -1-a is the a-th of ``sums``."""
-
-    left: Array  # (n_terms, 2) points
-    left_coef: Array  # (n_terms, 2)
-    right: Array
-    right_coef: Array
-    weight: Array  # (n_terms,)
-    owner: Array  # (n_terms,) which constraint
-    sign: Array  # (m,) sg_c
-    bound: Array  # (m,) b_c
-    base_share: Array  # (m,) b_c grows by this times max(<C_c, K>, 0), K the base kernel
-    sums: tuple[Array, ...] = ()  # rows of each sum, weights 1/len(all)
-    sum_weights: tuple[float, ...] = ()
-
-
 class Constraints(ABC):
     """Side information on a kernel; sets of constraints add with ``+``."""
 
-    def __add__(self, other: "Constraints") -> "Combined":
+    def __add__(self, other: "Constraints") -> "ConstraintSet":
         if not isinstance(other, Constraints):
             return NotImplemented
-        return Combined((*self.families, *other.families))
+        return ConstraintSet((*self.families, *other.families))
 
     @property
     def families(self) -> tuple["Constraints", ...]:
@@ -85,7 +63,7 @@ class Constraints(ABC):
 
 
 @dataclass(frozen=True)
-class Combined(Constraints):
+class ConstraintSet(Constraints):
     """Several families of constraints at once."""
 
     members: tuple[Constraints, ...]
@@ -98,8 +76,8 @@ class Combined(Constraints):
     def holds_indices(self) -> bool:
         return any(member.holds_indices for member in self.members)
 
-    def indexed(self, index: Indexer) -> "Combined":
-        return Combined(tuple(member.indexed(index) for member in self.members))
+    def indexed(self, index: Indexer) -> "ConstraintSet":
+        return ConstraintSet(tuple(member.indexed(index) for member in self.members))
 
     def rows(self) -> Array:
         return np.unique(np.concatenate([member.rows() for member in self.members]))
@@ -391,52 +369,6 @@ def is_unlabeled(labels: Array, unlabeled: Any) -> Array:
     return np.asarray(labels == unlabeled, dtype=bool)
 
 
-def plain_terms(
-    left: Array, left_coef: Array, right: Array, right_coef: Array, sign: float, bound: Array
-) -> Terms:
-    m = len(left)
-    ones = np.ones(m)
-    signs = np.full(m, sign)
-    return Terms(left, left_coef, right, right_coef, ones, np.arange(m), signs, bound, np.zeros(m))
-
-
-def distance_terms(pairs: Array, sign: float, bound: Array) -> Terms:
-    coef = np.tile([1.0, -1.0], (len(pairs), 1))
-    return plain_terms(pairs, coef, pairs, coef, sign, bound)
-
-
-def product_terms(pairs: Array, sign: float, bound: Array) -> Terms:
-    coef = np.tile([1.0, 0.0], (len(pairs), 1))
-    return plain_terms(pairs[:, [0, 0]], coef, pairs[:, [1, 1]], coef, sign, bound)
-
-
-def concatenate_terms(parts: Sequence[Terms]) -> Terms:
-    """One numbering of constraints and sums for all parts."""
-    m, n_sums, shifted = 0, 0, []
-    for part in parts:
-        sides = [np.where(side < 0, side - n_sums, side) for side in (part.left, part.right)]
-        shifted.append(part._replace(left=sides[0], right=sides[1], owner=part.owner + m))
-        m += len(part.sign)
-        n_sums += len(part.sums)
-
-    def column(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in shifted])
-
-    return Terms(
-        column("left"),
-        column("left_coef"),
-        column("right"),
-        column("right_coef"),
-        column("weight"),
-        column("owner"),
-        column("sign"),
-        column("bound"),
-        column("base_share"),
-        sums=tuple(rows for part in parts for rows in part.sums),
-        sum_weights=tuple(weight for part in parts for weight in part.sum_weights),
-    )
-
-
 def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -> Array:
     """Index tuples (n, arity) of integers or row tuples (n, arity, n_features)."""
     if tuples is None:
@@ -512,98 +444,3 @@ def default_bound(bound: Array | None, n: int, default: Callable[[], float]) -> 
         if bound is None and n
         else np.broadcast_to(np.empty(0) if bound is None else bound, (n,)).astype(np.float64)
     )
-
-
-class LinearConstraints:
-    """sg_c <C_c, A> <= b_c for all c at once, in the features Z of the points.
-
-    ``inner(A)``: <C_c, A>, (m,);  ``combine(y)``: sum_c y_c C_c, (M, M).
-    Where there are more terms than points, products go over the points with
-    sparse combinations; else over the terms.
-    """
-
-    def __init__(
-        self,
-        Z: Array,  # (n_points, M)
-        terms: Terms,  # points numbered as rows of Z
-        bound: Array,  # (m,) on A itself
-    ) -> None:
-        self.Z, self.terms = Z, terms
-        self.sign, self.bound = terms.sign, bound
-        self.n, self.dimension = len(terms.sign), Z.shape[1]
-        self.is_square = terms.left is terms.right or (
-            np.array_equal(terms.left, terms.right)
-            and np.array_equal(terms.left_coef, terms.right_coef)
-        )
-        self.V = combine_points(Z, terms.right, terms.right_coef)
-        self.over_points = len(terms.left) > 2 * len(Z)
-        if self.over_points:
-            self.left = as_sparse(terms.left, terms.left_coef, len(Z))
-            self.right = as_sparse(terms.right, terms.right_coef, len(Z))
-        elif self.is_square:
-            self.U = self.V
-        else:
-            self.U = combine_points(Z, terms.left, terms.left_coef)
-
-    def inner(self, A: Array) -> Array:
-        U_A = self.left @ (self.Z @ A) if self.over_points else self.U @ A
-        products = np.einsum("ij,ij->i", U_A, self.V)
-        return np.bincount(self.terms.owner, self.terms.weight * products, self.n)
-
-    def combine(self, y: Array) -> Array:
-        weight = self.terms.weight * y[self.terms.owner]
-        if self.over_points:
-            D = self.left.T @ (self.right.multiply(weight[:, None])).tocsr()
-            X = self.Z.T @ (D @ self.Z)
-        else:
-            used: Any = np.flatnonzero(weight)  # constraints that are met have multiplier zero
-            if len(used) > len(weight) // 2:
-                used = slice(None)  # the copies of so many rows would cost more than they save
-            X = self.U[used].T @ (weight[used, None] * self.V[used])
-        return np.asarray((X + X.T) / 2)
-
-    def entries(self, Q: Array, chosen: Array, i: Array, j: Array) -> Array:
-        """[Q'C_c Q]_ij for the chosen constraints and the listed (i, j), (n_chosen, n_entries)."""
-        position = np.full(self.n, -1)
-        position[chosen] = np.arange(len(chosen))
-        own = np.flatnonzero(position[self.terms.owner] >= 0)
-        V = self.V[own] @ Q
-        U = V
-        if not self.is_square:
-            U = combine_points(self.Z, self.terms.left[own], self.terms.left_coef[own]) @ Q
-        products = U[:, i] * V[:, j]
-        if not self.is_square:
-            products = (products + U[:, j] * V[:, i]) / 2
-        products *= self.terms.weight[own, None]
-        owner = position[self.terms.owner[own]]
-        if len(own) == len(chosen) and np.array_equal(owner, np.arange(len(chosen))):
-            return np.asarray(products)
-        total = np.zeros((len(chosen), len(i)))
-        np.add.at(total, owner, products)
-        return total
-
-    def factors(self) -> list[tuple[Array, Array]]:
-        """(F, J) for each c with C_c = F J F', F (M, r) with one column per side of a term."""
-        order = np.argsort(self.terms.owner, kind="stable")
-        own = np.split(order, np.cumsum(np.bincount(self.terms.owner, minlength=self.n))[:-1])
-        return [self._factor(terms) for terms in own]
-
-    def _factor(self, own: Array) -> tuple[Array, Array]:
-        weight, V = self.terms.weight[own], self.V[own]
-        if self.is_square:
-            return V.T, np.diag(weight)
-        U = combine_points(self.Z, self.terms.left[own], self.terms.left_coef[own])
-        half = np.diag(weight) / 2
-        zero = np.zeros_like(half)
-        return np.concatenate([U, V]).T, np.block([[zero, half], [half, zero]])
-
-
-def combine_points(Z: Array, points: Array, coef: Array) -> Array:
-    result = Z[points[:, 0]] * coef[:, :1]
-    result += Z[points[:, 1]] * coef[:, 1:]
-    return np.asarray(result)
-
-
-def as_sparse(points: Array, coef: Array, n_points: int) -> Any:
-    rows = np.repeat(np.arange(len(points)), 2)
-    return sparse.csr_matrix((coef.ravel(), (rows, points.ravel())), shape=(len(points), n_points))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.criteria.constraint_terms import Array
 from kernel_learn.criteria.constraints import (
-    Array,
     ClassProbabilities,
     Constraints,
     Pairs,

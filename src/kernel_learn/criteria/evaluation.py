@@ -1,11 +1,13 @@
 """What a criterion on the simplex says at one point; the identity as one more kernel."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from kernel_learn.representations.base import Array
+from kernel_learn.representations.base import Array, Representation
 
 # Share of uniform kernel weights in the vertex of the identity: labels that no kernel can
 # tell push all weight there, and a kernel of weight zero would be left.
@@ -27,11 +29,40 @@ class Evaluation:
     hessian: Callable[[], Array] | None = None  # (q, q), computed when asked for
 
 
+class WeightCriterion(ABC):
+    """min over d of J(d), d the weights of a bank's kernels on the simplex, and what J can do.
+
+    A criterion that learns one number more has a coordinate for it before those
+    of the kernels, and says so by ``size`` and ``shares``.
+    """
+
+    bank: Representation
+    concave: ClassVar[bool] = False
+    """Whether J is concave: its minimum is at a vertex then, and no tangent is below it."""
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates of d."""
+        return self.bank.p
+
+    def start(self) -> Array:
+        """Where a search begins."""
+        return self.bank.uniform()
+
+    def shares(self, d: Array) -> Array:
+        """d -> point of the bank's simplex."""
+        return d
+
+    @abstractmethod
+    def evaluate(self, d: Array) -> Evaluation:
+        """J at d."""
+
+
 @dataclass(frozen=True)
 class IdentityVertex:
-    """d = (d_0, d_1, ..., d_p), the identity first: (ridge, weights) = T d + (least, 0).
+    """d = (d_0, d_1, ..., d_p), the identity first: (ridge, weights) = M d + (least, 0).
 
-    T is the identity but for its first column, (1 - s, s u) with s = 1e-8 and u uniform
+    M is the identity but for its first column, (1 - s, s u) with s = 1e-8 and u uniform
     weights: ridge = (1 - s) d_0 + least, weights = (d_1, ..., d_p) + s d_0 u. The ratio
     ridge / sum(weights) stays between least and 1/s, and the problem is off by no more than s.
     """
@@ -40,14 +71,14 @@ class IdentityVertex:
     least: float
 
     @property
-    def T(self) -> Array:
-        T = np.eye(len(self.uniform) + 1)
-        T[0, 0], T[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
-        return T
+    def M(self) -> Array:
+        M = np.eye(len(self.uniform) + 1)
+        M[0, 0], M[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
+        return M
 
     def split(self, d: Array) -> tuple[Array, float]:
         """(weights, ridge)."""
-        x = self.T @ d
+        x = self.M @ d
         return x[1:], float(x[0]) + self.least
 
     def shares(self, d: Array) -> Array:

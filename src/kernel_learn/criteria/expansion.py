@@ -39,7 +39,7 @@ class ExpansionMargin:
         self.solutions: list[Array | None] = [None] * signs.shape[1]
 
     def features(self, Z: Array) -> tuple[Array, Array]:
-        """(K(X, Z), T) with T T' = K_ZZ^{-1}; the features are K(X, Z) T."""
+        """(K(X, Z), W) with W W' = K_ZZ^{-1}; the features are K(X, Z) W."""
         K = self.kernel(Z)
         K[np.diag_indices(len(K))] += 1e-8 * np.trace(K) / len(K)  # points may come to coincide
         R = linalg.cholesky(K)
@@ -58,9 +58,9 @@ class ExpansionMargin:
 
     def value_and_gradient(self, points: Array) -> tuple[float, Array]:
         Z = points * self.scale
-        K_xz, T = self.features(Z)
-        _, a, value = self.machines(K_xz @ T)
-        p = T @ (T.T @ (K_xz.T @ a))
+        K_xz, W = self.features(Z)
+        _, a, value = self.machines(K_xz @ W)
+        p = W @ (W.T @ (K_xz.T @ a))
         gradient = self.kernel.reference_gradient(Z, Z, p @ p.T)
         gradient -= self.kernel.reference_gradient(self.X, Z, a @ p.T)
         return value, gradient * self.scale

@@ -11,25 +11,19 @@ with the gradient sg_c <C_c, A(z)> - b_c - z_c / gamma; the primal value of A(z)
 gives the gap.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.constraints import LinearConstraints, Terms
+from kernel_learn.criteria.measure import LinearConstraints
 from kernel_learn.criteria.regularizers import Regularizer
-from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import row_blocks
-from kernel_learn.representations.base import Array, Rows
-from kernel_learn.representations.entries import own_values, paired_values, summed_values
+from kernel_learn.representations.base import Array
 
 # Newton's method solves systems of this size: 0.1 s for a Cholesky factorisation of 2000.
 NEWTON_SIZE = 2000
 NEWTON_BLOCK = 512
-# Percentiles of the base kernel are taken over the pairs of so many distinct rows.
-REFERENCE_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ class RegularizedDual:
         By Woodbury a system of the size q <= M (M+1)/2 of the non-zero differences.
         """
         M, F = self.constraints.dimension, np.flatnonzero(free)
-        if M * (M + 1) // 2 > NEWTON_SIZE or not hasattr(self.regularizer, "minimizer"):
+        if M * (M + 1) // 2 > NEWTON_SIZE:
             return None
         x, U = linalg.eigh(-self.constraints.combine(z * self.sign), check_finite=False)
         H = divided_differences(self.regularizer, x)
@@ -139,97 +133,3 @@ def divided_differences(regularizer: Regularizer, x: Array) -> Array:
     near = np.abs(dx) < 1e-6 * (1 + np.abs(x))
     middle = (slope[:, None] + slope) / 2
     return np.maximum(np.where(near, middle, dw / np.where(near, 1.0, dx)), 0.0)
-
-
-class BaseReference:
-    """Percentiles of squared distances and values of the base kernel between distinct rows."""
-
-    def __init__(self, K: Array) -> None:  # (m, m)
-        K = K[:REFERENCE_ROWS, :REFERENCE_ROWS]
-        upper = [K[i, i + 1 :] for i in range(len(K))]
-        d = np.diagonal(K)
-        self.values = np.concatenate([*upper, np.empty(0)])
-        apart = [d[i] + d[i + 1 :] - 2 * row for i, row in enumerate(upper)]
-        self.distances = np.maximum(np.concatenate([*apart, np.empty(0)]), 0.0)
-        self.mean_diagonal = float(np.mean(d))
-
-    @property
-    def scale(self) -> float:
-        """The size of a squared distance; slack is measured in it."""
-        return float(np.mean(self.distances)) if len(self.distances) else 0.0
-
-    def distance(self, q: float) -> float:
-        return float(np.percentile(self.distances, q))
-
-    def similarity(self, q: float) -> float:
-        return float(np.percentile(self.values, q))
-
-
-class Measured(NamedTuple):
-    """Constraints on A, and the bounds as they stand on the learned kernel."""
-
-    constraints: LinearConstraints
-    kernel_bound: Array  # (m,)
-
-
-def measure_constraints(
-    terms: Terms,  # points are rows or sums of them
-    features_of: Callable[[Array], Array],  # of rows, by their indices
-    alpha: float,
-    base_values: Callable[[Terms], Array] | None,  # None: the features reproduce the base kernel
-) -> Measured:
-    """The constraints in the features of their points, with the bounds corrected.
-
-    The learned kernel is alpha (k - z'z) + z'A z, so a constraint on it is one
-    on A with b_c - alpha sg_c <C_c, K - Z Z'> in place of b_c (Jain et al., Theorem 2).
-    """
-    n_sums = len(terms.sums)
-    ids = np.unique(np.concatenate([terms.left, terms.right]))
-    rows = ids[ids >= 0]
-    Z = features_of(rows)
-    if n_sums:
-        sums = zip(terms.sums, terms.sum_weights, strict=True)
-        Z = np.vstack([*(w * features_of(members).sum(axis=0) for members, w in sums), Z])
-    number = terms._replace(
-        left=number_points(terms.left, rows, n_sums), right=number_points(terms.right, rows, n_sums)
-    )
-    constraints = LinearConstraints(Z, number, terms.bound)
-    if base_values is None and not terms.base_share.any():
-        return Measured(constraints, terms.bound)
-    in_features = constraints.inner(np.eye(Z.shape[1]))
-    base = in_features if base_values is None else base_values(terms)
-    bound = terms.bound + terms.base_share * np.maximum(base, 0.0)
-    constraints.bound = bound - alpha * terms.sign * (base - in_features)
-    return Measured(constraints, bound)
-
-
-def number_points(points: Array, rows: Array, n_sums: int) -> Array:
-    """Rows of X and sums (negative) as positions in [sums, rows]."""
-    return np.where(points < 0, -1 - points, n_sums + np.searchsorted(rows, points))
-
-
-def kernel_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
-    """<C_c, K> under the base kernel itself, from single entries of K."""
-    total = np.zeros(len(terms.left))
-    for a in range(2):
-        for b in range(2):
-            coef = terms.left_coef[:, a] * terms.right_coef[:, b]
-            total += coef * point_products(terms, kernel, X, terms.left[:, a], terms.right[:, b])
-    return np.bincount(terms.owner, terms.weight * total, len(terms.sign))
-
-
-def point_products(terms: Terms, kernel: Kernel, X: Rows, left: Array, right: Array) -> Array:
-    """K between points; the left ones are rows."""
-    values = np.empty(len(left))
-    plain = right >= 0
-    same = plain & (left == right)
-    if same.any():
-        rows, inverse = np.unique(left[same], return_inverse=True)
-        values[same] = own_values(kernel, X, rows)[inverse]
-    other = plain & ~same
-    values[other] = paired_values(kernel, X, left[other], right[other])
-    for a, (members, weight) in enumerate(zip(terms.sums, terms.sum_weights, strict=True)):
-        own = right == -1 - a
-        if own.any():
-            values[own] = weight * summed_values(kernel, X, left[own], members)
-    return values

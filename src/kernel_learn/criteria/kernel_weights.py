@@ -1,14 +1,14 @@
 """Weights of kernels by how well they tell the labels (Chen et al. 2008; Ye et al. 2007)."""
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.elliptope import solve_elliptope, value_hessian
-from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
+from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightCriterion
 from kernel_learn.representations.base import Array, Representation, Resolvent
 from kernel_learn.representations.gram import GramForm
+from kernel_learn.solvers.elliptope import solve_elliptope, value_hessian
 
 Coupling = Literal["exact", "approximate"]
 
@@ -18,7 +18,7 @@ Coupling = Literal["exact", "approximate"]
 LEAST_REG = 1e-6
 
 
-class LabelResolvent:
+class LabelResolvent(WeightCriterion):
     """min over d of J(d) = c max over X of tr(X L'M^{-1}L),  M = shift I + sum_i d_i G_i.
 
     d lies on the simplex; the kernels G_i have trace n.
@@ -55,8 +55,7 @@ class LabelResolvent:
         d = self.bank.uniform()
         return np.concatenate([[1 / 11], d * 10 / 11]) if self.learns_reg else d
 
-    def weights(self, d: Array) -> Array:
-        """d -> point of the bank's simplex."""
+    def shares(self, d: Array) -> Array:
         return self.identity.shares(d) if self.learns_reg else d
 
     def learned_reg(self, d: Array) -> float:
@@ -79,7 +78,7 @@ class LabelResolvent:
 
         def hessian() -> Array:
             H = resolvent.hessian(X)
-            H = self.identity.T.T @ H @ self.identity.T if self.learns_reg else H[1:, 1:]
+            H = self.identity.M.T @ H @ self.identity.M if self.learns_reg else H[1:, 1:]
             return c * (H + value_hessian(correlation, -forms) if self.coupling != "exact" else H)
 
         gradient = -c * np.einsum("jk,ijk->i", X, forms)
@@ -94,7 +93,7 @@ class LabelResolvent:
     def _forms(self, resolvent: Resolvent) -> Array:
         """B'G_i B for the coordinates of d, (size, r, r)."""
         if self.learns_reg:
-            return np.asarray(np.tensordot(self.identity.T.T, resolvent.forms, 1))
+            return np.asarray(np.tensordot(self.identity.M.T, resolvent.forms, 1))
         return resolvent.forms[1:]
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
@@ -115,7 +114,7 @@ class LabelResolvent:
         return c * cp.sum(t), [cp.bmat([[M, L], [L.T, T]]) >> 0 for L, T in blocks]
 
 
-class ProjectedDependence:
+class ProjectedDependence(WeightCriterion):
     """min over d of J(d) = -(sum of the l largest eigenvalues of L'G (G + reg I)^{-1} G L).
 
     The dependence of the projected subspace kernel (HSIC, not uncorrelated). G (G + reg I)^{-1} G
@@ -123,18 +122,11 @@ class ProjectedDependence:
     its minimum over the simplex is at a vertex: the best single kernel, p evaluations.
     """
 
-    concave = True
+    concave: ClassVar[bool] = True
 
     def __init__(self, bank: Representation, reg: float, n_components: int) -> None:
         self.bank, self.reg, self.n_components = bank, reg, n_components
         self.target_forms = bank.target_forms()
-
-    @property
-    def size(self) -> int:
-        return self.bank.p
-
-    def start(self) -> Array:
-        return self.bank.uniform()
 
     def evaluate(self, d: Array) -> Evaluation:
         V = self.bank.resolvent(d, self.reg).V
@@ -143,7 +135,7 @@ class ProjectedDependence:
         return Evaluation(-float(np.maximum(largest, 0.0).sum()), np.zeros(len(d)), -np.inf)
 
 
-class KimDiscriminant:
+class KimDiscriminant(WeightCriterion):
     """min over d of J(d) = -a'G v,  v = (reg I + W G)^{-1} a: two classes (Kim et al. 2006; Ye 9).
 
     a is 1/n_+ on one class and -1/n_- on the other, W = P_w / n with P_w the projector that
@@ -156,6 +148,8 @@ class KimDiscriminant:
     The paper's simplex has sum theta = 1 on kernels as given: build the bank with scale=False.
     """
 
+    bank: GramForm
+
     def __init__(self, bank: GramForm, labels: Array, *, reg: float) -> None:
         if len(np.unique(labels)) != 2:
             raise ValueError("The criterion of Kim et al. is for two classes.")
@@ -165,13 +159,6 @@ class KimDiscriminant:
         positive = labels == labels.max()
         self.a = np.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
         self.classes = [positive, ~positive]
-
-    @property
-    def size(self) -> int:
-        return self.bank.p
-
-    def start(self) -> Array:
-        return self.bank.uniform()
 
     def _within(self, B: Array) -> Array:
         """R B = P_w B / sqrt(n)."""

@@ -25,25 +25,35 @@ def label_factor(
       classes, in the order of ``classes``;
     - a matrix (n, n): similarities of the samples.
     """
+    counts = np.bincount(labels, weight, len(classes))
+    return factor_of_counts(label_kernel, counts, classes, len(labels))
+
+
+def factor_of_counts(
+    label_kernel: Any,
+    counts: Array,  # (k,) the weight of each class
+    classes: Array,  # (k,)
+    n_samples: int,
+) -> tuple[Array | None, Array]:
+    """``label_factor`` where the labels themselves are gone, and their counts are known."""
     k = len(classes)
     if isinstance(label_kernel, str):
         if label_kernel == "indicator":
             return None, np.eye(k)
         if label_kernel == "normalized":
-            counts = np.bincount(labels, weight, k)
             return None, np.diag(1 / np.sqrt(counts))
         raise ValueError(
             f"label_kernel={label_kernel!r} is not known. Give 'normalized', 'indicator', "
             "a function of two label arrays, or a matrix of similarities."
         )
     H = np.asarray(label_kernel(classes, classes) if callable(label_kernel) else label_kernel)
-    if H.shape == (len(labels), len(labels)):
-        return _psd_factor(H), np.eye(len(labels))
+    if H.shape == (n_samples, n_samples):
+        return _psd_factor(H), np.eye(n_samples)
     if H.shape == (k, k):
         return None, _psd_factor(H)
     raise ValueError(
         f"label_kernel has shape {H.shape}; it must be (n_classes, n_classes) = {(k, k)} "
-        f"or (n_samples, n_samples) = {(len(labels), len(labels))}."
+        f"or (n_samples, n_samples) = {(n_samples, n_samples)}."
     )
 
 

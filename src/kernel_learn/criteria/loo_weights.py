@@ -116,7 +116,7 @@ def learn_bank_weights(
         return value, by_d[alive], by_lam
 
     found = descend(among_alive, len(alive), pull=pull, max_iter=max_iter)
-    return centred.weights(_place(found.point, alive, form.p)), found
+    return centred.theta_at(_place(found.point, alive, form.p)), found
 
 
 def descend(error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 100) -> Descent:
@@ -234,10 +234,17 @@ class GeneralisedCrossValidation:
 
 def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[float, Array, float]:
     """(E, dE/dtheta, dE/dlam)."""
-    M = np.tensordot(theta, Ks, 1)
-    M[np.diag_indices(len(M))] += lam / targets.weight
-    error, Q = error_and_derivative(M, targets.Y, np.ones(targets.n), targets.weight, targets.total)
-    return error, np.einsum("pij,ij->p", Ks, Q), float(np.sum(np.diagonal(Q) / targets.weight))
+    error, Q = loo_derivative(np.tensordot(theta, Ks, 1), lam, targets)
+    by_lam = float(np.sum(np.diagonal(Q) / targets.weight))
+    return error, np.einsum("pij,ij->p", Ks, Q), by_lam
+
+
+def loo_derivative(K: Array, lam: float, targets: Targets) -> tuple[float, Array]:
+    """(E, Q = dE/dK), Q symmetric; K is overwritten."""
+    w = targets.weight
+    K[np.diag_indices(len(K))] += lam / w
+    error, Q = error_and_derivative(K, targets.Y, np.ones(targets.n), w, targets.total)
+    return error, (Q + Q.T) / 2
 
 
 def error_and_derivative(

@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex
-from kernel_learn.criteria.margin import (
+from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightCriterion
+from kernel_learn.representations.base import Array
+from kernel_learn.representations.gram import GramForm
+from kernel_learn.solvers.margin import (
     Loss,
     MarginSolution,
     balance,
@@ -14,9 +16,7 @@ from kernel_learn.criteria.margin import (
     check_boxes,
     solve_margin,
 )
-from kernel_learn.criteria.margin_interior import solve_interior
-from kernel_learn.representations.base import Array
-from kernel_learn.representations.gram import GramForm
+from kernel_learn.solvers.margin_interior import solve_interior
 
 # The least weight of the identity when C is learned: C <= 1e6 on kernels of trace n.
 LEAST_RIDGE = 1e-6
@@ -30,7 +30,7 @@ WARM_STEPS = 2000
 INTERIOR_ROWS = 3000
 
 
-class MarginWeights:
+class MarginWeights(WeightCriterion):
     """min over d of J(d) = sum over machines of the optimum of an SVM with kernel K(d).
 
     K(d) = sum_i d_i K_i, d on the simplex, kernels of trace n (not centred); one machine per
@@ -46,6 +46,8 @@ class MarginWeights:
     strictly inside their box, the Hessian is D_i,F' [K_FF^{-1}] D_j,F, D_i = K_i A, with K_FF
     bordered by the constraint on alpha.
     """
+
+    bank: GramForm
 
     def __init__(
         self,
@@ -76,8 +78,7 @@ class MarginWeights:
         d = self.bank.uniform()
         return np.concatenate([[0.5], d / 2]) if self.learns_C else d
 
-    def weights(self, d: Array) -> Array:
-        """d -> point of the bank's simplex."""
+    def shares(self, d: Array) -> Array:
         return self.identity.shares(d) if self.learns_C else d
 
     def learned_C(self, d: Array) -> float:
@@ -94,7 +95,7 @@ class MarginWeights:
         D = self.bank.products(solution.A)
         if self.learns_C:
             D = np.concatenate([(solution.A / self.row_weight[:, None])[None], D])
-            D = np.tensordot(self.identity.T.T, D, 1)
+            D = np.tensordot(self.identity.M.T, D, 1)
         return self._evaluation(K, solution, C, D)
 
     def _solve(self, K: Array, C: float) -> MarginSolution:

@@ -189,3 +189,21 @@ def within_class_metric(Z: Array, labels: Array, reg: float) -> Array:
     C = deviations.T @ deviations / len(Z)
     C[np.diag_indices(len(C))] += reg * float(np.trace(C)) / len(C)
     return np.asarray(linalg.inv(C))
+
+
+def trace_bound(reg: float) -> Any:
+    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
+
+    def bound(value: float, G_A: float, smallest: float) -> float:
+        return G_A + max(0.0, -smallest) * value / reg
+
+    return bound
+
+
+def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
+    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
+    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
+    lam = max(0.0, -smallest)
+    if lam >= 1:
+        return np.inf
+    return max(value + (G_A - value) / (1 - lam), 0.0)

@@ -132,16 +132,19 @@ class Trace(Regularizer):
         return np.maximum(x - self.tau, 0)
 
 
-REGULARIZERS = ("logdet", "frobenius", "pola", "trace")
+REGULARIZERS: dict[str, Any] = {
+    "logdet": LogDet,
+    "frobenius": Frobenius,
+    "pola": Pola,
+    "trace": Trace,
+}
 
 
-def as_regularizer(spec: Any, tau: float) -> Any:
-    """A regulariser from its name, or the object that was given (its three members are asked)."""
-    named = {"logdet": LogDet(), "frobenius": Frobenius(), "pola": Pola(), "trace": Trace(tau)}
-    if isinstance(spec, str) and spec in named:
-        return named[spec]
-    missing = [name for name in ("alpha", "minimize") if not hasattr(spec, name)]
-    if isinstance(spec, str | type) or missing:
+def as_regularizer(spec: Any, tau: float) -> Regularizer:
+    """A regulariser from its name, or the object that was given."""
+    if isinstance(spec, str) and spec in REGULARIZERS:
+        return Trace(tau) if spec == "trace" else REGULARIZERS[spec]()
+    if not isinstance(spec, Regularizer):
         raise ValueError(
             f"regularizer={spec!r} is not known. Give one of {', '.join(map(repr, REGULARIZERS))}, "
             "or an object of a subclass of kernel_learn.criteria.regularizers.Regularizer."

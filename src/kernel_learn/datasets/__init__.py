@@ -1,5 +1,16 @@
-"""Real data sets from a folder that the user names."""
+"""Where rows come from: sources that are read in blocks, and real data sets from a folder."""
 
+from kernel_learn.datasets.blocks import Blocks
+from kernel_learn.datasets.files import CsvSource, LibsvmSource, NpySource
 from kernel_learn.datasets.folder import DataFolder, find_data
+from kernel_learn.datasets.parquet import ParquetSource
 
-__all__ = ["DataFolder", "find_data"]
+__all__ = [
+    "Blocks",
+    "CsvSource",
+    "DataFolder",
+    "LibsvmSource",
+    "NpySource",
+    "ParquetSource",
+    "find_data",
+]

@@ -5,6 +5,7 @@ from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
 from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
+from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
@@ -16,6 +17,7 @@ from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
 __all__ = [
     "AlignmentSubspace",
     "ExpansionSVC",
+    "FeatureScales",
     "HSICSubspace",
     "InductiveKernel",
     "KernelClassifier",

@@ -7,22 +7,29 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.alignment import Alignment, Rescaled
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SUBSPACE,
+    choice,
+)
+from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
-    check_count,
     check_n_components,
-    check_not_negative,
     check_positive,
-    validate_labelled,
 )
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Needs, Spectrum
+from kernel_learn.representations import Combined, Eigenpairs, Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
 
@@ -31,7 +38,7 @@ SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
-class AlignmentSubspace(SubspaceTransformer):
+class AlignmentSubspace(PartialFit, SubspaceTransformer):
     """Subspace kernel with the largest alignment to the labels (SKFE).
 
     Maximises the kernel-target alignment of the subspace kernel over all
@@ -93,6 +100,15 @@ class AlignmentSubspace(SubspaceTransformer):
     (178, 3)
     """
 
+    _parameters = SUBSPACE | {
+        "reg": NOT_NEGATIVE,
+        "center": BOOLEAN,
+        "criterion": choice("alignment", "radius_margin"),
+        "init": choice(*INITS) | ARRAY,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -120,13 +136,27 @@ class AlignmentSubspace(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
+    stream_needs = Needs(features=6.0)
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        reg = check_not_negative("reg", self.reg, self)
-        check_positive("tol", self.tol, self)
-        check_count("max_iter", self.max_iter, self)
-        data = validate_labelled(self, X, y, sample_weight)
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _check_stream(self) -> None:
+        needed = [] if isinstance(self.init, str) else ["init=array"]
+        needed += ["criterion='radius_margin'"] if self.criterion == "radius_margin" else []
+        if needed:
+            raise ValueError(
+                f"AlignmentSubspace({', '.join(needed)}) needs all rows at once, and those of a "
+                "stream come and go. Use criterion='alignment' and a named init, or pass the rows "
+                "as an array."
+            )
+
+    def _fit(self, data: Labelled) -> Self:
         self.classes_ = data.classes
         k = len(data.classes)
         wanted = check_n_components(self.n_components, k, self)
@@ -139,7 +169,7 @@ class AlignmentSubspace(SubspaceTransformer):
         spectrum = sample.spectrum
         S = sample.spectral_targets(spectrum)
         S, S0 = S[:, :k], S[:, k:]
-        self.reg_ = reg * sample.trace / sample.n
+        self.reg_ = float(self.reg) * sample.trace / sample.n
         label_norm = _label_norm(data.counts, self.center)
         plain = Alignment(spectrum.w, S, label_norm, 0.0)
         start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
@@ -166,36 +196,26 @@ class AlignmentSubspace(SubspaceTransformer):
     def _criterion(
         self,
         sample: Combined,
-        spectrum: Spectrum,
+        spectrum: Eigenpairs,
         data: Labelled,
         S: Array,
         label_norm: float,
     ) -> Any:
         if self.criterion == "alignment":
             return Alignment(spectrum.w, S, label_norm, self.reg_)
-        if self.criterion == "radius_margin":
-            check_positive("reg", self.reg, self)
-            blocks = list(sample.spectral_rows(spectrum))
-            A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
-            weight = sample.n * np.concatenate([block[2] for block in blocks])
-            k = len(data.classes)
-            labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
-            signs = one_vs_rest_signs(labels, k)
-            return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
-        raise ValueError(
-            f"AlignmentSubspace(criterion={self.criterion!r}): criterion must be 'alignment' or "
-            "'radius_margin'."
-        )
+        check_positive("reg", self.reg, self)
+        blocks = list(sample.spectral_rows(spectrum))
+        A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
+        weight = sample.n * np.concatenate([block[2] for block in blocks])
+        k = len(data.classes)
+        labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
+        signs = one_vs_rest_signs(labels, k)
+        return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
 
     def _given_start(self, data: Labelled) -> Array:
         """The user's coefficients W (n, l), or none."""
         if isinstance(self.init, str):
-            if self.init in INITS:
-                return np.empty((len(data.labels), 0))
-            raise ValueError(
-                f"AlignmentSubspace(init={self.init!r}): init must be one of {', '.join(INITS)}, "
-                "or an array of coefficients."
-            )
+            return np.empty((0, 0))
         W = np.asarray(self.init, dtype=np.float64)
         if W.ndim != 2 or len(W) != data.n_given:
             raise ValueError(
@@ -240,7 +260,7 @@ def _label_norm(counts: Array, center: bool) -> float:
     return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
 
 
-def _canonical(V: Array, S: Array, sample: Combined, spectrum: Spectrum) -> Array:
+def _canonical(V: Array, S: Array, sample: Combined, spectrum: Eigenpairs) -> Array:
     """The basis of span(V) whose features have orthogonal covariances with the labels.
 
     Signs follow those covariances; where there are none, the features' skewness.

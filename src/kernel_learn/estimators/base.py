@@ -1,9 +1,9 @@
 """What all estimators of a learned subspace share."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,20 +11,36 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from kernel_learn.estimators.validation import Array, Training, check_variance, validate_rows
+from kernel_learn.datasets.blocks import ArrayRows, as_source
+from kernel_learn.estimators.parameters import check_parameters
+from kernel_learn.estimators.streaming import read_training
+from kernel_learn.estimators.validation import (
+    Array,
+    Training,
+    check_variance,
+    validate_labelled,
+    validate_rows,
+    validate_valued,
+)
 from kernel_learn.kernels.bank import common_input
-from kernel_learn.kernels.base import InputKind
+from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
     Combined,
+    FeatureMap,
     Needs,
+    Plan,
     Representation,
+    build_features,
     plan_source,
     represent,
 )
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
@@ -49,7 +65,7 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
 
 
 def all_or_nothing(fit: Fit) -> Fit:
-    """A ``fit`` that leaves the estimator exactly as it was unless it succeeds.
+    """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
 
     What an earlier fit learned is gone once a new one succeeds: nothing of two
     fits is ever mixed.
@@ -57,6 +73,7 @@ def all_or_nothing(fit: Fit) -> Fit:
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_parameters(self)
         before = dict(vars(self))
         try:
             for name in before:
@@ -76,6 +93,69 @@ class KernelEstimator(BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
+
+    @contextmanager
+    def _training(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        values: bool = False,
+        checkpoint: Any = None,
+    ) -> Iterator[Any]:
+        """Checked training data: of arrays, of a source, or of the state of one.
+
+        What fits from arrays needs them all; what comes in blocks may be more than
+        memory holds. A checkpoint is given up when the fit is done.
+        """
+        source = as_source(X)
+        if source is not None and not (y is None and sample_weight is None):
+            raise ValueError(
+                "X is a source of blocks, which has its own labels and weights: pass it alone."
+            )
+        if isinstance(X, StreamState):
+            yield self._state_training(X)
+        elif source is None and checkpoint is None:
+            validate = validate_valued if values else validate_labelled
+            yield validate(self, X, y, sample_weight)
+        else:
+            source = ArrayRows(X, y, sample_weight) if source is None else source
+            with read_training(self, source, values=values, checkpoint=checkpoint) as data:
+                yield data
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Checked training data for a fit that keeps all rows; a source may have as many."""
+        with self._training(X, y, sample_weight) as data:
+            return data
+
+    def _state_training(self, state: StreamState) -> Training:
+        raise ValueError(
+            f"{type(self).__name__} learns from rows, and the state of a stream has none."
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep``: those of kernels too, ``kernel__view__gamma`` of a bank.
+
+        ``kernel="gaussian"`` has the parameters of ``Gaussian()``.
+        """
+        params = super().get_params(deep=deep)
+        nested = nested_parameters(self.kernel) if deep else {}
+        return {f"kernel__{name}": value for name, value in nested.items()} | params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
+
+        Returns
+        -------
+        self
+        """
+        inside = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
+        super().set_params(**params)
+        if inside:
+            changes = {key.removeprefix("kernel__"): value for key, value in inside.items()}
+            self.kernel = with_parameters(self.kernel, changes)
+        return self
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -99,6 +179,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     landmarks: Any
     memory_budget: Any
     random_state: Any
+    stream_needs = Needs()
 
     def transform(self, X: Any) -> Array:
         """The learned features of each row.
@@ -135,7 +216,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         """
         source = data.source if source is None else source
         landmarks = "all" if is_exact else self.landmarks
-        self.plan_ = plan_source(
+        self.plan_ = getattr(source, "plan", None) or plan_source(
             data.kernels, source, landmarks, self.memory_budget, needs, merge=merge
         )
         data = data.resolved()
@@ -149,6 +230,19 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
             **options,
         )
         return data, form
+
+    def _settle(self, data: AnyTraining) -> AnyTraining:
+        """With every rule of the kernels replaced by its value, before features are made."""
+        return data.resolved()
+
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
+        """The plan for a stream of which the summary is known."""
+        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
+
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
+        """The feature map of a stream, of kernels without rules, from its summary."""
+        data = self._settle(data)
+        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
 
     def _combine(self, form: Representation, theta: Array | None = None) -> Combined:
         """The sample under one kernel; sets ``base_kernel_`` and ``landmark_residual_``."""

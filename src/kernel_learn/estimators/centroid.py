@@ -8,7 +8,9 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.validation import Array, Labelled, check_count, validate_labelled
+from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED
+from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import Needs, build_features, plan_source
 
@@ -16,7 +18,7 @@ NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200
 
 
-class KernelOrthogonalCentroid(SubspaceTransformer):
+class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     """Projection on the span of the class centroids in feature space (KOC).
 
     The centroids of the classes are orthonormalised: W = E R^{-1} with
@@ -56,6 +58,12 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters = SEEDED | {
+        "kernel": KERNEL,
+        "clusters_per_class": COUNT,
+        "landmarks": LANDMARKS,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -72,10 +80,23 @@ class KernelOrthogonalCentroid(SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
-        clusters = check_count("clusters_per_class", self.clusters_per_class, self)
-        data = validate_labelled(self, X, y, sample_weight)
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _check_stream(self) -> None:
+        if self.clusters_per_class > 1:
+            raise ValueError(
+                "KernelOrthogonalCentroid(clusters_per_class > 1) clusters all rows of a class, "
+                "and those of a stream come and go. Pass clusters_per_class=1, labels that name "
+                "the clusters, or the rows as an array."
+            )
+
+    def _fit(self, data: Labelled) -> Self:
+        clusters = int(self.clusters_per_class)
         self.classes_ = data.classes
         source = data.source
         if clusters > 1:

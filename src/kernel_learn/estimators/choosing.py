@@ -9,11 +9,15 @@ import numpy as np
 
 from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.validation import Array, Labelled, check_positive
+from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.bank import evaluate_bank
 from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.stationary import CHOICE_ROWS, Stationary
-from kernel_learn.model_selection import leave_one_out, search_leave_one_out
+from kernel_learn.model_selection import (
+    cross_validate_generally,
+    leave_one_out,
+    search_leave_one_out,
+)
 from kernel_learn.representations import ArraySource, Combined, Gram
 from kernel_learn.representations.gram import to_double
 
@@ -31,39 +35,33 @@ WIDTHS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 class LeaveOneOutChoice:
     """A mixin for estimators whose ``reg``, and ``gamma`` of one kernel, may be "loo".
 
-    Fitted: ``loo_regs_``, ``loo_errors_``, None unless several values were tried.
+    ``reg="gcv"`` takes generalised cross-validation in its place, which needs no row again;
+    so does a source that is read once. Fitted: ``loo_regs_``, ``loo_errors_``, None unless
+    several values were tried; ``reg_rule_``, by what they were judged.
     """
 
     reg: Any
     plan_: Any
 
-    def _check_regs(self, *rules: str) -> list[float]:
-        """The values to try; ``rules`` are the words that stand for the list of them."""
+    def _regs(self) -> list[float]:
+        """The values to try; a word stands for the list of them."""
         if isinstance(self.reg, str):
-            if self.reg in rules:
-                return list(LOO_REGS)
-            words = " or ".join(map(repr, rules))
-            raise ValueError(
-                f"{type(self).__name__}(reg={self.reg!r}): reg must be a positive number, a list "
-                f"of them, {words}."
-            )
-        try:
-            regs = [self.reg] if isinstance(self.reg, Real | float) else list(self.reg)
-        except TypeError:
-            regs = [self.reg]
-        if not regs:
-            raise ValueError(f"{type(self).__name__}(reg=[]): the list of values is empty.")
-        return [check_positive("reg", reg, self) for reg in regs]
+            return list(LOO_REGS)
+        return [float(reg) for reg in ([self.reg] if isinstance(self.reg, Real) else self.reg)]
 
-    def _choose_reg(self, sample: Combined, regs: list[float]) -> float:
-        """lambda."""
+    def _choose_reg(self, sample: Combined, regs: list[float], rewinds: bool = True) -> float:
+        """lambda; ``rewinds``: whether the rows can be read again."""
         scale = sample.trace / sample.n
         self.loo_regs_: Any = None
         self.loo_errors_: Any = None
+        self.reg_rule_: str | None = None
         if len(regs) == 1:
             return regs[0] * scale
         lams = [reg * scale for reg in regs]
-        if isinstance(sample, Gram) and len(sample.operator) > EXACT_LOO_ROWS:
+        self.reg_rule_ = "loo" if rewinds and not _is_word(self.reg, "gcv") else "gcv"
+        if self.reg_rule_ == "gcv":
+            path = cross_validate_generally(sample, lams)
+        elif isinstance(sample, Gram) and len(sample.operator) > EXACT_LOO_ROWS:
             path = search_leave_one_out(sample, lams)
         else:
             rows = max(LEAST_LOO_ROWS, min(LOO_ROWS, self.plan_.n_rows // 10))
@@ -71,12 +69,20 @@ class LeaveOneOutChoice:
         self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
         return float(path.lams[path.best])
 
+    def _settle(self, data: Any) -> Any:
+        regs = LOO_REGS if isinstance(self.reg, str) else np.atleast_1d(self.reg).tolist()
+        return self._choose_width(data, regs).resolved()
+
     def _choose_width(self, data: Labelled, regs: Sequence[float]) -> Labelled:
         """gamma="loo" of the one kernel replaced by the width chosen; anything else as it is."""
         kernel = data.kernels[0]
         if data.names is not None or not (isinstance(kernel, Stationary) and kernel.gamma == "loo"):
             return data
         return replace(data, kernels=[choose_width(kernel, data.source, regs)])
+
+
+def _is_word(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
 
 
 def choose_width(kernel: Stationary, source: ArraySource, regs: Sequence[float]) -> Stationary:

@@ -10,18 +10,26 @@ from sklearn.neighbors import KNeighborsClassifier
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent
-from kernel_learn.criteria.labels import label_factor
+from kernel_learn.criteria.labels import factor_of_counts
 from kernel_learn.criteria.second_level import LinearMap, fit_second_level, fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.distinct import stratified_parts
+from kernel_learn.estimators.parameters import (
+    MOMENT_REGS,
+    NONE,
+    POSITIVE_LIST,
+    SUBSPACE,
+    WEIGHTS,
+    choice,
+)
+from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.model_selection import held_out_scores
@@ -35,7 +43,7 @@ CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for th
 
 
 class KernelDiscriminant(
-    LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
+    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
 ):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
@@ -52,12 +60,14 @@ class KernelDiscriminant(
         are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1.
-    reg : float, list of float, "loo" or "learn", default="loo"
+    reg : float, list of float, "loo", "gcv" or "learn", default="loo"
         lambda = reg * tr(G) / n. A list, or "loo" for a list from 1e-6 to 100:
         the value with the smallest exact leave-one-out squared error of ridge
         regression on the one-hot labels, for all values from one decomposition
         (of more than 2000 rows the errors of 1200 in a search downhill, a
-        factorisation a step; with landmarks those of a tenth of the rows).
+        factorisation a step; with landmarks those of a tenth of the rows). "gcv":
+        by generalised cross-validation, which needs no row again; a source that
+        is read once is always judged so.
         "learn": together with the weights of the kernels, as one more of them
         (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
         list or "loo" learns weights that way and then chooses reg for them.
@@ -80,8 +90,9 @@ class KernelDiscriminant(
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays, or None
-        The values of ``reg`` tried and their leave-one-out errors, if several were.
+    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
+        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
+        several were.
     objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
         tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
     means_ : ndarray of shape (n_classes, n_components_)
@@ -113,6 +124,16 @@ class KernelDiscriminant(
     0.98
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS | choice("learn"),
+            "decision": choice(*DECISIONS),
+            "priors": NONE | POSITIVE_LIST,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -143,25 +164,33 @@ class KernelDiscriminant(
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        regs = self._check_regs("loo", "learn")
-        if self.decision not in DECISIONS:
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _check_stream(self) -> None:
+        if self.decision == "nearest_neighbor":
             raise ValueError(
-                f"KernelDiscriminant(decision={self.decision!r}): decision must be 'auto', "
-                "'ridge', 'centroid' or 'nearest_neighbor'."
+                "KernelDiscriminant(decision='nearest_neighbor') keeps the features of all rows, "
+                "and a stream may have any number of them. Use 'auto', 'ridge' or 'centroid'."
             )
-        self._check_weight_options()
-        data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
+
+    def _fit(self, data: Labelled) -> Self:
+        regs = self._regs()
+        self._start_weights()
+        data = self._choose_width(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
-        _, mixing = label_factor("normalized", data.labels, data.classes, data.weight)
+        _, mixing = factor_of_counts("normalized", data.counts, data.classes, data.source.n_rows)
         decomposes = len(regs) > 1 and data.source.n_distinct <= EXACT_LOO_ROWS
         needs = CHOICE_NEEDS if decomposes else NEEDS
         data, form = self._represent(data, needs=needs, mixing=mixing)
         theta, regs = self._weights(data, form, regs)
         sample = self._combine(form, theta)
-        self.reg_ = self._choose_reg(sample, regs)
+        self.reg_ = self._choose_reg(sample, regs, data.source.rewinds)
         B, M = Dependence(sample, mixing, uncorrelated=True).candidates(self.reg_)
         wanted = check_n_components(self.n_components, len(data.classes) - 1, self)
         result = solve_top_eigen(M, wanted)
@@ -208,7 +237,8 @@ class KernelDiscriminant(
         self.decision_ = "centroid" if self.decision == "auto" else self.decision
         if self.decision == "nearest_neighbor":
             F = self._training_features(data, sample, W)
-            self._neighbor = KNeighborsClassifier(1).fit(F, data.labels)
+            # no tree: a tree in a file is trusted by no reader, and the features are few
+            self._neighbor = KNeighborsClassifier(1, algorithm="brute").fit(F, data.labels)
             return
         shift = np.log(self.priors_ / shares)
         self._log_odds = linear_centroid(centroid, 1.0, shift)

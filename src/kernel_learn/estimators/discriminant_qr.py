@@ -1,20 +1,22 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.parameters import COUNT, KERNEL, MEMORY, NONE, POSITIVE, ParameterTable
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
     check_variance,
-    validate_labelled,
 )
-from kernel_learn.representations import FeatureMap, MomentForm, plan_source
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import is_sparse, take_rows
+from kernel_learn.representations import FeatureMap, MomentForm, Plan, plan_source
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 
 
@@ -65,6 +67,13 @@ class KernelDiscriminantQR(SubspaceTransformer):
     (150, 3)
     """
 
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "n_components": COUNT | NONE,
+        "reg": POSITIVE,
+        "memory_budget": MEMORY,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -78,29 +87,37 @@ class KernelDiscriminantQR(SubspaceTransformer):
         self.reg = reg
         self.memory_budget = memory_budget
 
+    streams, needs_class_sums = True, True
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        reg = check_positive("reg", self.reg, self)
-        data = validate_labelled(self, X, y, sample_weight)
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _fit(self, data: Labelled) -> Self:
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"KernelDiscriminantQR averages rows, and {data.kernel!r} takes rows that cannot "
                 "be averaged. Use KernelOrthogonalCentroid or KernelDiscriminant."
             )
         self.classes_ = data.classes
-        # k landmarks, given and not chosen
-        self.plan_ = plan_source(
-            data.kernels, data.source, data.X[: len(data.classes)], self.memory_budget
-        )
-        data = data.resolved()
-        self.base_kernel_ = data.kernel
-        centroids = class_means(data).astype(data.X.dtype)
-        features = FeatureMap.whitened(data.kernels, centroids)
-        moments = features.moments(data.source, self.plan_.block_rows)
+        source = data.source
+        features: Any
+        moments: Any
+        if isinstance(source, PooledSource):
+            self.plan_, state = source.plan, source.state
+            features, moments = state.features, state.moments
+        else:
+            self.plan_ = self._plan_centroids(data.kernels, source)
+            features = self._stream_features(data, self.plan_)
+            moments = features.moments(source, self.plan_.block_rows)
+        self.base_kernel_ = features.kernels[0]
         sample = MomentForm(features, moments).at(np.ones(1))
         check_variance(sample, self.n_features_in_)
-        self.reg_ = reg * sample.trace / sample.n
+        self.reg_ = float(self.reg) * sample.trace / sample.n
         V, self.eigenvalues_ = solve_centroid_discriminant(
             sample.operator,
             features(features.landmarks),
@@ -112,9 +129,29 @@ class KernelDiscriminantQR(SubspaceTransformer):
         self._warn_if_fewer()
         return self
 
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
+        if not pool.rewinds:
+            raise ValueError(
+                "KernelDiscriminantQR reads its rows twice, once for the centroids of the classes, "
+                "and this source can be read once. Pass a function that returns the iterator anew."
+            )
+        return self._plan_centroids(kernels, pool)
+
+    def _plan_centroids(self, kernels: list[Kernel], source: Any) -> Plan:
+        """k landmarks, given and not chosen."""
+        few = take_rows(source.X, np.zeros(source.n_targets, int))
+        return plan_source(kernels, source, few, self.memory_budget)
+
+    def _stream_features(self, data: Any, chosen: Plan) -> FeatureMap:
+        data = data.resolved()
+        return FeatureMap.whitened(data.kernels, class_means(data).astype(data.X.dtype))
+
 
 def class_means(data: Labelled) -> Any:
     """Weighted means of the rows of each class, (k, d); sparse for sparse rows."""
+    if isinstance(data.source, PooledSource):
+        sums, counts = data.source.state.sums, data.counts
+        return sparse.diags(1 / counts) @ sums if is_sparse(sums) else sums / counts[:, None]
     n, k = len(data.labels), len(data.classes)
     average: Array = data.weight / data.counts[data.labels]
     E = sparse.csr_matrix((average, (data.labels, np.arange(n))), shape=(k, n))

@@ -18,6 +18,7 @@ class DistinctRows:
     first: Array  # (n,) positions of the distinct rows among the rows given
     inverse: Array  # (n_given,) the distinct row of each row given
     targets: Targets
+    digest: str  # of the rows given
 
 
 def merge_rows(
@@ -30,6 +31,7 @@ def merge_rows(
 ) -> DistinctRows:
     """Merge equal rows; their order is drawn by ``seed`` from the order of their keys."""
     source = ArraySource(X, labels, weight, n_classes=n_classes)
+    digest = source.digest
     if groups is not None:
         both = np.empty(len(groups), dtype=[("key", np.uint64), ("group", groups.dtype)])
         both["key"], both["group"] = source.keys, groups
@@ -42,7 +44,7 @@ def merge_rows(
     counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
     counts *= max(1.0, len(first) / counts.sum())
-    return DistinctRows(first, inverse, Targets(counts, _group_indices(groups, first)))
+    return DistinctRows(first, inverse, Targets(counts, _group_indices(groups, first)), digest)
 
 
 def _group_indices(groups: Array | None, first: Array) -> tuple[Array, ...]:

@@ -9,21 +9,28 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from kernel_learn.criteria.expansion import ExpansionMargin
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT,
+    KERNEL,
+    POSITIVE,
+    SEEDED,
+    choice,
+)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
-    check_count,
-    check_positive,
     class_prices,
-    validate_labelled,
 )
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
+from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
@@ -69,7 +76,7 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     expansion_points_ : ndarray of shape (n_points, n_features)
     kernel_ : SubspaceKernel
         The learned kernel on the points' span; ``kernel_.landmarks`` are the
-        points, ``kernel_.coef`` is T with TT' = K_ZZ^{-1}.
+        points, ``kernel_.coef`` is W with WW' = K_ZZ^{-1}.
     coef_ : ndarray of shape (n_machines, n_points)
         Weights on the features; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
@@ -87,6 +94,17 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
     >>> print(f"{model.score(X, y):.2f}")
     1.00
     """
+
+    _parameters = SEEDED | {
+        "kernel": KERNEL,
+        "n_points": COUNT,
+        "C": POSITIVE,
+        "init": choice(*INITS) | ARRAY,
+        "move_points": BOOLEAN,
+        "class_weight": CLASS_WEIGHT,
+        "tol": POSITIVE,
+        "max_iter": COUNT,
+    }
 
     def __init__(
         self,
@@ -114,18 +132,16 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the points and the machines.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
+            Or a source of blocks whose rows fit into memory.
+        y : array-like of shape (n_samples,); None for a source
         """
-        C = check_positive("C", self.C, self)
-        tol = check_positive("tol", self.tol, self)
-        check_count("max_iter", self.max_iter, self)
-        data = validate_labelled(self, X, y)
+        data = self._rows(X, y)
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
@@ -135,12 +151,19 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         self.classes_, self.base_kernel_ = data.classes, data.kernel
         scale = _column_scale(data.X)
         criterion = ExpansionMargin(
-            data.kernel, data.X, self._signs(data), self._boxes(data, C), scale, _machine
+            data.kernel,
+            data.X,
+            self._signs(data),
+            self._boxes(data, float(self.C)),
+            scale,
+            _machine,
         )
         points = self._first_points(data)
         if self.move_points:
             unit, _ = criterion.value_and_gradient(points / scale)
-            result = solve_smooth(criterion, points / scale, tol=tol * unit, max_iter=self.max_iter)
+            result = solve_smooth(
+                criterion, points / scale, tol=self.tol * unit, max_iter=self.max_iter
+            )
             self._store_result(result)
             points = result.point * scale
             if result.status == "stopped":
@@ -157,20 +180,20 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
         """k(x, points) of all rows, its features, and their derivatives."""
         points: Any = self.init if not isinstance(self.init, str) else None
         if points is None:
-            points = Landmarks("rpcholesky", check_count("n_points", self.n_points, self))
+            points = Landmarks("rpcholesky", int(self.n_points))
         needs = Needs(rows=ROW_ARRAYS)
         return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
 
     def _store_machines(self, criterion: ExpansionMargin, points: Array) -> None:
-        K_xz, T = criterion.features(points)
-        V, _, value = criterion.machines(K_xz @ T)
+        K_xz, W = criterion.features(points)
+        V, _, value = criterion.machines(K_xz @ W)
         if not self.move_points:
             self.objective_, self.n_iter_, self.history_ = value, 1, ({"value": value},)
             self.grad_norm_ = np.nan
         self.expansion_points_ = points
         self.coef_, self.intercept_ = V[:-1].T, V[-1]
-        offset = np.zeros(T.shape[1], dtype=points.dtype)
-        self._store_kernel(SubspaceKernel(criterion.kernel, points, T.astype(points.dtype), offset))
+        offset = np.zeros(W.shape[1], dtype=points.dtype)
+        self._store_kernel(SubspaceKernel(criterion.kernel, points, W.astype(points.dtype), offset))
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):
@@ -180,14 +203,9 @@ class ExpansionSVC(MachineClassifier, SubspaceTransformer):
                     f"init has shape {points.shape}; points are (n_points, {self.n_features_in_})."
                 )
             return points
-        if self.init not in INITS:
-            raise ValueError(
-                f"ExpansionSVC(init={self.init!r}): init must be one of {', '.join(INITS)}, or "
-                "the points themselves."
-            )
         chosen = select_landmarks(
             self.init,  # type: ignore[arg-type]
-            check_count("n_points", self.n_points, self),
+            int(self.n_points),
             data.kernel,
             data.X,
             data.source.summary.rows,

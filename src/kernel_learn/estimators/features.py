@@ -50,6 +50,14 @@ class KernelFeatures:
     parts: Sequence[WeightedKernel]
     targets: Targets
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Places as pairs: the keys of a model file are texts."""
+        return {**vars(self), "rows": [(*place, rows) for place, rows in self.rows.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        rows = {(view, learned): rows for view, learned, rows in state["rows"]}
+        vars(self).update({**state, "rows": rows})
+
     def kernel_object(self) -> Combination:
         """The sum, an object that takes rows as the user has them."""
         kernels = [

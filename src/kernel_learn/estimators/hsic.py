@@ -8,9 +8,19 @@ import numpy as np
 
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
-from kernel_learn.criteria.labels import LabelKernel, label_factor
+from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
+from kernel_learn.estimators.parameters import (
+    ARRAY,
+    BOOLEAN,
+    FUNCTION,
+    MOMENT_REGS,
+    SUBSPACE,
+    WEIGHTS,
+    choice,
+)
+from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -19,12 +29,14 @@ from kernel_learn.estimators.validation import (
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.representations import ArraySource, Combined, Needs, Representation
+from kernel_learn.representations import Combined, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 PATH_NEEDS = Needs(exact=4.5)
+# A label kernel on a stream with more rows than this is not one of its classes.
+LABEL_ROWS = 20_000
 
 
 class RegularizationPath(NamedTuple):
@@ -34,7 +46,7 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
+class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
     Finds the few directions in the kernel's feature space whose kernel agrees
@@ -52,7 +64,7 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
-    reg : float, list of float or "loo", default=1e-3
+    reg : float, list of float, "loo" or "gcv", default=1e-3
         Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
         or "loo" for one from 1e-6 to 100: the value with the smallest
         leave-one-out error, as in :class:`KernelDiscriminant`.
@@ -94,8 +106,9 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         The kernel with its rules resolved.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays, or None
-        The values of ``reg`` tried and their leave-one-out errors, if several were.
+    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
+        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
+        several were.
     objective_ : float
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -141,6 +154,16 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     (178, 2)
     """
 
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS,
+            "uncorrelated": BOOLEAN,
+            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+        }
+    )
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -171,31 +194,42 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Learn the subspace.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source has its own labels and weights, and may have
+            more rows than memory holds: see :mod:`kernel_learn.datasets`.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows.
+        checkpoint : path, default=None
+            A folder that holds how far the fit has come: if it is ended before its time, the
+            same call goes on from there.
 
         Returns
         -------
         self
         """
-        regs = self._check_regs("loo")
-        self._check_weight_options()
-        data = self._choose_width(validate_labelled(self, X, y, sample_weight), regs)
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _fit(self, data: Labelled) -> Self:
+        regs = self._regs()
+        self._start_weights()
+        data = self._choose_width(data, regs)
         self.classes_ = data.classes
         source, mixing = self._labels(data)
         decomposes = len(regs) > 1 and source.n_distinct <= EXACT_LOO_ROWS
         needs = CHOICE_NEEDS if decomposes else NEEDS
         data, form = self._represent(data, source, needs=needs, mixing=mixing)
         sample = self._combine(form, self._weights(data, form, regs))
-        self.reg_ = self._choose_reg(sample, regs)
+        self.reg_ = self._choose_reg(sample, regs, source.rewinds)
         B, M = self._criterion(sample, mixing).candidates(self.reg_)
         result = solve_top_eigen(M, self._n_wanted(data))
         self.objective_ = result.value
@@ -237,12 +271,20 @@ class HSICSubspace(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         coefs = coef.reshape(len(coef), len(regs), n_columns).transpose(1, 0, 2)
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
-    def _labels(self, data: Labelled) -> tuple[ArraySource, Array]:
+    def _check_stream(self) -> None:
+        shape = np.shape(self.label_kernel)  # type: ignore[arg-type]
+        if len(shape) == 2 and shape[0] > LABEL_ROWS:
+            raise ValueError(
+                f"label_kernel has the shape {shape}: similarities of samples need all rows "
+                "at once. Pass similarities of the classes, or the rows as an array."
+            )
+
+    def _labels(self, data: Labelled) -> tuple[Any, Array]:
         """The rows with the targets T of the label kernel, and its mixing: L = T mixing."""
         kernel: Any = self.label_kernel
         if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
             kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
-        T, mixing = label_factor(kernel, data.labels, data.classes, data.weight)
+        T, mixing = factor_of_counts(kernel, data.counts, data.classes, data.source.n_rows)
         return data.source if T is None else data.source.with_labels(T, None), mixing
 
     def _weights(self, data: Labelled, form: Representation, regs: list[float]) -> Array | None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -14,23 +13,29 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from kernel_learn.criteria.constraints import Constraints, Pairs, is_unlabeled
 from kernel_learn.criteria.draw import KINDS, draw_constraints
-from kernel_learn.criteria.inductive import (
-    NEWTON_BLOCK,
-    NEWTON_SIZE,
+from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE, RegularizedDual
+from kernel_learn.criteria.measure import (
     REFERENCE_ROWS,
     BaseReference,
     Measured,
-    RegularizedDual,
     kernel_values,
     measure_constraints,
 )
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.parameters import (
+    ANYTHING,
+    COUNT,
+    NONE,
+    POSITIVE,
+    SUBSPACE,
+    Read,
+    choice,
+    instance,
+)
 from kernel_learn.estimators.validation import (
     Array,
     check_labels,
-    check_n_components,
-    check_positive,
     check_spread,
     copied_bytes,
     encode_labels,
@@ -53,6 +58,7 @@ from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import Points, exact_points, feature_points
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
+from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
 from kernel_learn.solvers.result import Result
 
 # Up to so many constrained rows the problem is solved exactly without being asked
@@ -60,8 +66,6 @@ from kernel_learn.solvers.result import Result
 EXACT_ROWS = 1000
 DEFAULT_LANDMARKS = 500
 SOLVERS = ("quasi-newton", "bregman", "uzawa")
-# An eigenvalue of the learned matrix below this share of the largest is zero.
-RANK_TOLERANCE = 1e-9
 
 
 class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -151,6 +155,7 @@ default="pairs"
     classes_ : ndarray
         The labels, if there were any.
     history_ : tuple of dict
+        ``value`` (primal) and ``lower`` (dual) at every point whose gap was taken.
     plan_ : Plan
 
     Examples
@@ -165,6 +170,19 @@ default="pairs"
     >>> bool(model.gap_ <= 1e-6 * model.objective_)
     True
     """
+
+    _parameters = SUBSPACE | {
+        "regularizer": Read(partial(as_regularizer, tau=1.0)),
+        "constraints": choice(*KINDS) | instance(Constraints, "a set of constraints"),
+        "n_constraints": COUNT | NONE,
+        "slack": POSITIVE,
+        "tau": POSITIVE,
+        "unlabeled": ANYTHING,
+        "components": choice("kernel", "metric"),
+        "solver": choice(*SOLVERS),
+        "tol": POSITIVE,
+        "max_iter": COUNT | NONE,
+    }
 
     def __init__(
         self,
@@ -217,7 +235,7 @@ default="pairs"
         -------
         self
         """
-        regularizer = self._check_parameters()
+        regularizer = self._regularizer()
         rng = check_random_state(self.random_state)
         data = self._validate(X, y, constraints, rng)
         self.plan_, landmarks = self._plan(data)
@@ -278,34 +296,19 @@ default="pairs"
             np.fill_diagonal(D, 0.0)
         return D
 
-    def _check_parameters(self) -> Any:
-        check_positive("slack", self.slack, self)
-        check_positive("tol", self.tol, self)
-        check_n_components(self.n_components, 1, self)
-        for name in ("n_constraints", "max_iter"):
-            value = getattr(self, name)
-            if value is not None and not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(
-                    f"InductiveKernel({name}={value!r}): {name} must be a positive integer, "
-                    "or None."
-                )
-        if self.solver not in SOLVERS:
-            raise ValueError(f"solver={self.solver!r} is not known; choose one of {SOLVERS}.")
-        if self.components not in ("kernel", "metric"):
-            raise ValueError(f'components={self.components!r}: choose "kernel" or "metric".')
-        tau = check_positive("tau", self.tau, self)
-        if self.regularizer == "trace" and tau >= 1:
+    def _regularizer(self) -> Any:
+        if self.regularizer == "trace" and self.tau >= 1:
             raise ValueError(
                 f"InductiveKernel(tau={self.tau!r}): tau is relative to the value from which on "
                 "the learned kernel is zero, so it must be less than 1."
             )
-        regularizer = as_regularizer(self.regularizer, tau)
+        regularizer = as_regularizer(self.regularizer, float(self.tau))
         if self.solver == "bregman" and self.regularizer != "logdet":
             raise ValueError(
                 'solver="bregman" projects in closed form, which logdet alone allows; '
                 'use "quasi-newton".'
             )
-        if self.solver == "uzawa" and np.isfinite(getattr(regularizer, "domain", np.inf)):
+        if self.solver == "uzawa" and np.isfinite(regularizer.domain):
             raise ValueError(
                 'solver="uzawa" takes steps of fixed length, and the dual of this regulariser '
                 'has a boundary that they would cross; use "quasi-newton" or "bregman".'
@@ -331,6 +334,7 @@ default="pairs"
         table = _RowTable(kernel, X)
         nothing = np.empty((n, 0))
         whole = source = ArraySource(X, nothing, is_matrix=is_matrix, copied_bytes=copied)
+        self._rows_digest = source.digest
         if not isinstance(given, Constraints):
             given = self._draw(source, y, given, rng)
         elif constraints is None and given.holds_indices:
@@ -351,11 +355,6 @@ default="pairs"
     def _draw(
         self, source: ArraySource, y: Any, kind: Any, rng: np.random.RandomState
     ) -> Constraints:
-        if kind not in KINDS:
-            raise ValueError(
-                f"constraints={kind!r} is not known. Give one of {', '.join(map(repr, KINDS))}, or "
-                "a set of constraints from kernel_learn.constraints."
-            )
         if y is None:
             raise ValueError(
                 "InductiveKernel requires y to be passed, but the target y is None. "
@@ -496,7 +495,7 @@ default="pairs"
         w, V = linalg.eigh(A)
         factor = learned_directions(w, V, measured_rows.points.second_moment())
         if self.components == "metric":
-            kept = w > RANK_TOLERANCE * max(w[-1], 0.0)
+            kept = w > METRIC_RANK * max(w[-1], 0.0)
             factor = (V[:, kept] * np.sqrt(w[kept]))[:, ::-1]
         if self.n_components is not None:
             if self.n_components > factor.shape[1]:
@@ -605,17 +604,6 @@ def warn_of_contradictions(constraints: Constraints) -> None:
             f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
             "settles between them.",
         )
-
-
-def learned_directions(w: Array, V: Array, ZT_Z: Array) -> Array:
-    """F with A = F F' and F'(Z'Z)F diagonal, descending: the learned kernel's principal axes."""
-    kept = w > RANK_TOLERANCE * max(float(w[-1]), 0.0)
-    root = V[:, kept] * np.sqrt(w[kept])
-    _, R = linalg.eigh(root.T @ ZT_Z @ root)
-    F = root @ R[:, ::-1]
-    top = np.argmax(np.abs(F), axis=0)
-    signs = np.sign(F[top, np.arange(F.shape[1])])
-    return np.asarray(F * np.where(signs == 0, 1.0, signs))
 
 
 def transformed_kernel(

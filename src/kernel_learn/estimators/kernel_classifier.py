@@ -1,5 +1,6 @@
 """KernelClassifier: a classifier for tables that needs no tuning."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +13,24 @@ from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
+from kernel_learn.estimators.parameters import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    COUNT,
+    JOBS,
+    LIST,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    SEEDED,
+    choice,
+    instance,
+)
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
-from kernel_learn.estimators.report import Explanation, contrasts, explain_rows, summarise
-from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
+from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
@@ -89,6 +103,17 @@ class KernelClassifier(
     True
     """
 
+    _parameters = SEEDED | {
+        "quality": choice(*QUALITIES),
+        "max_members": COUNT,
+        "categorical": choice("auto") | NONE | LIST,
+        "column_groups": NONE | instance(Mapping, "a dict of names to lists of columns"),
+        "class_weight": CLASS_WEIGHT,
+        "time_budget": POSITIVE | NONE,
+        "n_jobs": JOBS,
+        "verbose": BOOLEAN | NOT_NEGATIVE,
+    }
+
     def __init__(
         self,
         *,
@@ -139,7 +164,6 @@ class KernelClassifier(
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
-        self._check_parameters()
         seed = 0 if self.random_state is None else _seed(self.random_state)
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)
@@ -172,6 +196,11 @@ class KernelClassifier(
         return self._fitted.probe.p_value(count, self._seed)
 
     @property
+    def members_(self) -> Members:
+        check_is_fitted(self)
+        return Members(self._fitted.members)
+
+    @property
     def feature_relevance_(self) -> Array:
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
@@ -198,22 +227,14 @@ class KernelClassifier(
     def _table(self, X: Any) -> Any:
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
 
-    def _check_parameters(self) -> None:
-        if self.quality not in QUALITIES:
-            names = ", ".join(map(repr, QUALITIES))
-            raise ValueError(f"KernelClassifier(quality={self.quality!r}): choose one of {names}.")
-        check_count("max_members", self.max_members, self)
-        if self.time_budget is not None:
-            check_positive("time_budget", self.time_budget, self)
-
     def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
         rows, targets = prepared.rows, prepared.rows.targets
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
         self._first = prepared.kept[rows.first]  # positions of the distinct rows
+        self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
-        self.members_ = fitted.members
         self.plan_ = fitted.plan
         self.loo_proba_ = prepared.held_out(fitted)
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]

@@ -26,7 +26,7 @@ from kernel_learn.estimators.leaves import (
 )
 from kernel_learn.estimators.problem import Fitted, Problem, make_probe, member_of
 from kernel_learn.estimators.quality import LEAF_ROWS
-from kernel_learn.estimators.report import Members
+from kernel_learn.estimators.report import Member
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.trees import grow_tree, rows_of_leaves
 from kernel_learn.estimators.validation import Array
@@ -188,9 +188,9 @@ def guide_of(
 
 def members_of(
     chosen: Sequence[LeafKernel], probas: Sequence[Array], weights: Array, targets: Targets
-) -> Members:
+) -> tuple[Member, ...]:
     """What is said of the kernels, each averaged over the trees, by decreasing weight."""
-    return Members(
+    return tuple(
         member_of(one, one.reg, w, mean_and_error(log_losses(P), targets)[0], P, targets)
         for one, P, w in sorted(
             zip(chosen, probas, weights, strict=True), key=lambda found: -found[2]

@@ -43,6 +43,11 @@ class Machine:
         return self.kernels.reader
 
     @property
+    def rows(self) -> Mapping[tuple[str, bool], Rows]:
+        """Scaled training rows of each place."""
+        return self.kernels.rows
+
+    @property
     def targets(self) -> Targets:
         return self.kernels.targets
 

@@ -1,7 +1,6 @@
 """Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,14 +12,15 @@ from kernel_learn.criteria.neighbours import (
     CollapsedClasses,
     LargeMargin,
     NeighbourhoodComponents,
+    homogeneous_bound,
+    trace_bound,
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.inductive import learned_directions
+from kernel_learn.estimators.parameters import COUNT, FRACTION, POSITIVE, SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
-    check_positive,
     check_spread,
     validate_labelled,
 )
@@ -34,9 +34,11 @@ from kernel_learn.representations import (
 )
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.points import exact_points, feature_points
+from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
+DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
@@ -137,18 +139,6 @@ class KernelMetric(SubspaceTransformer):
     tol: float
     max_iter: int
 
-    def _check(self, *names: str) -> None:
-        for name in names:
-            value = getattr(self, name)
-            if not (isinstance(value, Integral) and int(value) >= 1):
-                raise ValueError(
-                    f"{type(self).__name__}({name}={value!r}): {name} must be a positive integer."
-                )
-        check_positive("reg", self.reg, self)
-        if hasattr(self, "tol"):
-            check_positive("tol", self.tol, self)
-        check_n_components(self.n_components, 1, self)
-
 
 class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
@@ -188,6 +178,12 @@ class KernelLMNN(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT | {
+        "n_neighbors": COUNT,
+        "mu": FRACTION,
+        "smoothing": POSITIVE,
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -218,10 +214,6 @@ class KernelLMNN(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("n_neighbors", "max_iter")
-        if not 0 < self.mu < 1:
-            raise ValueError(f"KernelLMNN(mu={self.mu!r}): mu must lie between 0 and 1.")
-        check_positive("smoothing", self.smoothing, self)
         problem = self._prepare(X, y)
         criterion = LargeMargin(
             problem.Z,
@@ -241,15 +233,6 @@ class KernelLMNN(KernelMetric):
         self._store_certificate(result)
         self._store_metric(problem, result.point)
         return self
-
-
-def trace_bound(reg: float) -> Any:
-    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
-
-    def bound(value: float, G_A: float, smallest: float) -> float:
-        return G_A + max(0.0, -smallest) * value / reg
-
-    return bound
 
 
 class KernelMCML(KernelMetric):
@@ -282,6 +265,8 @@ class KernelMCML(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -306,7 +291,6 @@ class KernelMCML(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         criterion = CollapsedClasses(problem.Z, problem.labels, float(self.reg))
         result = solve_psd(
@@ -355,6 +339,8 @@ class KernelMMC(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -379,7 +365,6 @@ class KernelMMC(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         criterion = Clustering(problem.Z, problem.labels, float(self.reg))
         M = problem.Z.shape[1]
@@ -396,15 +381,6 @@ class KernelMMC(KernelMetric):
         self.gap_ = float(np.sqrt(-result.value + result.gap)) - self.objective_
         self._store_metric(problem, criterion.metric(result.point))
         return self
-
-
-def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
-    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
-    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
-    lam = max(0.0, -smallest)
-    if lam >= 1:
-        return np.inf
-    return max(value + (G_A - value) / (1 - lam), 0.0)
 
 
 class KernelRCA(KernelMetric):
@@ -434,6 +410,8 @@ class KernelRCA(KernelMetric):
 
     pair_arrays = 0.0
 
+    _parameters = SUBSPACE | {"reg": POSITIVE}
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -454,7 +432,6 @@ class KernelRCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels (or chunklets) y."""
-        self._check()
         problem = self._prepare(X, y)
         A = within_class_metric(problem.Z, problem.labels, float(self.reg))
         self._store_metric(problem, A)
@@ -489,6 +466,8 @@ class KernelNCA(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    _parameters = DESCENT
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -513,7 +492,6 @@ class KernelNCA(KernelMetric):
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the map from rows X and class labels y."""
-        self._check("max_iter")
         problem = self._prepare(X, y)
         wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)
         wanted = min(wanted, problem.Z.shape[1])
@@ -523,7 +501,7 @@ class KernelNCA(KernelMetric):
 
         def negative(flat: Array) -> tuple[float, Array]:
             value, gradient = criterion.evaluate(flat.reshape(L.shape))
-            history.append({"objective": value})
+            history.append({"value": value})
             return -value, -gradient.ravel()
 
         found = optimize.minimize(

@@ -7,13 +7,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.margin import Loss, one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
 from kernel_learn.estimators.classifiers import MachineClassifier
+from kernel_learn.estimators.parameters import POSITIVE, WEIGHTS, choice
 from kernel_learn.estimators.validation import (
     Array,
-    check_positive,
     validate_labelled,
     validate_rows,
 )
@@ -23,6 +22,7 @@ from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
+from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
 NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
@@ -91,6 +91,11 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     0.99
     """
 
+    _parameters = WEIGHTS | {
+        "loss": choice(*LOSSES),
+        "C": POSITIVE | choice("learn"),
+    }
+
     def __init__(
         self,
         kernel: Any = "gaussian",
@@ -128,8 +133,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         -------
         self
         """
-        self._check_loss()
-        self._check_weight_options()
+        self._check_learned_C()
+        self._start_weights()
         data = validate_labelled(self, X, y, sample_weight)
         self.classes_ = data.classes
         source, _, first = data.source.merged_by_label(by_content=True)
@@ -154,19 +159,15 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         self._store_machines(source, form, found, first)
         return self
 
-    def _check_loss(self) -> None:
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"MultiKernelSVC(loss={self.loss!r}): loss must be 'hinge' or 'squared_hinge'."
-            )
+    def _check_learned_C(self) -> None:
         if not isinstance(self.C, str):
-            check_positive("C", self.C, self)
-        elif self.C != "learn" or self.loss != "squared_hinge":
+            return
+        if self.loss != "squared_hinge":
             raise ValueError(
-                f"MultiKernelSVC(C={self.C!r}, loss={self.loss!r}): C must be a positive number, "
+                f"MultiKernelSVC(C='learn', loss={self.loss!r}): C must be a positive number, "
                 "or 'learn' with loss='squared_hinge'."
             )
-        elif self._weighs_by_loo:
+        if self._weighs_by_loo:
             raise ValueError(
                 "MultiKernelSVC(C='learn', weights='loo'): C is learned as one more weight of "
                 "the machine's own criterion. Give a number for C, or weights='learn'."

@@ -7,21 +7,19 @@ from sklearn.utils import Tags
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
-from kernel_learn.estimators.validation import (
-    Array,
-    Training,
-    check_n_components,
-    validate_labelled,
-    validate_valued,
-)
+from kernel_learn.estimators.parameters import SUBSPACE
+from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
 from kernel_learn.representations import Needs
 from kernel_learn.solvers.pls import solve_pls
 
 
-class _KernelPLS(SubspaceTransformer):
+class _KernelPLS(PartialFit, SubspaceTransformer):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
+
+    _parameters = SUBSPACE
 
     def __init__(
         self,
@@ -38,7 +36,7 @@ class _KernelPLS(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
-    def _fit(self, data: Training, default: int) -> None:
+    def _solve(self, data: Training, default: int) -> None:
         wanted = check_n_components(self.n_components, default, self)
         data, form = self._represent(data, needs=Needs(exact=1.0, features=1.0, columns=8.0))
         sample = self._combine(form)
@@ -89,12 +87,16 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     """
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
-        data = validate_labelled(self, X, y, sample_weight)
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _fit(self, data: Labelled) -> Self:
         self.classes_ = data.classes
-        k = len(data.classes)
-        self._fit(data, default=k)
+        self._solve(data, default=len(data.classes))
         self._warn_if_fewer()
         return self
 
@@ -127,19 +129,28 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
     0.6
     """
 
+    learns_values = True
+
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+    ) -> Self:
         """Find the scores.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+        y : array-like of shape (n_samples,) or (n_samples, n_targets); None for a source
         sample_weight : array-like of shape (n_samples,), default=None
+        checkpoint : path, default=None
+            See :meth:`HSICSubspace.fit`.
         """
-        data = validate_valued(self, X, y, sample_weight)
+        with self._training(X, y, sample_weight, values=True, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    def _fit(self, data: Valued) -> Self:
         self._single = data.single
-        self._fit(data, default=10)
+        self._solve(data, default=10)
         self._warn_if_fewer()
         return self
 

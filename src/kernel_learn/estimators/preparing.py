@@ -131,10 +131,6 @@ def column_groups(groups: Any, X: Any) -> dict[str, Array]:
         return {f"view_{i}": np.arange(span.start, span.stop) for i, span in enumerate(spans)}
     if groups is None:
         return {}
-    if not hasattr(groups, "items"):
-        raise ValueError(
-            f"KernelClassifier(column_groups={groups!r}): give a dict of names to lists of columns."
-        )
     X = as_rectangle(X)
     return {str(name): np.array(categorical_positions(cols, X)) for name, cols in groups.items()}
 

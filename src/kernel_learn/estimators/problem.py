@@ -18,7 +18,7 @@ from kernel_learn.estimators.leaves import LeafMachine
 from kernel_learn.estimators.machine import Machine
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.quality import ClassifierPlan, Quality
-from kernel_learn.estimators.report import Member, Members
+from kernel_learn.estimators.report import Member
 from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
@@ -50,7 +50,7 @@ class Fitted:
     """The machine and what is said of it."""
 
     machine: Machine | LeafMachine
-    members: Members
+    members: tuple[Member, ...]
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
     plan: ClassifierPlan  # as it was carried out
@@ -87,11 +87,11 @@ class Probe:
         return permutation_p_value(path, REGS, n_permutations, rng)
 
 
-def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> Members:
+def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> tuple[Member, ...]:
     """What is said of the members, by decreasing weight."""
     order = np.argsort(-weights, kind="stable")
     found = [(judged[i], float(weights[i])) for i in order]
-    return Members(
+    return tuple(
         member_of(one, one.reg, weight, one.loss, one.proba, targets) for one, weight in found
     )
 

@@ -3,25 +3,28 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.criteria.joint import RowMap, map_rows, shrink_spectrum
+from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.criteria.margin import one_vs_rest_signs
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.joint import (
-    JointProblem,
-    JointSolution,
-    solve_alternating,
-    solve_exact,
+from kernel_learn.estimators.parameters import (
+    BOOLEAN,
+    CLASS_WEIGHT,
+    POSITIVE,
+    REGS,
+    SUBSPACE,
+    WEIGHTS,
+    check_parameters,
+    choice,
 )
 from kernel_learn.estimators.probabilities import HELD_OUT_ROWS, SharpenedScores, fit_sharpness
 from kernel_learn.estimators.validation import (
@@ -35,9 +38,11 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Gram, Needs, Spectrum
+from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
 from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot
+from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.solvers.margin import one_vs_rest_signs
 
 
 def parts_bytes(n: int, M: int) -> float:
@@ -160,7 +165,7 @@ class SubspaceSVC(
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
-        Bounds per iteration.
+        ``lower`` and ``upper`` bound per iteration.
     n_iter_ : int
     kernel_weights_, kernel_names_, weights_report_
         With several kernels; as in :class:`HSICSubspace`. The bounds then hold
@@ -192,6 +197,18 @@ class SubspaceSVC(
     >>> bool(model.gap_ < 1e-6 * model.upper_bound_)
     True
     """
+
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "C": POSITIVE,
+            "reg": REGS,
+            "uncorrelated": BOOLEAN,
+            "method": choice("exact", "alternating"),
+            "class_weight": CLASS_WEIGHT,
+        }
+    )
 
     def __init__(
         self,
@@ -240,10 +257,11 @@ class SubspaceSVC(
         -------
         self
         """
-        regs, C = self._check_regs("loo"), self._check_parameters()
+        self._start_weights()
+        regs = self._regs()
         rows = self._prepare(X, y, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, C)
+        problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
         descent = (self.history_, self.n_iter_)
         self._store(solution, rows, problem, coordinates)
@@ -264,9 +282,9 @@ class SubspaceSVC(
         reg before. The landmarks are the rows of X if the
         plan is exact (each row once if rows are repeated).
         """
-        self._check_parameters()
+        check_parameters(self)
         if regs is None:
-            regs = self._check_regs()
+            regs = [self.reg]
         regs = [check_positive("reg", reg, self) for reg in regs]
         Cs = [check_positive("C", C, self) for C in Cs]
         worker = type(self)(**self.get_params(deep=False))
@@ -298,21 +316,6 @@ class SubspaceSVC(
 
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
-
-    def _check_parameters(self) -> float:
-        self._check_weight_options()
-        if self.method not in ("exact", "alternating"):
-            raise ValueError(
-                f"SubspaceSVC(method={self.method!r}): method must be 'exact' or 'alternating'."
-            )
-        check_positive("tol", self.tol, self)
-        whole = isinstance(self.max_iter, Integral) and not isinstance(self.max_iter, bool)
-        if self.max_iter is not None and not (whole and self.max_iter >= 1):
-            raise ValueError(
-                f"SubspaceSVC(max_iter={self.max_iter!r}): max_iter must be a positive integer, "
-                "or None."
-            )
-        return check_positive("C", self.C, self)
 
     def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
         data = self._choose_width(validate_labelled(self, X, y), regs)
@@ -459,7 +462,7 @@ class _Rows:
     weighed_by_loo: bool = False
 
     @property
-    def spectrum(self) -> Spectrum:
+    def spectrum(self) -> Eigenpairs:
         return self.sample.spectrum
 
     def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:

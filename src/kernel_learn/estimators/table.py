@@ -87,13 +87,8 @@ def learn_table(X: Any, categorical: Any) -> TableReader:
 
 def named_columns(categorical: Any, X: Any) -> list[int]:
     """Positions of the columns that the user calls categories."""
-    if (isinstance(categorical, str) and categorical == "auto") or categorical is None:
+    if isinstance(categorical, str) or categorical is None:  # "auto"
         return []
-    if isinstance(categorical, str):
-        raise ValueError(
-            f"KernelClassifier(categorical={categorical!r}): give 'auto', or a list of names or "
-            "positions of columns."
-        )
     return categorical_positions(categorical, X)
 
 

@@ -32,7 +32,7 @@ class Training:
     """Checked training data: kernels whose rules may still stand, rows, labels, weights."""
 
     kernels: list[Kernel]
-    source: ArraySource
+    source: Any  # an ArraySource; a PooledSource of a stream
     names: list[str] | None  # of the kernels of a bank, None for one kernel
     # indices of the rows that count, if some had weight zero and were left out
     kept: Array | None
@@ -99,6 +99,7 @@ def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None)
         is_matrix=is_matrix,
         copied_bytes=copied_bytes(X, given),
     )
+    estimator._rows_digest = source.digest
     return Labelled(kernels, source, names, kept, n, classes)
 
 
@@ -111,6 +112,7 @@ def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     copied = copied_bytes(X, given)
     source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix, copied_bytes=copied)
+    estimator._rows_digest = source.digest
     return Valued(kernels, source, names, kept, n, y.ndim == 1)
 
 
@@ -126,6 +128,19 @@ def copied_bytes(X: Rows, given: Any) -> float:
     if X is given or (arrays and np.may_share_memory(own, other)):
         return 0.0
     return n_rows(X) * row_bytes(X)
+
+
+def stream_kernels(estimator: Any) -> tuple[list[Kernel], list[str] | None, Kernel]:
+    """Kernels, names and the kernel that says what a row is, for rows that come in blocks."""
+    bank = as_bank(estimator.kernel) if getattr(estimator, "accepts_banks", False) else None
+    names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
+    kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
+    if kernel.input == "matrix":
+        raise ValueError(
+            "Rows of a precomputed kernel matrix cannot come in blocks: a column belongs to each. "
+            "Pass the matrix."
+        )
+    return kernels, names, kernel
 
 
 def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] | None, Rows]:
@@ -195,13 +210,15 @@ def _weigh(
     return take_rows(X, kept), y[kept], weight[kept], kept
 
 
-def validate_rows(estimator: Any, kernel: Kernel, X: Any, *, reset: bool) -> Rows:
+def validate_rows(
+    estimator: Any, kernel: Kernel, X: Any, *, reset: bool, least: int | None = None
+) -> Rows:
     """The rows in the form that the kernel takes, checked against those seen at fit.
 
     Here every entry that a kernel will use is looked at once; kernels trust what
     they are given.
     """
-    least = 2 if reset else 1
+    least = (2 if reset else 1) if least is None else least
     X = X if reset else _like_views(kernel, X)
     if kernel.input == "strings":
         rows = as_rows(X, "strings", "X")

@@ -9,12 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
 from kernel_learn.criteria.loo_weights import Descent, learn_bank_weights
-from kernel_learn.estimators.validation import Array, check_count, check_positive
+from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
-from kernel_learn.solvers.choice import check_solver, solve_simplex
+from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import SimplexProblem, Trace, best_vertex, solve_vertices
+from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
 
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
@@ -69,18 +69,9 @@ class WeightLearner:
     max_iter: int | None
     history_: Any
 
-    def _check_weight_options(self) -> None:
+    def _start_weights(self) -> None:
         self.gap_, self.n_iter_ = 0.0, 1
         self.history_: tuple[dict[str, float], ...] = ()
-        check_solver(self.solver, self)
-        check_positive("tol", self.tol, self)
-        if self.max_iter is not None:
-            check_count("max_iter", self.max_iter, self)
-        if isinstance(self.weights, str) and self.weights not in WEIGHT_RULES:
-            raise ValueError(
-                f"{type(self).__name__}(weights={self.weights!r}): weights must be 'learn', "
-                "'loo', 'uniform', 'alignment' or one number per kernel."
-            )
 
     @property
     def _weighs_by_loo(self) -> bool:
@@ -101,25 +92,27 @@ class WeightLearner:
         """
         check_alive(form, names)
         criterion = make_criterion(form)
-        trace = Trace(criterion)
-        concave, descent = getattr(criterion, "concave", False), None
+        search = Search(criterion)
+        descent = None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
-            trace.evaluate(lift(criterion, point))
-            result = Result(trace.point, trace.value, gap=trace.gap, history=tuple(trace.history))
-        elif concave:
-            result = solve_vertices(trace, vertices_of(form))
+            search.evaluate(lift(criterion, point))
+            result = Result(
+                search.point, search.value, gap=search.gap, history=tuple(search.history)
+            )
+        elif criterion.concave:
+            result = solve_vertices(search, vertices_of(form))
         else:
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
-            result = solve_simplex(trace, solver=self.solver, tol=self.tol, max_iter=steps)
+            result = solve_simplex(search, solver=self.solver, tol=self.tol, max_iter=steps)
             self._warn_if_stopped(result)
-        theta = form.weights(inner_point(criterion, result.point))
+        theta = form.theta_at(criterion.shares(result.point))
         self._store_weights(theta, names, result)
-        if concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
+        if criterion.concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
             best = min(criterion.evaluate(d).value for d in vertices_of(form))
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
-        again, tangents = form.again, (trace.intercepts, trace.slopes)
+        again, tangents = form.again, (search.intercepts, search.slopes)
         self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
         return Weighed(theta, result, criterion)
 
@@ -127,7 +120,7 @@ class WeightLearner:
         """Weights that are given or aligned, where no convex criterion could judge them."""
         check_alive(form, names)
         point, descent = self._given_point(form, names, None, None)
-        self._store_weights(form.weights(point), names, Result(point, np.nan, gap=np.nan))
+        self._store_weights(form.theta_at(point), names, Result(point, np.nan, gap=np.nan))
         self._store_descent(descent)
         self._weights_report = None
         return self.kernel_weights_
@@ -183,7 +176,7 @@ class WeightLearner:
         if align is None:
             return align_weights(bank), None
         aligned = align(bank)  # another scale: its traces are centred
-        return bank.point(aligned.weights(align_weights(aligned))), None
+        return bank.point(aligned.theta_at(align_weights(aligned))), None
 
     def _check_weights(self, names: list[str]) -> Array:
         weights = np.asarray(self.weights, dtype=np.float64)
@@ -203,11 +196,6 @@ class WeightLearner:
                 "tol, or try another solver.",
                 ConvergenceWarning,
             )
-
-
-def inner_point(criterion: Any, point: Array) -> Array:
-    """The point of the bank's simplex, where a criterion has one more coordinate."""
-    return criterion.weights(point) if hasattr(criterion, "weights") else point
 
 
 def lift(criterion: SimplexProblem, d: Array) -> Array:
@@ -233,15 +221,15 @@ def report(
     A criterion that also learns its regularisation keeps the one it found. The
     tangents of the search rule out most of the single kernels.
     """
-    trace = Trace(make_criterion(form))
-    trace.intercepts, trace.slopes = tangents
-    extra = result.point[: trace.problem.size - form.p]
+    search = Search(make_criterion(form))
+    search.intercepts, search.slopes = tangents
+    extra = result.point[: search.problem.size - form.p]
 
     def place(d: Array) -> Array:
         return np.concatenate([extra, (1 - extra.sum()) * d])
 
-    best, best_value = best_vertex(trace, [place(d) for d in vertices_of(form)])
-    uniform = trace.problem.evaluate(place(form.uniform())).value
+    best, best_value = best_vertex(search, [place(d) for d in vertices_of(form)])
+    uniform = search.problem.evaluate(place(form.uniform())).value
     name = names[int(np.flatnonzero(form.alive)[best])]
     return WeightsReport(result.value, uniform, best_value, name)
 

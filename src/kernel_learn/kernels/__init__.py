@@ -12,6 +12,7 @@ from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel, evaluate_shared
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
 from kernel_learn.kernels.strings import Spectrum, Subsequence
@@ -42,6 +43,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "ProfileKernel",
+    "ScaledKernel",
     "SharedStatistics",
     "Spectrum",
     "StatisticsKernel",

@@ -72,7 +72,8 @@ class LowRank(Kernel):
         n, r = len(K), min(int(self.n_components), len(K))
         w, U = linalg.eigh((K + K.T) / 2, subset_by_index=(n - r, n - 1))
         kept = w > n * np.finfo(float).eps * w[-1]
-        return type(self)(base, r, landmarks, (U[:, kept] / np.sqrt(w[kept]))[:, ::-1])
+        coef = np.ascontiguousarray((U[:, kept] / np.sqrt(w[kept]))[:, ::-1])
+        return type(self)(base, r, landmarks, coef)
 
     def transform(self, X: Rows) -> Array:
         """f(x) for each row."""

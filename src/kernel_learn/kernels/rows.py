@@ -23,15 +23,15 @@ def row_keys(X: Rows) -> Keys:
     The key of x is the mixed sum over its non-zero entries of hash(c, x_c).
     """
     if is_sparse(X):
-        return _mix(_number_terms(X, np.arange(X.shape[1])))
+        return mix_words(_number_terms(X, np.arange(X.shape[1])))
     if isinstance(X, Table):
-        return _mix(_table_terms(X))
+        return mix_words(_table_terms(X))
     if is_frame(X):
-        return _mix(_column_terms(len(X), split_columns(X)[1]))
+        return mix_words(_column_terms(len(X), split_columns(X)[1]))
     X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
     if X.dtype.kind in "OUS":
-        return _mix(_column_terms(len(X), list(X.reshape(len(X), -1).T)))
-    return _mix(_number_terms(X, np.arange(X.shape[1])))
+        return mix_words(_column_terms(len(X), list(X.reshape(len(X), -1).T)))
+    return mix_words(_number_terms(X, np.arange(X.shape[1])))
 
 
 def _number_terms(X: Rows, columns: Array) -> Keys:
@@ -71,7 +71,7 @@ def _table_terms(X: Table) -> Keys:
 def _entry_keys(values: Array, columns: Array) -> Keys:
     """hash(c, x_c) for entries x_c; of a zero it is zero."""
     bits = values if values.dtype == np.uint64 else values.astype(np.float64).view(np.uint64)
-    keys = _mix(bits ^ _mix(columns.astype(np.uint64)))
+    keys = mix_words(bits ^ mix_words(columns.astype(np.uint64)))
     keys[values == 0] = 0  # 0.0 and -0.0 alike, and what a sparse matrix does not store
     return keys
 
@@ -99,11 +99,20 @@ def _text_hashes(values: Array) -> Keys:
     return np.frombuffer(b"".join(digests), dtype=np.uint64)
 
 
-def _mix(words: Keys) -> Keys:
+def mix_words(words: Keys) -> Keys:
     """The finaliser of splitmix64: each bit of the result depends on each bit of the word."""
     words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return words ^ (words >> np.uint64(31))
+
+
+def digest(keys: Keys) -> str:
+    """32 hexadecimal digits that rows of these keys share in any order, by the sums of two hashes.
+
+    Sums merge: those of blocks of rows give that of all rows.
+    """
+    sums = [int(words.sum(dtype=np.uint64)) for words in (mix_words(keys), mix_words(~keys))]
+    return "".join(f"{total:016x}" for total in sums)
 
 
 def distinct_rows(X: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

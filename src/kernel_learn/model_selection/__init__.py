@@ -3,6 +3,7 @@
 from kernel_learn.model_selection.leave_one_out import (
     HeldOut,
     LeaveOneOutPath,
+    cross_validate_generally,
     held_out_scores,
     leave_groups_out,
     leave_one_out,
@@ -12,6 +13,7 @@ from kernel_learn.model_selection.leave_one_out import (
 __all__ = [
     "HeldOut",
     "LeaveOneOutPath",
+    "cross_validate_generally",
     "held_out_scores",
     "leave_groups_out",
     "leave_one_out",

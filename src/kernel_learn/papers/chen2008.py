@@ -18,9 +18,9 @@ from sklearn.svm import SVC
 
 from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
-from kernel_learn.estimators.joint import alternate
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.protocol import Cell, Protocol, Record
+from kernel_learn.solvers.joint import alternate
 
 Array = NDArray[Any]
 
@@ -435,7 +435,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     for E, machines, bound in islice(rounds, ROUNDS):
         lower.append(bound)
         upper.append(float(machines.primal.sum()))
-        weights = E @ (E.T @ problem.criterion.weights(machines.alpha))
+        weights = E @ (E.T @ problem.normals(machines.alpha))
         learned = rows.sample.expand(coordinates.lift(weights))
         scores = half.K_test[width] @ learned.coef - learned.offset + machines.intercept
         errors.append(half.error(classes[scores.argmax(axis=1)]))

@@ -143,7 +143,7 @@ def fixed(A: Any, B: Any, y: Any, y_B: Any, *, reg: float, coupling: Coupling = 
     """SDP_theta: weights for a given lambda (reg = n lambda: the paper's kernels have trace 1)."""
     bank = label_bank(A, y)
     result = solve_simplex(LabelResolvent(bank, reg=reg, coupling=coupling))
-    kernel = Combination(BANK, bank.weights(result.point))
+    kernel = Combination(BANK, bank.theta_at(result.point))
     return float(KernelDiscriminant(kernel, reg=reg, decision="centroid").fit(A, y).score(B, y_B))
 
 
@@ -152,7 +152,7 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
     bank = label_bank(A, y)
     criterion = LabelResolvent(bank, reg="learn", coupling=coupling)
     result = solve_simplex(criterion)
-    kernel = Combination(BANK, bank.weights(criterion.weights(result.point)))
+    kernel = Combination(BANK, bank.theta_at(criterion.shares(result.point)))
     reg = criterion.learned_reg(result.point)
     return float(KernelDiscriminant(kernel, reg=reg, decision="centroid").fit(A, y).score(B, y_B))
 

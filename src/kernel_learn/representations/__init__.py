@@ -1,6 +1,6 @@
 """What a sample becomes: exact Gram matrices, or moments of landmark features."""
 
-from kernel_learn.representations.base import Combined, Representation, Spectrum
+from kernel_learn.representations.base import Combined, Eigenpairs, Representation
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import Landmarks, select_landmarks
@@ -15,6 +15,7 @@ __all__ = [
     "ArraySource",
     "Block",
     "Combined",
+    "Eigenpairs",
     "FeatureMap",
     "FeatureSample",
     "Gram",
@@ -27,7 +28,6 @@ __all__ = [
     "Representation",
     "Size",
     "Source",
-    "Spectrum",
     "Summary",
     "build_features",
     "plan",

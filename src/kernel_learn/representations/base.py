@@ -22,7 +22,7 @@ LEAST_VARIANCE = 1e-14
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Eigenpairs:
     """operator = U diag(w) U' on its numerical range, w > 0 ascending."""
 
     w: Array  # (rank,)
@@ -53,6 +53,7 @@ class Combined(ABC):
     operator: Array  # (m, m)
     targets: Array  # (m, r)
     target_mean: Array  # (r,), zero if the sample is not centred
+    target_square: float  # the sum of the squares of the centred targets over all rows
 
     @property
     def trace(self) -> float:
@@ -77,16 +78,16 @@ class Combined(ABC):
         return "spectrum" in self.__dict__
 
     @cached_property
-    def spectrum(self) -> Spectrum:
+    def spectrum(self) -> Eigenpairs:
         """The eigendecomposition of the operator, cut at rounding."""
-        return Spectrum(*eigh_positive(self.operator))
+        return Eigenpairs(*eigh_positive(self.operator))
 
     @abstractmethod
     def expand(self, B: Array) -> SubspaceKernel:
         """The features x -> B'(phi(x) - mean) of the directions B on any rows."""
 
     @abstractmethod
-    def spectral_rows(self, spectrum: Spectrum, at_most: int | None = None) -> Iterator[Any]:
+    def spectral_rows(self, spectrum: Eigenpairs, at_most: int | None = None) -> Iterator[Any]:
         """Blocks of (A, T, share): centred rows A in the coordinates of U.
 
         Over all rows A'A = diag(w). A and the centred targets T carry the roots
@@ -95,7 +96,7 @@ class Combined(ABC):
         smallest keys, where they would have to be evaluated again.
         """
 
-    def spectral_targets(self, spectrum: Spectrum) -> Array:
+    def spectral_targets(self, spectrum: Eigenpairs) -> Array:
         """A'T over all rows, (rank, r)."""
         length = np.sqrt(self.spectral_inner(spectrum.w))[:, None]
         return np.asarray(length * (spectrum.U.T @ self.targets))
@@ -156,7 +157,7 @@ class Representation(ABC):
         """n / trace; 0 for a kernel without variance, which then adds nothing."""
         return np.where(self.alive, self.n / np.where(self.alive, self.traces, 1.0), 0.0)
 
-    def weights(self, d: Array) -> Array:
+    def theta_at(self, d: Array) -> Array:
         """Weights of the kernels as given, for the point d of the simplex."""
         return np.asarray(d * self.scales)
 

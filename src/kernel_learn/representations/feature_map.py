@@ -9,6 +9,7 @@ import numpy as np
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.gram import to_double
@@ -74,7 +75,7 @@ class FeatureMap:
         J: Array,  # (n_landmarks, r)
         landmark_rows: Rows | None = None,
     ) -> "FeatureMap":
-        """The whitened map of the r combinations J'phi: T = J U w^{-1/2}, J'KJ = U w U'."""
+        """The whitened map of the r combinations J'phi: W = J U w^{-1/2}, J'KJ = U w U'."""
         rows = to_double(landmarks if landmark_rows is None else landmark_rows)
         K_J = np.empty(J.shape)
         for part in row_blocks(n_rows(rows), max(1, 2**20 // len(J))):
@@ -87,7 +88,7 @@ class FeatureMap:
     def sizes(self) -> list[int]:
         """M_i of each kernel."""
         count = n_rows(self.landmarks)
-        return [count if T is None else int(T.shape[1]) for T in self.whiten]
+        return [count if W is None else int(W.shape[1]) for W in self.whiten]
 
     @property
     def dimension(self) -> int:
@@ -96,14 +97,24 @@ class FeatureMap:
 
     @property
     def dtype(self) -> Any:
-        """Of the features: that of T."""
-        T = self.whiten[0]
-        return np.dtype(np.float64) if T is None else T.dtype
+        """Of the features: that of W."""
+        W = self.whiten[0]
+        return np.dtype(np.float64) if W is None else W.dtype
+
+    def equals(self, other: "FeatureMap | None") -> bool:
+        """Whether both give the same features to every row."""
+        if self is other or other is None:
+            return self is other
+        return (
+            repr(self.kernels) == repr(other.kernels)
+            and np.array_equal(row_keys(self.landmarks), row_keys(other.landmarks))
+            and all(same_array(T, S) for T, S in zip(self.whiten, other.whiten, strict=True))
+        )
 
     def parts(self, X: Rows) -> list[Array]:
         """[Z_1 ... Z_p]; kernels of one distance share it."""
         Ks = dict(evaluate_bank(self.kernels, X, self.landmarks))
-        return [Ks.pop(i) if T is None else Ks.pop(i) @ T for i, T in enumerate(self.whiten)]
+        return [Ks.pop(i) if W is None else Ks.pop(i) @ W for i, W in enumerate(self.whiten)]
 
     def __call__(self, X: Rows) -> Array:
         """Z = [Z_1 ... Z_p], (n_rows, M)."""
@@ -127,8 +138,8 @@ class FeatureMap:
         kernels = [self.kernels[i] for i in active]
         ends = np.cumsum([self.sizes[i] for i in active])[:-1]
         coefs = [
-            V_i if T is None else T @ V_i
-            for T, V_i in zip([self.whiten[i] for i in active], np.split(V, ends), strict=True)
+            V_i if W is None else W @ V_i
+            for W, V_i in zip([self.whiten[i] for i in active], np.split(V, ends), strict=True)
         ]
         offset = (mean @ V).astype(self.dtype)
         if len(self.kernels) == 1:
@@ -140,8 +151,12 @@ class FeatureMap:
         )
 
 
+def same_array(A: Array | None, B: Array | None) -> bool:
+    return A is B or (A is not None and B is not None and np.array_equal(A, B))
+
+
 def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:
-    """(w, T): eigenvalues of a kernel matrix above the cut, and T = U w^{-1/2}."""
+    """(w, W): eigenvalues of a kernel matrix above the cut, and W = U w^{-1/2}."""
     single = dtype == np.float32
     K = K.astype(np.float64, copy=False)
     K += K.T.copy()

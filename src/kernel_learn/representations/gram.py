@@ -15,11 +15,11 @@ from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
     Combined,
+    Eigenpairs,
     Representation,
     Resolvent,
     Rows,
     SpectralBlock,
-    Spectrum,
 )
 
 
@@ -43,6 +43,7 @@ class Gram(Combined):
         self.kernel, self.operator = kernel, operator
         self.kernel_mean, self.mean_diagonal = kernel_mean, mean_diagonal
         self.n, self.targets, self.weight = form.n, form.targets, form.weight
+        self.target_square = float(np.sum(self.targets**2))
         self.root_weight, self.center = form.root_weight, form.center
         self.landmarks, self.dtype = form.landmarks, form.dtype
         self.target_mean, self.order = form.target_mean, form.order
@@ -57,7 +58,7 @@ class Gram(Combined):
         return w
 
     def spectral_rows(
-        self, spectrum: Spectrum, at_most: int | None = None
+        self, spectrum: Eigenpairs, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
         root, share = np.sqrt(spectrum.w), self.weight / self.n
         for rows in row_blocks(len(share), 1024):
@@ -184,7 +185,7 @@ class GramForm(Representation):
 
     def combine(self, d: Array) -> Array:
         """G(d), (n, n), a new array."""
-        return self._sum(self.weights(d))
+        return self._sum(self.theta_at(d))
 
     def _sum(self, theta: Array) -> Array:
         """sum_i theta_i G_i, a new array."""

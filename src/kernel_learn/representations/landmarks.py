@@ -5,6 +5,7 @@ the weights of repeated rows added up: the order of the rows does not matter,
 and a row of weight two is two rows.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, Literal
@@ -180,6 +181,6 @@ def check_landmarks(spec: Any) -> Any:
         if spec < 1:
             raise ValueError(f"landmarks={spec!r}: at least one landmark is needed.")
         return Landmarks(count=int(spec))
-    if spec is None or isinstance(spec, bool | float):
+    if not (isinstance(spec, Landmarks | Sequence) or np.ndim(spec) > 0):
         raise ValueError(f"landmarks={spec!r} is not a count, a rule, or rows.")
     return spec

@@ -10,14 +10,15 @@ from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Array,
     Combined,
+    Eigenpairs,
     Representation,
     Resolvent,
     Rows,
     SpectralBlock,
-    Spectrum,
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 
 
@@ -39,6 +40,7 @@ class FeatureSample(Combined):
             S, m = root[:, None] * S[kept], root * m[kept]
         self.mean_diagonal = float(np.trace(C)) / self.n + float(m @ m)
         self.target_mean = t if form.center else np.zeros_like(t)
+        self.target_square = float(np.trace(moments.R)) + self.n * float(t @ t) * (not form.center)
         if form.center:
             self.mean, self.operator, self.targets = m, C, S
         else:
@@ -55,7 +57,7 @@ class FeatureSample(Combined):
         return np.ones_like(w)
 
     def spectral_rows(
-        self, spectrum: Spectrum, at_most: int | None = None
+        self, spectrum: Eigenpairs, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
         for X, T, weight in self.form.merged_blocks(at_most):
             root = np.sqrt(weight)[:, None]
@@ -89,7 +91,9 @@ class MomentForm(Representation):
         mixing: Array | None = None,  # (q, r): L = T mixing, None for the identity
         center: bool = True,
         scale: bool = True,
-        source: ArraySource | None = None,  # the rows, for what needs some of them again
+        source: ArraySource
+        | PooledSource
+        | None = None,  # the rows, for what needs some of them again
         block_rows: int = 1000,
     ) -> None:
         self.kernels, self.features, self.moments = features.kernels, features, moments

@@ -46,6 +46,14 @@ class Moments:
         scatter += (self.n * other.n / n) * np.outer(d, d)
         return type(self)(n, self.mean + (other.n / n) * d, scatter, self.n_features)
 
+    def with_targets(self, place: Array, n_targets: int) -> Self:
+        """The same with more targets, zero on all rows; target j is now target ``place[j]``."""
+        M = self.n_features
+        kept = np.concatenate([np.arange(M), M + np.asarray(place, int)])
+        mean, scatter = np.zeros(M + n_targets), np.zeros((M + n_targets, M + n_targets))
+        mean[kept], scatter[np.ix_(kept, kept)] = self.mean, self.scatter
+        return type(self)(self.n, mean, scatter, M)
+
     @property
     def feature_mean(self) -> Array:
         return self.mean[: self.n_features]

@@ -42,11 +42,18 @@ class Size:
     merges: bool = True  # whether repeated rows become one row
     copied_bytes: float = 0.0  # of rows, before the plan
     gives_landmarks: bool = False  # the landmarks are rows that were given, not chosen among X
+    is_stream: bool = False  # rows come and go; only those of the summary are held
+    is_open: bool = False  # more rows will come than are counted here
 
     @property
     def n(self) -> int:
         """Rows of an exact fit."""
         return self.n_distinct if self.merges else self.n_rows
+
+    @property
+    def n_held(self) -> int:
+        """Rows of which keys and labels are held."""
+        return min(self.n_rows, self.pool) if self.is_stream else self.n_rows
 
     @property
     def double_bytes(self) -> float:
@@ -127,7 +134,7 @@ def plan(
         chosen = _plan_gram(size, needs, budget, "exact")
     elif landmarks == "auto":
         chosen = _choose(size, needs, budget, exact_rows, default_landmarks)
-    elif size.n_kernels > 1 and size.n_kernels * landmarks >= size.n:
+    elif size.n_kernels > 1 and size.n_kernels * landmarks >= size.n and not size.is_open:
         reason = "the landmark features would not be fewer than the rows"
         chosen = _plan_gram(size, needs, budget, reason)
     else:
@@ -146,7 +153,7 @@ def _choose(size: Size, needs: Needs, budget: int, exact_rows: int, landmarks: i
         return _plan_features(size, size.explicit, needs, budget, "explicit", reason)
     if size.n_kernels > 1:
         landmarks = max(1, DEFAULT_FEATURES // size.n_kernels)
-    if size.n <= exact_rows:
+    if size.n <= exact_rows and not size.is_open:
         default = _plan_gram(size, needs, budget, "exact")
     else:
         reason = "too many rows to be exact"
@@ -218,7 +225,7 @@ def _plan_features(
     M = n_landmarks if kind == "explicit" or size.gives_landmarks else min(n, n_landmarks)
     square, columns = 8 * M**2, p * M
     landmark_rows = M * (size.row_bytes + size.row_copies * size.double_bytes)
-    # T, and the moments of all columns and targets as they are merged
+    # W, and the moments of all columns and targets as they are merged
     held = _bookkeeping(size) + M * size.row_bytes + (p * item * M**2 if kind != "explicit" else 0)
     # the block; beside it the copies that an evaluation makes, and when these are gone
     # k(x, landmarks), z, the copy that is centred, one-hot targets
@@ -264,13 +271,13 @@ def _plan_features(
 
 def _bookkeeping(size: Size) -> float:
     """Labels, weights, keys, which row is which, and copies of the rows that are there already."""
-    return 48 * size.n_rows + size.copied_bytes
+    return 48 * size.n_held + size.copied_bytes
 
 
 def _setup(size: Size) -> float:
     """Sorting the keys, or resolving the kernels' rules."""
     rows = size.rule_rows * (size.row_bytes + size.row_copies * size.double_bytes)
-    return max(48.0 * size.n_rows, size.rule_bytes + rows)
+    return max(48.0 * size.n_held, size.rule_bytes + rows)
 
 
 def describe(chosen: Plan) -> str:

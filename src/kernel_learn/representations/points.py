@@ -40,7 +40,7 @@ def exact_points(
 ) -> tuple[FeatureMap, Points, Array]:
     """The map on the distinct ones among the rows, their features, and their kernel matrix.
 
-    From one evaluation: with K = U w U' the features are Z = K T = U w^{1/2}.
+    From one evaluation: with K = U w U' the features are Z = K W = U w^{1/2}.
     """
     own = rows[part.first]
     landmarks = kernel.reference(source.X, own)
@@ -50,9 +50,9 @@ def exact_points(
         K = kernel(to_double(landmarks))
     K = K.astype(np.float64, copy=False)
     dtype = getattr(source.X, "dtype", None)
-    w, T = whitening(K.copy(), dtype)
-    features = FeatureMap([kernel], landmarks, [T], residual=0.0)
-    return features, Points(rows, part.inverse, T.astype(np.float64) * w), K
+    w, W = whitening(K.copy(), dtype)
+    features = FeatureMap([kernel], landmarks, [W], residual=0.0)
+    return features, Points(rows, part.inverse, W.astype(np.float64) * w), K
 
 
 def feature_points(

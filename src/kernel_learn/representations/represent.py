@@ -25,8 +25,11 @@ from kernel_learn.representations.landmarks import (
 )
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.representations.plan import Needs, Plan, Size, plan
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
+
+AnySource = ArraySource | PooledSource
 
 # Rows on which kernels of a bank are brought to a common scale before landmarks are chosen.
 SCALE_ROWS = 1000
@@ -34,7 +37,7 @@ SCALE_ROWS = 1000
 
 def plan_source(
     kernels: Sequence[Kernel],
-    source: ArraySource,
+    source: AnySource,
     landmarks: Any = "auto",
     memory_budget: float | str | None = None,
     needs: Needs | None = None,
@@ -63,7 +66,11 @@ def plan_source(
 
 
 def size_of(
-    kernels: Sequence[Kernel], source: ArraySource, *, merge: bool = True, uses_pool: bool = True
+    kernels: Sequence[Kernel],
+    source: AnySource,
+    *,
+    merge: bool = True,
+    uses_pool: bool = True,
 ) -> Size:
     n, few = source.n_distinct, source.summary.weight[:MEDIAN_ROWS]
     is_weighted = bool(np.any(few != few[0]))
@@ -81,6 +88,8 @@ def size_of(
         explicit=kernels[0].explicit_dimension(source.X) if len(kernels) == 1 else None,
         merges=merge,
         copied_bytes=source.copied_bytes,
+        is_stream=isinstance(source, PooledSource),
+        is_open=isinstance(source, PooledSource) and source.is_open,
     )
 
 
@@ -93,7 +102,7 @@ def rule_rows(kernel: Kernel, n: int) -> int:
 
 def represent(
     kernels: Sequence[Kernel],
-    source: ArraySource,
+    source: AnySource,
     chosen_plan: Plan,
     landmarks: Any = "auto",
     *,
@@ -105,20 +114,26 @@ def represent(
 ) -> Representation:
     """The representation that the plan asks for; ``merge=False`` keeps repeated rows apart."""
     if chosen_plan.representation == "gram":
-        X, T, weight, order = source.X, None, source.weight, None
-        if merge:
+        order = None
+        if merge or isinstance(source, PooledSource):
             X, T, weight = source.merged()
             order = source.merged_place
-        T = source.targets(source.labels) if T is None else T
+        else:
+            X, T, weight = source.X, source.targets(source.labels), source.weight
         options |= {"mixing": mixing, "center": center, "n_kept": chosen_plan.n_kept}
         options["order"] = order
         form: Representation = GramForm(kernels, X, T, weight, **options)
         form.again = partial(GramForm, kernels, X, T, weight, **options)
         return form
-    features = build_features(kernels, source, chosen_plan, landmarks, random_state)
+    if isinstance(source, PooledSource):
+        assert source.state.features is not None and source.state.moments is not None
+        features, moments = source.state.features, source.state.moments
+    else:
+        features = build_features(kernels, source, chosen_plan, landmarks, random_state)
+        moments = features.moments(source, chosen_plan.block_rows)
     form = MomentForm(
         features,
-        features.moments(source, chosen_plan.block_rows),
+        moments,
         mixing=mixing,
         center=center,
         source=source,
@@ -130,7 +145,7 @@ def represent(
 
 def build_features(
     kernels: Sequence[Kernel],
-    source: ArraySource,
+    source: AnySource,
     chosen_plan: Plan,
     landmarks: Any,
     random_state: Any,
@@ -153,7 +168,7 @@ def build_features(
     return FeatureMap.whitened(kernels, reference, chosen.rows, chosen.residual)
 
 
-def scaled_sum(kernels: Sequence[Kernel], source: ArraySource) -> Combination:
+def scaled_sum(kernels: Sequence[Kernel], source: AnySource) -> Combination:
     """The sum of the kernels, each scaled to mean diagonal one: common landmarks are for it."""
     few = take_rows(source.X, source.summary.rows[:SCALE_ROWS])
     diagonals = [float(np.mean(kernel.diag(rows_for(kernel, few)))) for kernel in kernels]
@@ -161,7 +176,11 @@ def scaled_sum(kernels: Sequence[Kernel], source: ArraySource) -> Combination:
 
 
 def choose_landmarks(
-    kernel: Kernel, source: ArraySource, chosen_plan: Plan, landmarks: Any, random_state: Any
+    kernel: Kernel,
+    source: AnySource,
+    chosen_plan: Plan,
+    landmarks: Any,
+    random_state: Any,
 ) -> Chosen:
     """The rows that the user gave, or those that a rule picks."""
     spec = check_landmarks(landmarks)
@@ -184,7 +203,11 @@ def choose_landmarks(
 
 
 def combine_features(
-    kernel: Kernel, source: ArraySource, count: int, spec: Landmarks, random_state: Any
+    kernel: Kernel,
+    source: AnySource,
+    count: int,
+    spec: Landmarks,
+    random_state: Any,
 ) -> FeatureMap:
     """A map onto combinations of all rows of the summary."""
     if spec.rule == "clusters" and kernel.input != "vectors":

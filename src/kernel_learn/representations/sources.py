@@ -8,7 +8,7 @@ import numpy as np
 
 from kernel_learn.kernels.pairwise import dense, n_rows, row_blocks, take_rows
 from kernel_learn.kernels.pool import column_sums
-from kernel_learn.kernels.rows import Keys, row_keys
+from kernel_learn.kernels.rows import Keys, digest, row_keys
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.summary import (
     Summary,
@@ -74,6 +74,11 @@ class ArraySource:
         if self._keys is not None:
             return self._keys
         return np.arange(self.n_rows, dtype=np.uint64) if self.is_matrix else row_keys(self.X)
+
+    @property
+    def digest(self) -> str:
+        """Which rows they are, in any order; nothing of a kernel matrix."""
+        return "" if self.is_matrix else digest(self.keys)
 
     @cached_property
     def _unique(self) -> tuple[Array, Array]:

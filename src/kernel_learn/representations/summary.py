@@ -8,7 +8,7 @@ into that of all their rows. Everything that is chosen (widths, landmarks, graph
 nodes) is chosen from it, so an array and a stream give the same model.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -52,23 +52,41 @@ class Summary:
         *,
         n_classes: int | None = None,
         capacity: int | None = None,
+        keys: Keys | None = None,  # of the rows, if they are known
+        last_key: np.uint64 | None = None,  # rows with larger keys will not be needed
     ) -> Self:
         """The summary of one block of rows."""
         capacity = capacity_of(X) if capacity is None else capacity
         w = np.ones(n_rows(X)) if weight is None else weight
-        keys, first, inverse = np.unique(row_keys(X), return_index=True, return_inverse=True)
+        keys = row_keys(X) if keys is None else keys
+        keys, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        m = len(first) if last_key is None else int(np.searchsorted(keys, last_key, "right"))
         everything = cls(
             n=float(w.sum()),
             counts=label_sums(labels, w, n_classes),
             columns=column_sums(X, w),
-            keys=keys,
-            rows=take_rows(X, first),
-            weight=np.bincount(inverse, w, len(first)).astype(np.float64),
-            labels=summed_labels(inverse, labels, w, n_classes, len(first)),
+            keys=keys[:m],
+            rows=take_rows(X, first[:m]),
+            weight=np.bincount(inverse, w, len(first)).astype(np.float64)[:m],
+            labels=summed_labels(inverse, labels, w, n_classes, m),
             capacity=capacity,
-            n_known=len(first),
+            n_known=len(first) if m == len(first) else None,
         )
         return everything._cut()
+
+    @property
+    def last_key(self) -> np.uint64 | None:
+        """The largest key that a row may have to be kept, if there are enough with smaller ones."""
+        return self.keys[-1] if len(self.keys) >= self.capacity else None
+
+    def with_classes(self, place: Array, n_classes: int) -> Self:
+        """The same with more classes; class c of before is now class ``place[c]``."""
+        counts = np.zeros(n_classes)
+        counts[place] = self.counts
+        own = sparse.coo_array(self.labels)
+        cells = (own.coords[0], place[own.coords[1]])
+        labels = sparse.csr_array((own.data, cells), shape=(len(self.keys), n_classes))
+        return replace(self, counts=counts, labels=labels)
 
     def merge(self, other: Self) -> Self:
         """The summary of the rows of both."""
@@ -174,12 +192,15 @@ def _adding(groups: Array, weight: Array, m: int) -> Any:
     return sparse.csr_array((weight, (groups, np.arange(len(groups)))), shape=(m, len(groups)))
 
 
-def stack_rows(A: Rows, B: Rows) -> Rows:
-    """The rows of A, then those of B."""
-    if isinstance(A, Table):
-        return Table(
-            A.names, stack_rows(A.numbers, B.numbers), np.vstack([A.others, B.others]), A.place
-        )
-    if is_sparse(A):
-        return sparse.vstack([A, B], format="csr")
-    return np.concatenate([np.asarray(A), np.asarray(B)])
+def stack_rows(*parts: Rows) -> Rows:
+    """The rows of all parts, one below the other."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, Table):
+        numbers = stack_rows(*(part.numbers for part in parts))
+        others = np.vstack([part.others for part in parts])
+        return Table(first.names, numbers, others, first.place)
+    if is_sparse(first):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate([np.asarray(part) for part in parts])

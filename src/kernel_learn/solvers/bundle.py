@@ -5,11 +5,11 @@ import numpy as np
 from kernel_learn.solvers.level import solve_level
 from kernel_learn.solvers.qp import solve_qp
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, SimplexProblem, Trace
+from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
 
 def solve_bundle(
-    problem: SimplexProblem | Trace, *, tol: float = 1e-6, max_iter: int = 100
+    problem: SimplexProblem | Search, *, tol: float = 1e-6, max_iter: int = 100
 ) -> Result:
     """min J(d) over the simplex from tangents, J convex and not necessarily smooth.
 

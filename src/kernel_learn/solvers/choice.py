@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from kernel_learn.solvers.bundle import solve_bundle
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.sdp import solve_sdp
 from kernel_learn.solvers.silp import solve_silp
-from kernel_learn.solvers.simplex import SimplexProblem, Trace
+from kernel_learn.solvers.simplex import Search, SimplexProblem
 from kernel_learn.solvers.simplex_newton import solve_simplex_newton
 
 SOLVERS: dict[str, Callable[..., Result]] = {
@@ -20,28 +19,23 @@ SOLVERS: dict[str, Callable[..., Result]] = {
 
 
 def solve_simplex(
-    problem: SimplexProblem | Trace, *, solver: str = "auto", tol: float = 1e-6, max_iter: int = 100
+    problem: SimplexProblem | Search,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 100,
 ) -> Result:
     """min J(d) over the simplex by the solver of that name.
 
     "auto" is Newton's method, and a bundle method from where it stops if it
     does not reach ``tol`` (a machine's J need not be twice differentiable).
     """
-    trace = problem if isinstance(problem, Trace) else Trace(problem)
+    search = problem if isinstance(problem, Search) else Search(problem)
     if solver != "auto":
-        return SOLVERS[solver](trace, tol=tol, max_iter=max_iter)
-    result = solve_simplex_newton(trace, tol=tol, max_iter=max_iter)
+        return SOLVERS[solver](search, tol=tol, max_iter=max_iter)
+    result = solve_simplex_newton(search, tol=tol, max_iter=max_iter)
     left = max_iter - result.n_iter
     if result.status == "optimal" or left < 1:
         return result
-    more = solve_bundle(trace, tol=tol, max_iter=left)
+    more = solve_bundle(search, tol=tol, max_iter=left)
     return replace(more, n_iter=result.n_iter + more.n_iter)
-
-
-def check_solver(name: Any, owner: Any) -> str:
-    if isinstance(name, str) and (name == "auto" or name in SOLVERS):
-        return name
-    raise ValueError(
-        f"{type(owner).__name__}(solver={name!r}): the solvers are 'auto', "
-        f"{', '.join(map(repr, SOLVERS))}."
-    )

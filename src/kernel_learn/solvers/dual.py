@@ -45,17 +45,10 @@ class Progress:
         self.tol = tol
         self.history: list[dict[str, float]] = []
 
-    def add(self, point: Point, evaluations: int) -> bool:
+    def add(self, point: Point) -> bool:
         """Record a point; True if its gap is within the tolerance."""
         gap = point.primal - point.value
-        self.history.append(
-            {
-                "objective": point.primal,
-                "dual_objective": point.value,
-                "gap": gap,
-                "evaluations": float(evaluations),
-            }
-        )
+        self.history.append({"value": point.primal, "lower": point.value})
         return gap <= self.tol * abs(point.primal)
 
     def result(self, z: Array, point: Point, *, optimal: bool) -> Result:
@@ -103,9 +96,8 @@ def solve_quasi_newton(
     z, point = start(dual)
     progress = Progress(tol)
     pairs: list[tuple[Array, Array]] = []
-    evaluations = 1
     for i in range(max_iter):
-        if progress.add(point, evaluations):
+        if progress.add(point):
             return progress.result(z, point, optimal=True)
         g = point.gradient
         free = (z > 0) | (g > 0)
@@ -118,14 +110,13 @@ def solve_quasi_newton(
             found = search_arc(dual, z, point, np.where(free, g, 0.0), first_step(g, free))
         if found is None:
             break
-        z_new, point_new, used = found
-        evaluations += used
+        z_new, point_new = found
         s, y = z_new - z, g - point_new.gradient
         if s @ y > 1e-12 * np.sqrt((s @ s) * (y @ y)):
             pairs.append((s, y))
             del pairs[:-memory]
         z, point = z_new, point_new
-    optimal = progress.add(point, evaluations)
+    optimal = progress.add(point)
     return progress.result(z, point, optimal=optimal)
 
 
@@ -155,9 +146,9 @@ def quasi_newton_step(g: Array, free: Array, pairs: list[tuple[Array, Array]]) -
 
 def search_arc(
     dual: Dual, z: Array, point: Point, step: Array, length: float
-) -> tuple[Array, Point, int] | None:
+) -> tuple[Array, Point] | None:
     """The first of z + length 2^-i step, projected on z >= 0, with sufficient ascent."""
-    for i in range(60):
+    for _ in range(60):
         z_new = np.maximum(z + length * step, 0.0)
         found = dual.evaluate(z_new)
         if found is not None:
@@ -168,7 +159,7 @@ def search_arc(
             rises = found.value >= point.value + 1e-4 * ascent - rounding
             # a slope as steep downwards as it was upwards: past the top, next to the boundary
             if rises and float(found.gradient @ (z_new - z)) >= -0.9 * ascent - rounding:
-                return z_new, found, i + 1
+                return z_new, found
         length *= 0.5 if found is not None else 0.25
     return None
 
@@ -179,32 +170,25 @@ def solve_uzawa(
     *,
     tol: float = 1e-6,
     max_iter: int = 20_000,
-    accelerate: bool = True,
 ) -> Result:
     """Uzawa's z <- max(z + g(z)/L, 0): Algorithm 1 of Jain et al. with the multiplier clipped.
 
     (Printed there: the violation is clipped in place of the multiplier, which
-    stops elsewhere; and steps need L.) ``accelerate`` adds Nesterov's momentum
-    with restart, which makes it proximal gradient on the dual at its best rate.
+    stops elsewhere; and steps need L.) With Nesterov's momentum
+    and restart it is proximal gradient on the dual at its best rate.
     """
     z, point = start(dual)
     progress = Progress(tol)
     v, at_v, t = z, point, 1.0
-    for evaluations in range(1, max_iter + 1):
+    for _ in range(max_iter):
         z_new = np.maximum(v + at_v.gradient / curvature, 0.0)
-        if not accelerate:
-            v = z = z_new
-            point = at_v = _evaluate(dual, v)
-            if progress.add(point, evaluations):
-                return progress.result(z, point, optimal=True)
-            continue
         if at_v.gradient @ (z_new - z) < 0:
             t = 1.0  # the momentum points downhill: start anew
         t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
         v, z, t = z_new + (t - 1) / t_new * (z_new - z), z_new, t_new
         v = np.maximum(v, 0.0)
         at_v = _evaluate(dual, v)
-        if progress.add(at_v, evaluations):
+        if progress.add(at_v):
             return progress.result(v, at_v, optimal=True)
     return progress.result(v, at_v, optimal=False)
 
@@ -242,8 +226,8 @@ def solve_bregman(
     """
     z, point = start(dual)
     progress = Progress(tol)
-    for sweep in range(max_iter):
-        if progress.add(point, sweep + 1):
+    for _ in range(max_iter):
+        if progress.add(point):
             return progress.result(z, point, optimal=True)
         A, z = A_of(point).copy(), z.copy()
         for c, (F, J) in enumerate(factors):
@@ -258,7 +242,7 @@ def solve_bregman(
         if refreshed is None:  # rounding alone can do that: the steps keep A positive definite
             break
         point = refreshed
-    optimal = progress.add(point, max_iter)
+    optimal = progress.add(point)
     return progress.result(z, point, optimal=optimal)
 
 

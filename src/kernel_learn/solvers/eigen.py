@@ -13,6 +13,8 @@ Array = NDArray[Any]
 # A direction whose eigenvalue is this much smaller than the largest is rounding
 # (the k-th direction of k centred classes always is): it is never divided by.
 RANK_TOLERANCE = 1e-10
+# An eigenvalue of a learned metric below this share of the largest is zero.
+METRIC_RANK = 1e-9
 
 
 def solve_top_eigen(
@@ -59,3 +61,14 @@ def solve_centroid_discriminant(
     D = np.sqrt(counts)[:, None] * (Z_centroids - counts @ Z_centroids / counts.sum())
     e, V = linalg.eigh(D.T @ D, C + mu * np.eye(len(C)))
     return fix_signs(V[:, ::-1][:, :n_components]), e[::-1][:n_components]
+
+
+def learned_directions(w: Array, V: Array, ZT_Z: Array) -> Array:
+    """F with A = F F' and F'(Z'Z)F diagonal, descending: the learned kernel's principal axes."""
+    kept = w > METRIC_RANK * max(float(w[-1]), 0.0)
+    root = V[:, kept] * np.sqrt(w[kept])
+    _, R = linalg.eigh(root.T @ ZT_Z @ root)
+    F = root @ R[:, ::-1]
+    top = np.argmax(np.abs(F), axis=0)
+    signs = np.sign(F[top, np.arange(F.shape[1])])
+    return np.asarray(F * np.where(signs == 0, 1.0, signs))

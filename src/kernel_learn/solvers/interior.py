@@ -6,6 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.solvers.predictor_corrector import (
+    QuadraticProgram,
+    Residuals,
+    Solve,
+    inner_point,
+    solve_predictor_corrector,
+)
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
@@ -23,7 +30,7 @@ class LinearMachine(Protocol):
     y: Array  # (n,)
     boxes: Array  # (n,)
 
-    def weights(self, alpha: Array, rows: Any = ...) -> Array:
+    def normal(self, alpha: Array, rows: Any = ...) -> Array:
         """F'(y alpha) over some rows."""
 
     def feasible(self, alpha: Array) -> Array:
@@ -67,7 +74,7 @@ def solve_linear_machine(
         alpha[rows] = _interior(problem, rows, 0.3 * tol, fixed=alpha)
         alpha = problem.feasible(alpha)
         lower, upper, slack = problem.bounds(alpha)
-        history.append({"lower": lower, "upper": upper, "rows": float(len(rows))})
+        history.append({"lower": lower, "upper": upper})
         if upper - lower <= tol * abs(upper) or len(rows) == n:
             break
         wrong = ~working & ((slack > 0) != (fixed > 0))
@@ -104,13 +111,11 @@ def _interior(
     fixed: Array | None = None,  # (n,), alpha outside the rows (zero on them)
     stands_for: float = 1.0,
 ) -> Array:
-    """Mehrotra's predictor-corrector steps for the rows, the others fixed.
+    """Interior points for the rows, the others fixed.
 
         min over a of 1/2 |F'(y a) + g|^2 - 1'a,  0 <= a <= c,  y'a = s
 
-    With z, v > 0 the multipliers of the two bounds and b that of the equality,
-    a step solves (Fy Fy' + D) da + y db = ..., D = z/a + v/(c - a), by the
-    r x r matrix I + Fy' D^{-1} Fy.
+    A step solves with Fy Fy' + D by the r x r matrix I + Fy' D^{-1} Fy.
     """
     y, c = problem.y[rows], stands_for * problem.boxes[rows]
     Fy = np.asarray(problem.F[rows] * y[:, None], dtype=np.float64)
@@ -118,79 +123,30 @@ def _interior(
         g, s = np.zeros(Fy.shape[1]), 0.0
     else:
         outside = np.flatnonzero(fixed)
-        g = problem.weights(fixed, outside)
+        g = problem.normal(fixed, outside)
         s = -float(problem.y[outside] @ fixed[outside])
-    a = 0.5 * c
-    z = np.ones(len(a))
-    v = np.ones(len(a))
-    b = 0.0
-    identity = np.eye(Fy.shape[1])
-    for _ in range(STEPS):
-        room = c - a
-        w = Fy.T @ a + g
-        residual = 1.0 - Fy @ w - b * y + z - v
-        imbalance = s - float(y @ a)
-        complementarity = float(a @ z + room @ v)
-        mu = complementarity / (2 * len(a))
-        value = float(np.sum(a)) - 0.5 * float(w @ w)
-        small = complementarity <= 0.1 * tol * abs(value)
-        even = np.abs(residual).max() < 1e-6 and abs(imbalance) < 1e-9 * float(c.sum())
-        if small and even:
-            break
-        D = z / a + v / room
-        scaled = Fy / np.sqrt(D)[:, None]
-        try:
-            factor = linalg.cho_factor(
-                identity + scaled.T @ scaled, lower=True, overwrite_a=True, check_finite=False
-            )
-        except linalg.LinAlgError:  # D spans more than double precision does: this is the end
-            break
+    identity, total = np.eye(Fy.shape[1]), float(c.sum())
 
-        def solve(R: Array, D: Array = D, factor: Any = factor) -> Array:
+    def factorise(D: Array) -> Solve:
+        scaled = Fy / np.sqrt(D)[:, None]
+        factor = linalg.cho_factor(
+            identity + scaled.T @ scaled, lower=True, overwrite_a=True, check_finite=False
+        )
+
+        def solve(R: Array) -> Array:
             R_D = R / D[:, None]
             inner = linalg.cho_solve(factor, Fy.T @ R_D, check_finite=False)
             return np.asarray(R_D - (Fy @ inner) / D[:, None])
 
-        y_solved = solve(y[:, None])[:, 0]
+        return solve
 
-        def step(
-            center_a: Array,
-            center_v: Array,
-            a: Array = a,
-            room: Array = room,
-            z: Array = z,
-            v: Array = v,
-            y_solved: Array = y_solved,
-            residual: Array = residual,
-            imbalance: float = imbalance,
-            solve: Any = solve,
-        ) -> tuple[Array, float, Array, Array]:
-            right = residual + center_a / a - center_v / room
-            u = solve(right[:, None])[:, 0]
-            db = (float(y @ u) - imbalance) / float(y @ y_solved)
-            da = u - db * y_solved
-            return da, db, (center_a - z * da) / a, (center_v + v * da) / room
+    def is_optimal(a: Array, left: Residuals) -> bool:
+        w = Fy.T @ a + g
+        value = float(a.sum()) - 0.5 * float(w @ w)
+        even = np.abs(left.dual).max() < 1e-6 and np.abs(left.primal).max() < 1e-9 * total
+        return bool(even and left.complementarity <= 0.1 * tol * abs(value))
 
-        da, db, dz, dv = step(-a * z, -room * v)
-        t_p, t_d = _longest(a, room, da), _longest(z, v, dz, -dv)
-        ahead = (a + t_p * da) @ (z + t_d * dz) + (room - t_p * da) @ (v + t_d * dv)
-        sigma = (float(ahead) / complementarity) ** 3
-        da, db, dz, dv = step(sigma * mu - a * z - da * dz, sigma * mu - room * v + da * dv)
-        t_p = min(1.0, 0.995 * _longest(a, room, da, limit=np.inf))
-        t_d = min(1.0, 0.995 * _longest(z, v, dz, -dv, limit=np.inf))
-        a, b = a + t_p * da, b + t_d * db
-        z, v = z + t_d * dz, v + t_d * dv
-        if max(t_p, t_d) < 1e-9:
-            break
-    return np.asarray(a)
-
-
-def _longest(
-    low: Array, high: Array, d: Array, d_high: Array | None = None, limit: float = 1.0
-) -> float:
-    """The largest t <= limit with low + t d >= 0 and high - t d_high >= 0."""
-    d_high = d if d_high is None else d_high
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        t_low = np.where(d < 0, -low / d, np.inf).min(initial=np.inf)
-        t_high = np.where(d_high > 0, high / d_high, np.inf).min(initial=np.inf)
-    return float(min(limit, t_low, t_high))
+    program = QuadraticProgram(
+        lambda a: Fy @ (Fy.T @ a + g) - 1.0, factorise, y[None, :], np.array([s]), c
+    )
+    return solve_predictor_corrector(program, *inner_point(program), is_optimal, STEPS)

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, SimplexProblem, Trace
+from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
 # Where in [lower bound, best value] the next point must lie, by the tangents.
 LEVEL = 0.3
@@ -17,7 +17,7 @@ slopes @ d <= heights."""
 
 
 def solve_level(
-    problem: SimplexProblem | Trace, project: Projection, *, tol: float, max_iter: int
+    problem: SimplexProblem | Search, project: Projection, *, tol: float, max_iter: int
 ) -> Result:
     """min J(d) s.t. d >= 0, sum d = 1, from values and tangents alone.
 
@@ -29,22 +29,22 @@ def solve_level(
     The next point is the one nearest to the last with all tangents below the
     level lower + LEVEL (best - lower) (Lemarechal, Nemirovskii, Nesterov 1995).
     """
-    trace = problem if isinstance(problem, Trace) else Trace(problem)
-    d = trace.point
-    if not trace.history:
-        trace.evaluate(d)
+    search = problem if isinstance(problem, Search) else Search(problem)
+    d = search.point
+    if not search.history:
+        search.evaluate(d)
     n_iter = 0
-    while not trace.converged(tol) and n_iter < max_iter:
+    while not search.converged(tol) and n_iter < max_iter:
         n_iter += 1
-        c, g = np.array(trace.intercepts), np.array(trace.slopes)
-        trace.raise_lower(lower_bound(c, g))
-        if trace.converged(tol):
+        c, g = np.array(search.intercepts), np.array(search.slopes)
+        search.raise_lower(lower_bound(c, g))
+        if search.converged(tol):
             break
-        heights = trace.lower + LEVEL * trace.gap - c
+        heights = search.lower + LEVEL * search.gap - c
         d = np.maximum(project(d, g, heights), 0.0)
         d /= d.sum()
-        trace.evaluate(d)
-    return trace.finish(n_iter, tol)
+        search.evaluate(d)
+    return search.finish(n_iter, tol)
 
 
 def lower_bound(intercepts: Array, slopes: Array) -> float:

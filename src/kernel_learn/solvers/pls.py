@@ -15,7 +15,7 @@ Array = NDArray[Any]
 EXHAUSTED = 1e-12
 
 
-class Sample(Protocol):
+class Deflatable(Protocol):
     """An operator O = Phi Phi' (or Phi'Phi), targets, and inner products in feature space."""
 
     operator: Array
@@ -33,7 +33,7 @@ class Components:
     P: Array  # (n_components, q)
 
 
-def solve_pls(sample: Sample, n_components: int) -> Components:
+def solve_pls(sample: Deflatable, n_components: int) -> Components:
     """Repeat: maximise the covariance of a score t = Phi d with the targets Y, then deflate both.
 
     With Y the deflated targets, c the top eigenvector of Y'KY (q x q) and
@@ -74,6 +74,6 @@ def solve_pls(sample: Sample, n_components: int) -> Components:
     return Components(R, P)
 
 
-def _norm(sample: Sample, d: Array, O_d: Array) -> float:
+def _norm(sample: Deflatable, d: Array, O_d: Array) -> float:
     """|Phi d|."""
     return float(np.sqrt(max((sample.pairing(d, O_d).T @ O_d).item(), 0.0)))

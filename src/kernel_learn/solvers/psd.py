@@ -60,11 +60,11 @@ def solve_psd(
         L *= 0.9
         if i % 5 == 0:
             gap = bound(value, float(np.sum(G * A)), smallest_eigenvalue(G))
-            history.append({"objective": value, "gap": gap})
+            history.append({"value": value, "lower": value - gap})
             if gap <= tol * abs(value):
                 break
     gap = bound(value, float(np.sum(G * A)), smallest_eigenvalue(G))
-    history.append({"objective": value, "gap": gap})
+    history.append({"value": value, "lower": value - gap})
     return Result(
         point=A,
         value=value,

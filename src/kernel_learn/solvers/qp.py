@@ -6,6 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.solvers.predictor_corrector import (
+    QuadraticProgram,
+    Residuals,
+    Solve,
+    solve_predictor_corrector,
+)
+
 Array = NDArray[Any]
 
 
@@ -61,37 +68,15 @@ def solve_qp(
     b: Array,  # (e,)
     tol: float = 1e-11,
 ) -> Array:
-    """min 1/2 x'diag(Q)x + c'x s.t. Ax = b, x >= 0: Mehrotra's predictor-corrector."""
-    m, e = len(c), len(b)
-    x, y, z = np.ones(m), np.zeros(e), np.ones(m)
-    size = 1.0 + np.abs(b).max() + np.abs(c).max()
-    for _ in range(80):
-        dual, primal, mu = Q * x + c - A.T @ y - z, A @ x - b, float(x @ z) / m
-        if max(np.abs(dual).max(), np.abs(primal).max(), mu) <= tol * size:
-            break
-        w = 1.0 / (Q + z / x)
-        normal = (A * w) @ A.T
-        normal[np.diag_indices(e)] += 1e-14 * max(float(np.trace(normal)) / e, 1e-300)
-        factor = linalg.lu_factor(normal)
+    """min 1/2 x'diag(Q)x + c'x s.t. Ax = b, x >= 0, by interior points."""
+    m, size = len(c), 1.0 + np.abs(b).max() + np.abs(c).max()
 
-        def step(target: Array, state: Any = (x, z, w, factor, dual, primal)) -> Any:
-            """Newton step towards x * z = x * z + target."""
-            x, z, w, factor, dual, primal = state
-            right = target / x - dual
-            dy = linalg.lu_solve(factor, -primal - A @ (w * right))
-            dx = w * (A.T @ dy + right)
-            return dx, dy, (target - z * dx) / x
+    def factorise(D: Array) -> Solve:
+        return lambda R: R / (Q + D)[:, None]
 
-        dx, dy, dz = step(-x * z)
-        affine = float((x + _length(x, dx) * dx) @ (z + _length(z, dz) * dz)) / m
-        sigma = (affine / mu) ** 3
-        dx, dy, dz = step(sigma * mu - x * z - dx * dz)
-        length = 0.995 * min(_length(x, dx), _length(z, dz))
-        x, y, z = x + length * dx, y + length * dy, z + length * dz
-    return np.asarray(x)
+    def is_optimal(x: Array, left: Residuals) -> bool:
+        largest = max(np.abs(left.dual).max(), np.abs(left.primal).max())
+        return bool(max(largest, left.complementarity / m) <= tol * size)
 
-
-def _length(x: Array, dx: Array) -> float:
-    """The longest step <= 1 that keeps x + step dx >= 0."""
-    falling = dx < 0
-    return float(min(1.0, np.min(-x[falling] / dx[falling], initial=1.0)))
+    program = QuadraticProgram(lambda x: Q * x + c, factorise, A, b)
+    return solve_predictor_corrector(program, np.ones(m), np.ones(m), None, is_optimal, 80)

@@ -14,7 +14,8 @@ class Result:
     """A point, its value, and how far from optimal it can be.
 
     ``gap`` bounds |value - optimum| for convex problems, is 0 for closed forms
-    and NaN where no bound is known (then ``grad_norm`` tells).
+    and NaN where no bound is known (then ``grad_norm`` tells). Every step of
+    ``history`` says which of ``value, lower, upper, grad_norm`` it knows.
     """
 
     point: Array

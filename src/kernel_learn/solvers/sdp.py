@@ -1,14 +1,15 @@
 """The papers' semidefinite programs by CVXPY and Clarabel: the oracle and the teaching version."""
 
 import warnings
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, SimplexProblem, Trace
+from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
 
+@runtime_checkable
 class SemidefiniteProblem(SimplexProblem, Protocol):
     """A problem on the simplex that can also be written with linear matrix inequalities."""
 
@@ -18,7 +19,7 @@ class SemidefiniteProblem(SimplexProblem, Protocol):
 
 
 def solve_sdp(
-    problem: SemidefiniteProblem | Trace, *, tol: float = 1e-6, max_iter: int = 100
+    problem: SemidefiniteProblem | Search, *, tol: float = 1e-6, max_iter: int = 100
 ) -> Result:
     """min J(d) over the simplex as the papers write it; certified like every other solver.
 
@@ -26,13 +27,13 @@ def solve_sdp(
     ``max_iter`` counts interior-point steps.
     """
     cp = import_cvxpy()
-    trace = problem if isinstance(problem, Trace) else Trace(problem)
-    if not hasattr(trace.problem, "semidefinite"):
-        raise ValueError(f"{type(trace.problem).__name__} has no semidefinite form.")
-    d = cp.Variable(trace.problem.size, nonneg=True)
-    objective, constraints = trace.problem.semidefinite(cp, d)
+    search = problem if isinstance(problem, Search) else Search(problem)
+    if not isinstance(search.problem, SemidefiniteProblem):
+        raise ValueError(f"{type(search.problem).__name__} has no semidefinite form.")
+    d = cp.Variable(search.problem.size, nonneg=True)
+    objective, constraints = search.problem.semidefinite(cp, d)
     # in units of the value at the start: absolute tolerances mean relative ones then
-    unit = abs(trace.evaluate(trace.problem.start()).value)
+    unit = abs(search.evaluate(search.problem.start()).value)
     program = cp.Problem(cp.Minimize(objective / unit), [cp.sum(d) == 1, *constraints])
     accuracy = min(1e-3 * tol, 1e-9)
     with warnings.catch_warnings():
@@ -50,8 +51,8 @@ def solve_sdp(
             f"Clarabel found no point of the semidefinite program: {program.status}."
         )
     point: Array = np.maximum(d.value, 0.0)
-    trace.evaluate(point / point.sum())
-    return trace.finish(int(program.solver_stats.num_iters), tol)
+    search.evaluate(point / point.sum())
+    return search.finish(int(program.solver_stats.num_iters), tol)
 
 
 def import_cvxpy() -> Any:

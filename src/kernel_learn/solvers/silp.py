@@ -5,11 +5,11 @@ from scipy.optimize import linprog
 
 from kernel_learn.solvers.level import solve_level
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, SimplexProblem, Trace
+from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
 
 def solve_silp(
-    problem: SimplexProblem | Trace, *, tol: float = 1e-6, max_iter: int = 100
+    problem: SimplexProblem | Search, *, tol: float = 1e-6, max_iter: int = 100
 ) -> Result:
     """min t s.t. c_j + g_j'd <= t for all tangents j of J, d on the simplex.
 

@@ -36,7 +36,7 @@ class SimplexProblem(Protocol):
     def evaluate(self, d: Array) -> Tangent: ...
 
 
-class Trace:
+class Search:
     """A problem that remembers: every evaluation, the best point, the best lower bound.
 
     Solvers evaluate through it, so all of them certify alike:
@@ -64,13 +64,13 @@ class Trace:
             self.lower = max(self.lower, intercept + float(tangent.gradient.min()))
         if tangent.value < self.value:
             self.point, self.value = d, tangent.value
-        self.history.append({"value": tangent.value, "lower": self.lower, "gap": self.gap})
+        self.history.append({"value": tangent.value, "lower": self.lower})
         return tangent
 
     def raise_lower(self, lower: float) -> None:
         """A better lower bound from elsewhere; the last entry of the history says so."""
         self.lower = max(self.lower, lower)
-        self.history[-1] |= {"lower": self.lower, "gap": self.gap}
+        self.history[-1]["lower"] = self.lower
 
     def bound(self, d: Array) -> float:
         """The best lower bound on J(d) that the tangents seen so far give."""
@@ -105,22 +105,22 @@ class Trace:
             self.point, self.value = pruned, value
 
 
-def solve_vertices(trace: Trace, vertices: list[Array]) -> Result:
+def solve_vertices(search: Search, vertices: list[Array]) -> Result:
     """min J(d) for *concave* J: at a vertex, so all of them are tried and the gap is zero."""
     for vertex in vertices:
-        trace.evaluate(vertex)
-    trace.lower = trace.value
-    return Result(trace.point, trace.value, n_iter=len(vertices), history=tuple(trace.history))
+        search.evaluate(vertex)
+    search.lower = search.value
+    return Result(search.point, search.value, n_iter=len(vertices), history=tuple(search.history))
 
 
-def best_vertex(trace: Trace, vertices: list[Array]) -> tuple[int, float]:
+def best_vertex(search: Search, vertices: list[Array]) -> tuple[int, float]:
     """The best of some points, exactly: tangents rule out those that need no evaluation."""
-    bounds = np.array([trace.bound(vertex) for vertex in vertices])
+    bounds = np.array([search.bound(vertex) for vertex in vertices])
     best, best_value = -1, np.inf
     for i in np.argsort(bounds, kind="stable"):
         if bounds[i] >= best_value:
             break
-        value = trace.problem.evaluate(vertices[i]).value
+        value = search.problem.evaluate(vertices[i]).value
         if value < best_value:
             best, best_value = int(i), value
     return best, best_value

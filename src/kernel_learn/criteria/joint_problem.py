@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.margin import best_intercept, total_loss
 from kernel_learn.representations.base import Array, Combined
+from kernel_learn.solvers.margin import best_intercept, total_loss
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def map_rows(sample: Combined, w: Array, U: Array, lam: float, uncorrelated: boo
     return RowMap(U, np.sqrt(h / w / sample.spectral_inner(w)), h)
 
 
-class JointMargin:
+class JointProblem:
     """The joint problem in the rows F (n, r), relaxed: P in {0 <= P <= I, tr P = l}.
 
         D(alpha) = 1'alpha - 1/2 (sum of the l largest eigenvalues of N),  N = A'F F'A
@@ -66,16 +66,23 @@ class JointMargin:
     norm, and the saddle point is m machines with the kernel matrix F F'.
     """
 
-    def __init__(self, F: Array, signs: Array, boxes: Array, n_components: int) -> None:
+    def __init__(
+        self,
+        F: Array,  # (n, r)
+        signs: Array,  # (n, m)
+        boxes: Array,  # (n,)
+        n_components: int,
+        Khat: Array | None = None,  # (n, n), F F' if machines are to be solved on it
+    ) -> None:
         self.F, self.signs, self.boxes = F, signs, boxes
-        self.n_components = n_components
+        self.n_components, self.Khat = n_components, Khat
 
-    def weights(self, alpha: Array) -> Array:
+    def normals(self, alpha: Array) -> Array:
         """V = F'A, (r, m)."""
         return np.asarray(self.F.T @ (self.signs * alpha))
 
     def lower(self, alpha: Array) -> float:
-        V = self.weights(alpha)
+        V = self.normals(alpha)
         top = linalg.eigvalsh(V.T @ V)[::-1][: self.n_components]
         return float(alpha.sum()) - 0.5 * float(top.sum())
 
@@ -92,7 +99,7 @@ class JointMargin:
 
     def smoothed(self, alpha: Array, mu: float) -> tuple[float, Array, Array]:
         """(D_mu, its gradient, weights): X maximises tr(X N) - mu/2 |X|^2; gradient 1 - y F V X."""
-        V = self.weights(alpha)
+        V = self.normals(alpha)
         N = V.T @ V
         X = project_fantope(N / mu, self.n_components)
         value = float(alpha.sum()) - 0.5 * (float(np.sum(X * N)) - 0.5 * mu * float(np.sum(X * X)))

@@ -1,11 +1,13 @@
 """The largest trace over correlation matrices, a k x k semidefinite program."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.representations.base import Array
+Array = NDArray[Any]
 
 # The duality gap at which the path is left, relative to the value.
 RELATIVE_GAP = 1e-10

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernel_learn.criteria.joint import (
-    JointMargin,
+from kernel_learn.criteria.joint_problem import (
+    JointProblem,
     project_balanced_box,
     project_fantope,
     shrink_spectrum,
@@ -20,7 +20,7 @@ cp = pytest.importorskip("cvxpy")
 def random_problem(rng, n=12, m=3, l=2):  # noqa: E741
     F = rng.normal(size=(n, 5))
     signs = np.where(np.arange(n)[:, None] % m == np.arange(m), 1.0, -1.0)
-    return JointMargin(F - F.mean(axis=0), signs, np.full(n, 2.0), l)
+    return JointProblem(F - F.mean(axis=0), signs, np.full(n, 2.0), l)
 
 
 def test_khat_by_its_spectrum(rng):
@@ -78,7 +78,7 @@ def test_bounds_bracket_the_optimum(rng):
     for _ in range(5):
         alpha = problem.project(2 * rng.uniform(size=problem.signs.shape))
         assert problem.lower(alpha) <= optimum + 1e-6
-        assert problem.upper(problem.weights(alpha)) >= optimum - 1e-6
+        assert problem.upper(problem.normals(alpha)) >= optimum - 1e-6
 
 
 def test_smoothed_gradient_by_taylor(rng):

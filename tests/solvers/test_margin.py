@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from kernel_learn.criteria import margin
-from kernel_learn.criteria.margin import (
+from kernel_learn.solvers import margin
+from kernel_learn.solvers.margin import (
     balance,
     best_intercept,
     one_vs_rest_signs,

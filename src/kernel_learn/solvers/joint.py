@@ -1,24 +1,23 @@
-"""The joint problem solved: criteria and solvers put together, arrays in, solution out."""
+"""A subspace and its support vector machines, found together."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.criteria.joint import JointMargin
-from kernel_learn.criteria.margin import (
+from kernel_learn.solvers.eigen import fix_signs
+from kernel_learn.solvers.interior import solve_linear_machine
+from kernel_learn.solvers.margin import (
     LinearMargin,
     MarginSolution,
     solution_from_scores,
     solve_margin,
 )
-from kernel_learn.solvers.eigen import fix_signs
-from kernel_learn.solvers.interior import solve_linear_machine
-from kernel_learn.solvers.saddle import improve_subspace, solve_saddle
+from kernel_learn.solvers.saddle import SaddleProblem, improve_subspace, solve_saddle
 
 Array = NDArray[Any]
 
@@ -59,8 +58,7 @@ class Gap(float):
     __str__ = __repr__
 
 
-@dataclass(frozen=True)
-class JointProblem:
+class JointSaddle(SaddleProblem, Protocol):
     """Rows F with Khat = F F', signs and boxes; ``Khat`` is there if it is to be used."""
 
     F: Array  # (n, r)
@@ -69,9 +67,11 @@ class JointProblem:
     n_components: int
     Khat: Array | None  # (n, n)
 
-    @property
-    def criterion(self) -> JointMargin:
-        return JointMargin(self.F, self.signs, self.boxes, self.n_components)
+    def normals(self, alpha: Array) -> Array:
+        """V = F'A, the weights of the machines, (r, m)."""
+
+    def directions(self, V: Array) -> Array:
+        """The best subspace for the alpha of V, orthonormal (r, l)."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class JointSolution:
         return Gap(self.upper - self.lower, max(self.upper - self.relaxed, 0.0))
 
 
-def solve_machines(problem: JointProblem, tol: float, start: Array | None = None) -> MarginSolution:
+def solve_machines(problem: JointSaddle, tol: float, start: Array | None = None) -> MarginSolution:
     """The machines with the kernel matrix Khat: LIBSVM on it, or interior points on F."""
     if problem.Khat is not None:
         return solve_margin(problem.Khat, problem.signs, problem.boxes, tol=tol, start=start)
@@ -121,7 +121,7 @@ def solve_linear(
 
 
 def solve_exact(
-    problem: JointProblem,
+    problem: JointSaddle,
     *,
     tol: float,
     max_iter: int | None = None,
@@ -129,18 +129,17 @@ def solve_exact(
 ) -> JointSolution:
     """The saddle point: closed form for l >= m, the relaxed problem and a rounding below."""
     machines = solve_machines(problem, tol, start)
-    criterion = problem.criterion
     if problem.n_components >= problem.signs.shape[1]:
         # F'A spans the subspace, so the machines on it are these: nothing is solved again
         lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
-        V = criterion.weights(machines.alpha)
-        E = fix_signs(criterion.directions(V))
+        V = problem.normals(machines.alpha)
+        E = fix_signs(problem.directions(V))
         met = machines.relative_gap <= tol
         bound = {"lower": lower, "upper": upper}
         return JointSolution(E, (E.T @ V).T, machines, lower, upper, upper, met, False, 1, (bound,))
     steps = SADDLE_STEPS if max_iter is None else max_iter
     relaxed_tol = max(RELAXED_TOL, tol)
-    relaxed = solve_saddle(criterion, machines.alpha, tol=relaxed_tol, max_iter=steps)
+    relaxed = solve_saddle(problem, machines.alpha, tol=relaxed_tol, max_iter=steps)
     solution = _round(problem, [machines.alpha, relaxed.point], tol)
     lower, upper = relaxed.value - relaxed.gap, float(solution[2].primal.sum())
     return JointSolution(
@@ -156,27 +155,26 @@ def solve_exact(
 
 
 def _round(
-    problem: JointProblem, alphas: list[Array], tol: float
+    problem: JointSaddle, alphas: list[Array], tol: float
 ) -> tuple[Array, Array, MarginSolution]:
     """The best of the rank-l best responses to the alphas, improved locally."""
-    criterion = problem.criterion
     solved: dict[float, MarginSolution] = {}
 
     def evaluate(E: Array) -> tuple[float, Array]:
         machines = solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
         value = float(machines.primal.sum())
         solved[value] = machines
-        return value, criterion.weights(machines.alpha)
+        return value, problem.normals(machines.alpha)
 
-    candidates = [criterion.directions(criterion.weights(alpha)) for alpha in alphas]
+    candidates = [problem.directions(problem.normals(alpha)) for alpha in alphas]
     best = min(candidates, key=lambda E: evaluate(E)[0])
     result = improve_subspace(evaluate, best, max_iter=IMPROVEMENT_ROUNDS)
     E, machines = result.point, solved[result.value]
-    return E, (E.T @ criterion.weights(machines.alpha)).T, machines
+    return E, (E.T @ problem.normals(machines.alpha)).T, machines
 
 
 def alternate(
-    problem: JointProblem, start: Array, tol: float
+    problem: JointSaddle, start: Array, tol: float
 ) -> Iterator[tuple[Array, MarginSolution, float]]:
     """Chen et al.'s iteration: (E, machines on F E, D(alpha)), then E from alpha, for ever.
 
@@ -190,12 +188,12 @@ def alternate(
             machines = solve_linear(rows, problem.signs, problem.boxes, tol)
         else:
             machines = solve_margin(rows @ rows.T, problem.signs, problem.boxes, tol=max(tol, 1e-4))
-        yield E, machines, problem.criterion.lower(machines.alpha)
-        E = problem.criterion.directions(problem.criterion.weights(machines.alpha))
+        yield E, machines, problem.lower(machines.alpha)
+        E = problem.directions(problem.normals(machines.alpha))
 
 
 def solve_alternating(
-    problem: JointProblem,
+    problem: JointSaddle,
     L: Array,  # (n, q), a centred label factor
     *,
     tol: float,
@@ -218,7 +216,7 @@ def solve_alternating(
     if best is None:
         raise ValueError("The alternation needs at least one round, so max_iter >= 1.")
     E, machines = best
-    coef = (E.T @ problem.criterion.weights(machines.alpha)).T
+    coef = (E.T @ problem.normals(machines.alpha)).T
     met = upper - lower <= tol * abs(upper)
     return JointSolution(
         E, coef, machines, lower, upper, upper, met, True, len(history), tuple(history)

@@ -12,15 +12,16 @@ matrix K + diag(1/C_i) and no upper bound on alpha.
 
 import warnings
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import linalg
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from kernel_learn.representations.base import Array
+Array = NDArray[Any]
 
 Loss = Literal["hinge", "squared_hinge"]
 
@@ -324,7 +325,7 @@ class LinearMargin:
     def __init__(self, F: Array, y: Array, boxes: Array) -> None:
         self.F, self.y, self.boxes = F, y, boxes
 
-    def weights(self, alpha: Array, rows: Array | slice = slice(None)) -> Array:
+    def normal(self, alpha: Array, rows: Array | slice = slice(None)) -> Array:
         """F'A over the given rows."""
         A = (self.y * alpha)[rows].astype(self.F.dtype, copy=False)
         return np.asarray(self.F[rows].T @ A, dtype=np.float64)
@@ -338,7 +339,7 @@ class LinearMargin:
 
     def bounds(self, alpha: Array) -> tuple[float, float, Array]:
         """(dual value, primal value, slacks 1 - y f) of a feasible alpha."""
-        w = self.weights(alpha)
+        w = self.normal(alpha)
         f = self.scores(w)
         b = best_intercept(f, self.y, self.boxes)
         half = 0.5 * float(w @ w)

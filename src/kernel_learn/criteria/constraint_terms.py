@@ -1,0 +1,83 @@
+"""Constraints as products of points, the form in which they are measured.
+
+Every constraint is sg_c q_c(K_W) <= b_c (up to slack), where q_c is a sum of a
+few products of two *points*, q_c = sum_t w_t u_t'A v_t. A point is a row's
+feature vector z(x) or a weighted sum of some; a side u_t is a combination of
+at most two points:
+
+    pair distance      d(i, j)                u = v = z_i - z_j
+    triplet            d(a, n) - d(a, p)      two such terms
+    similarity         K_W(i, j)              u = z_i, v = z_j
+    class probability  (sum over class of K_W(i, j)) - p (sum over all of K_W(i, j))
+                                              u = z_i, v = z_class - p z_all
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Terms(NamedTuple):
+    """Some constraints as products of points; a point -1-a is the a-th of ``sums``."""
+
+    left: Array  # (n_terms, 2) points
+    left_coef: Array  # (n_terms, 2)
+    right: Array
+    right_coef: Array
+    weight: Array  # (n_terms,)
+    owner: Array  # (n_terms,) which constraint
+    sign: Array  # (m,) sg_c
+    bound: Array  # (m,) b_c
+    base_share: Array  # (m,) b_c grows by this times max(<C_c, K>, 0), K the base kernel
+    sums: tuple[Array, ...] = ()  # rows of each sum, weights 1/len(all)
+    sum_weights: tuple[float, ...] = ()
+
+
+def plain_terms(
+    left: Array, left_coef: Array, right: Array, right_coef: Array, sign: float, bound: Array
+) -> Terms:
+    m = len(left)
+    ones = np.ones(m)
+    signs = np.full(m, sign)
+    return Terms(left, left_coef, right, right_coef, ones, np.arange(m), signs, bound, np.zeros(m))
+
+
+def distance_terms(pairs: Array, sign: float, bound: Array) -> Terms:
+    coef = np.tile([1.0, -1.0], (len(pairs), 1))
+    return plain_terms(pairs, coef, pairs, coef, sign, bound)
+
+
+def product_terms(pairs: Array, sign: float, bound: Array) -> Terms:
+    coef = np.tile([1.0, 0.0], (len(pairs), 1))
+    return plain_terms(pairs[:, [0, 0]], coef, pairs[:, [1, 1]], coef, sign, bound)
+
+
+def concatenate_terms(parts: Sequence[Terms]) -> Terms:
+    """One numbering of constraints and sums for all parts."""
+    m, n_sums, shifted = 0, 0, []
+    for part in parts:
+        sides = [np.where(side < 0, side - n_sums, side) for side in (part.left, part.right)]
+        shifted.append(part._replace(left=sides[0], right=sides[1], owner=part.owner + m))
+        m += len(part.sign)
+        n_sums += len(part.sums)
+
+    def column(name: str) -> Array:
+        return np.concatenate([getattr(part, name) for part in shifted])
+
+    return Terms(
+        column("left"),
+        column("left_coef"),
+        column("right"),
+        column("right_coef"),
+        column("weight"),
+        column("owner"),
+        column("sign"),
+        column("bound"),
+        column("base_share"),
+        sums=tuple(rows for part in parts for rows in part.sums),
+        sum_weights=tuple(weight for part in parts for weight in part.sum_weights),
+    )

@@ -1,0 +1,131 @@
+"""Rows that come in blocks: from a function, an iterator, or anything that can be read so.
+
+A source has ``rewinds`` (whether it can be read again from its start), ``read(rows)``,
+which gives blocks ``(X, y, weight)`` of about so many rows each with None for what it
+does not have, and ``identity()``: what tells it from another source of the same name, such as
+the sizes and times of its files. That is all that a fit asks of it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
+from kernel_learn.kernels.table import is_frame
+
+
+class RawBlock(NamedTuple):
+    """Some rows as they were read; None for labels or weights that are not there."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Anything that can be read in blocks."""
+
+    rewinds: bool
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this source from another; empty if nothing is known without reading it."""
+
+
+class Blocks:
+    """Blocks of rows from an iterable of ``(X_block, y_block[, weight_block])``.
+
+    Parameters
+    ----------
+    iterable : iterable, or a function without arguments that returns one
+        A list of blocks, a generator, a data loader, ... A block without labels may be
+        ``X_block`` alone. What can be iterated again (a list, a function) can be
+        passed over twice; a generator is read once, and landmarks are then chosen
+        from its first rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernel_learn import HSICSubspace
+    >>> from kernel_learn.datasets import Blocks
+    >>> rng = np.random.default_rng(0)
+    >>> blocks = [(rng.normal(size=(50, 3)) + c, np.full(50, c)) for c in (0, 2, 0, 2)]
+    >>> HSICSubspace().fit(Blocks(blocks)).classes_
+    array([0, 2])
+    """
+
+    def __init__(self, iterable: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+        if not callable(iterable) and not hasattr(iterable, "__iter__"):
+            raise TypeError(f"Blocks needs an iterable of blocks, not a {type(iterable).__name__}.")
+        self.iterable = iterable
+        self.rewinds = callable(iterable) or iter(iterable) is not iterable
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        for block in self.iterable() if callable(self.iterable) else self.iterable:
+            yield as_block(block)
+
+    def identity(self) -> dict[str, Any]:
+        return {}
+
+
+class ArrayRows:
+    """An array, sparse matrix or frame with its labels, read in blocks."""
+
+    rewinds = True
+
+    def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
+        self.X: Any = X if is_frame(X) or hasattr(X, "dtype") else np.asarray(X)
+        self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        self.y = y if y is None else np.asarray(y)
+        self.weight = None if weight is None else np.asarray(weight)
+        for name, values in (("y", self.y), ("sample_weight", self.weight)):
+            if values is not None and len(values) != self.X.shape[0]:
+                raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {len(values)}.")
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        for part in row_blocks(int(self.X.shape[0]), rows):
+            yield RawBlock(
+                self._take(part),
+                None if self.y is None else self.y[part],
+                None if self.weight is None else self.weight[part],
+            )
+
+    def _take(self, part: slice) -> Any:
+        if hasattr(self.X, "iloc"):
+            return self.X.iloc[part]
+        if is_frame(self.X):
+            return self.X.slice(part.start, part.stop - part.start)
+        return take_rows(self.X, part)
+
+    def identity(self) -> dict[str, Any]:
+        return {"shape": [int(n) for n in self.X.shape], "dtype": str(getattr(self.X, "dtype", ""))}
+
+
+def as_block(block: Any) -> RawBlock:
+    """What an iterator gave: ``(X, y)``, ``(X, y, weight)``, or the rows alone."""
+    if isinstance(block, RawBlock):
+        return block
+    is_pair = isinstance(block, tuple) or (
+        isinstance(block, list) and block and len(getattr(block[0], "shape", ())) == 2
+    )
+    if not is_pair:
+        return RawBlock(block)
+    if not 1 <= len(block) <= 3:
+        raise ValueError(
+            f"A block is (X, y) or (X, y, weight), and this one has {len(block)} parts."
+        )
+    return RawBlock(*block)
+
+
+def as_source(X: Any) -> RowSource | None:
+    """X as a source of blocks; None if it is rows, as lists, arrays and frames are."""
+    if isinstance(X, RowSource) and not is_frame(X):
+        return X
+    is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
+    if not is_rows and (callable(X) or hasattr(X, "__next__")):
+        return Blocks(X)
+    return None

@@ -1,0 +1,226 @@
+"""The blocks of a source, each looked at once; what is wrong is named by block and row."""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from kernel_learn.datasets.blocks import RawBlock, RowSource
+from kernel_learn.estimators.validation import Array, validate_rows
+from kernel_learn.kernels.base import Kernel, Rows
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
+from kernel_learn.kernels.rows import is_missing
+from kernel_learn.kernels.table import Table
+from kernel_learn.representations.state import LabelledRows, is_text
+from kernel_learn.representations.summary import stack_rows
+
+Target = Literal["labels", "values", "none"]
+
+
+class BadBlockError(ValueError):
+    """A block of a source that cannot be used; the message says which, which row and why."""
+
+
+class CheckedBlocks:
+    """Reads a source; every block has the columns, types and kind of labels of the first.
+
+    ``single`` says whether values are one-dimensional, once a block was read.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        kernel: Kernel,
+        source: RowSource,
+        target: Target,
+        *,
+        reset: bool = True,  # the first block says what rows look like; else fit has said so
+    ) -> None:
+        self.estimator, self.kernel, self.source, self.target = estimator, kernel, source, target
+        self.reset = reset
+        self.single = True
+        self._kind: Any = None  # of the first block's rows
+        self._label: Any = None  # one of the first block's labels
+        self._width: int | None = None  # of values
+
+    def read(self, rows: int) -> Iterator[LabelledRows]:
+        """All rows with positive weight, in the source's own blocks cut to at most ``rows``."""
+        start = 0
+        for number, raw in enumerate(self.source.read(rows)):
+            block = self._check(number, start, raw)
+            start += self._n_raw
+            for first in range(0, n_rows(block.X), rows):
+                part = slice(first, first + rows)
+                whole = n_rows(block.X) <= rows
+                yield (
+                    block
+                    if whole
+                    else LabelledRows(take_rows(block.X, part), block.y[part], block.weight[part])
+                )
+
+    def _check(self, number: int, start: int, raw: RawBlock) -> LabelledRows:
+        def refuse(error: Any, row: int | None = None) -> BadBlockError:
+            place = f"Block {number}"
+            if row is not None:
+                place += f", row {row} (row {start + row} of the source)"
+            elif start:
+                place += f" (from row {start} of the source)"
+            return BadBlockError(f"{place}: {error}")
+
+        shape = getattr(raw.X, "shape", None)
+        self._n_raw = n = int(shape[0]) if shape else len(raw.X)
+        if n == 0:
+            return LabelledRows(np.empty((0, 0)), np.empty(0), np.empty(0))
+        X = self._rows(raw.X, refuse)
+        y, weight = self._target(raw.y, n, refuse), _weights(raw.weight, n, refuse)
+        if not weight.all():
+            kept = np.flatnonzero(weight)
+            X, y, weight = take_rows(X, kept), y[kept], weight[kept]
+        return LabelledRows(X, y, weight)
+
+    def _rows(self, X: Any, refuse: Any) -> Rows:
+        try:
+            rows = validate_rows(self.estimator, self.kernel, X, reset=self.reset, least=1)
+        except (ValueError, TypeError) as error:
+            raise refuse(str(error), bad_row(X)) from error
+        self.reset = False
+        kind = row_kind(rows)
+        if self._kind is None:
+            self._kind = kind
+        elif kind != self._kind:
+            raise refuse(f"its rows are {kind}, and those of the first block are {self._kind}.")
+        return rows
+
+    def _target(self, y: Any, n: int, refuse: Any) -> Array:
+        if self.target == "none":
+            return np.zeros(n)
+        if y is None:
+            what = "labels" if self.target == "labels" else "targets"
+            raise refuse(f"it has no {what}; a block for fit is (X, y) or (X, y, weight).")
+        if not hasattr(y, "dtype"):
+            y = np.asarray(y, dtype=object) if any(map(is_missing, y)) else np.asarray(y)
+        if len(y) != n:
+            raise refuse(f"it has {n} rows and {len(y)} labels.")
+        return self._labels(y, refuse) if self.target == "labels" else self._values(y, refuse)
+
+    def _labels(self, y: Any, refuse: Any) -> Array:
+        try:
+            y = column_or_1d(y, warn=False)
+        except ValueError as error:
+            raise refuse(str(error)) from error
+        missing = _missing_labels(y)
+        if missing is not None:
+            raise refuse("the label is missing.", missing)
+        if y.dtype == object:
+            texts = np.array([isinstance(label, str) for label in y])
+            if texts.all() != texts.any():
+                raise refuse("its labels are texts and numbers. Make them all alike.")
+            y = y if texts.all() else np.array(y.tolist())
+        if y.dtype.kind == "f" and np.any(y != np.round(y)):
+            try:
+                check_classification_targets(y)
+            except ValueError as error:
+                raise refuse(str(error)) from error
+        if self._label is None:
+            self._label = y[:1]
+        elif is_text(self._label) != is_text(y):
+            kind, first, own = "texts" if is_text(y) else "numbers", self._label, y[:1]
+            raise refuse(
+                f"its labels are {kind} such as {own.tolist()[0]!r}, and those of the first block "
+                f"are such as {first.tolist()[0]!r}. Make them all alike."
+            )
+        return y
+
+    def _values(self, y: Any, refuse: Any) -> Array:
+        try:
+            y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+        except ValueError as error:
+            raise refuse(str(error), bad_row(y)) from error
+        self.single = y.ndim == 1
+        y = y.reshape(len(y), -1)
+        if self._width is None:
+            self._width = y.shape[1]
+        elif y.shape[1] != self._width:
+            raise refuse(f"it has {y.shape[1]} targets, and the first block has {self._width}.")
+        return y
+
+
+def _weights(weight: Any, n: int, refuse: Any) -> Array:
+    if weight is None:
+        return np.ones(n)
+    weight = np.asarray(weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise refuse(f"its weights have the shape {weight.shape}; one per row is {(n,)}.")
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
+    if len(bad):
+        value = weight[bad[0]]
+        raise refuse(f"the weight is {value:g}; it must be finite and not negative.", int(bad[0]))
+    return weight
+
+
+def _missing_labels(y: Array) -> int | None:
+    """The first row without a label."""
+    if y.dtype.kind == "f":
+        gone = np.flatnonzero(~np.isfinite(y))
+        return int(gone[0]) if len(gone) else None
+    if y.dtype == object:
+        return next((i for i, label in enumerate(y) if is_missing(label)), None)
+    return None
+
+
+def bad_row(X: Any) -> int | None:
+    """The first row with an entry that is not a finite number, if rows are numbers."""
+    try:
+        if is_sparse(X):
+            csr = X.tocsr()
+            at = np.flatnonzero(~np.isfinite(csr.data))
+            return int(np.searchsorted(csr.indptr, at[0], "right") - 1) if len(at) else None
+        bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
+        rows = np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))
+        return int(rows[0]) if len(rows) else None
+    except (ValueError, TypeError):
+        return None
+
+
+def row_kind(X: Rows) -> str:
+    """What the rows of all blocks must have in common, in words."""
+    if isinstance(X, Table):
+        numbers = int(np.count_nonzero(X.place >= 0))
+        where = "".join("n" if p >= 0 else "o" for p in X.place)
+        return f"{X.shape[1]} columns, {numbers} of them {X.dtype} numbers ({where})"
+    if is_sparse(X):
+        return f"sparse {X.dtype}"
+    kind = np.asarray(X).dtype
+    return "texts" if kind.kind in "OUS" else f"dense {kind}"
+
+
+def rebatch(blocks: Iterator[LabelledRows], rows: int) -> Iterator[LabelledRows]:
+    """The same rows in blocks of at least half and at most ``rows``, but for the last."""
+    waiting: list[LabelledRows] = []
+    size = 0
+    for block in blocks:
+        n = len(block.weight)
+        if n == 0:
+            continue
+        if size and size + n > rows:
+            yield stack_blocks(waiting)
+            waiting, size = [], 0
+        waiting.append(block)
+        size += n
+        if 2 * size > rows:
+            yield stack_blocks(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield stack_blocks(waiting)
+
+
+def stack_blocks(blocks: list[LabelledRows]) -> LabelledRows:
+    if len(blocks) == 1:
+        return blocks[0]
+    return LabelledRows(
+        stack_rows(*(block.X for block in blocks)),
+        np.concatenate([block.y for block in blocks]),
+        np.concatenate([block.weight for block in blocks]),
+    )

@@ -1,0 +1,374 @@
+"""Scales of columns inside a kernel: feature selection and scaling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernel_learn.criteria.column_scales import learn_scales
+from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.distinct import stratified_parts
+from kernel_learn.estimators.parameters import (
+    COUNT,
+    KERNEL,
+    LIST,
+    MEMORY,
+    NONE,
+    NOT_NEGATIVE,
+    ParameterTable,
+    choice,
+)
+from kernel_learn.estimators.validation import Array, check_spread, validate_labelled
+from kernel_learn.kernels.base import Kernel, Rows
+from kernel_learn.kernels.pairwise import dense, is_sparse, take_rows
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
+from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations import Needs, plan_source
+from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.gram import to_double
+
+# Rows, the first by their keys, from which scales are learned: a step on so many is an
+# inverse of their size, a second.
+SEARCH_ROWS = 2000
+PARTS = 5
+REGS = 10.0 ** np.arange(-4.0, 1.5, 0.5)
+# penalty="auto": shares of the largest scale, and prices of the mean scale.
+THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
+PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
+# While columns are eliminated a scale is not less: the number of columns is met exactly.
+LEAST_SCALE = 1e-3
+
+
+@dataclass(frozen=True)
+class Step:
+    """A point of the path: the scales at one penalty; None is the kernel without scales."""
+
+    penalty: float | None
+    scales: Array
+    history: tuple[dict[str, float], ...] = ()
+    converged: bool = True
+
+
+class FeatureScales(SelectorMixin, KernelEstimator):
+    """Scales of the columns inside a kernel, k(s * x, s * y), learned from class labels.
+
+    A column of scale zero is dropped (Wu & Farquhar 2007, section 3.1). A transformer and a
+    selector: ``transform`` gives the columns that are left, times their scales.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        A kernel of vectors. What the scales are judged with, and what ``kernel_`` puts them into.
+    criterion : {"gradient", "loo", "alignment", "radius_margin"}, default="gradient"
+        "gradient": the mean squared gradient of a ridge fit along each column, the rule of
+        :class:`KernelClassifier`; two fits, whatever the number of columns. The others
+        by descent on a criterion of the kernel matrix: the leave-one-out squared error of
+        ridge regression, the centred alignment with the labels, or the radius-margin bound.
+    penalty : float, sequence of floats or "auto", default="auto"
+        The price of the 1-norm. For "gradient" it is what is taken from every scale, the
+        largest being one; for the others it multiplies the mean scale, the start being one,
+        beside the criterion (relative error, one less alignment, logarithm of the bound).
+        Several values are a path, of which the one with the least held-out error of five
+        parts is chosen, the scales being learned without the part. "auto": a path, and
+        all columns alike unless the scales are clearly better.
+    n_features : int, default=None
+        Keep so many columns (the 0-norm), by dropping at most half of them at a time. ``penalty``
+        must then be one number; "auto" is 0 for "gradient" and 1 for the descents.
+    max_iter : int, default=100
+        Iterations of each descent.
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+
+    Attributes
+    ----------
+    scales_ : ndarray of shape (n_features_in_,)
+        s; of mean square one over the columns that are left for "gradient".
+    kernel_ : ScaledKernel
+        k(s * x, s * y), usable as ``kernel=`` elsewhere. Rules of k (``gamma="median"``) were
+        resolved on the scaled rows.
+    base_kernel_ : Kernel
+        k, without rules.
+    penalty_ : float or None
+        The penalty that was chosen; None for all columns alike.
+    path_ : tuple of dict
+        "penalty", "n_features", "scales" and, if it was judged, "error", the mean squared error of
+        rows left out, for every penalty tried.
+    history_ : tuple of dict
+        "value" of every step at the chosen penalty: the criterion and its penalty, or, for
+        "gradient", the sum of the mean squared gradients.
+    n_iter_ : int
+    classes_, plan_, n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Columns should be on one scale before (``StandardScaler``). Of more than 2,000 distinct
+    rows the first by content are taken. The descents are local, and hold dense rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernel_learn import FeatureScales
+    >>> X = np.random.default_rng(0).normal(size=(150, 40))
+    >>> y = X[:, 3] * X[:, 7] > 0
+    >>> FeatureScales(n_features=2).fit(X, y).get_support(indices=True)
+    array([3, 7])
+    """
+
+    _parameters: ClassVar[ParameterTable] = {
+        "kernel": KERNEL,
+        "criterion": choice("gradient", *CRITERIA),
+        "penalty": choice("auto") | NOT_NEGATIVE | LIST,
+        "n_features": COUNT | NONE,
+        "max_iter": COUNT,
+        "memory_budget": MEMORY,
+    }
+
+    def __init__(
+        self,
+        kernel: Any = "gaussian",
+        *,
+        criterion: str = "gradient",
+        penalty: Any = "auto",
+        n_features: int | None = None,
+        max_iter: int = 100,
+        memory_budget: float | str | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.criterion = criterion
+        self.penalty = penalty
+        self.n_features = n_features
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
+        penalties = self._check_penalties()
+        kernel = as_kernel(self.kernel)
+        if kernel.input != "vectors":
+            raise ValueError(
+                f"FeatureScales multiplies columns of numbers, and {kernel!r} takes "
+                f"{kernel.input}. Give it a kernel of vectors."
+            )
+        data = validate_labelled(self, X, y, sample_weight)
+        if self.n_features is not None:
+            self._check_n_features()
+        self.classes_, summary = data.classes, data.source.summary
+        few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
+        source = data.source.subset(np.sort(summary.rows[few]))
+        self.plan_ = plan_source([kernel], source, "all", self.memory_budget, self._needs())
+        targets = Targets(dense(summary.labels[few]))
+        rows = to_double(take_rows(data.X, summary.rows[few]))
+        plain = kernel.resolve(rows, targets.weight)
+        p = targets.weight / targets.total
+        K = plain(rows)
+        diagonal = float(p @ np.diagonal(K))
+        check_spread(plain, diagonal - float(p @ K @ p), diagonal, self.n_features_in_)
+        del K
+        path = self._path(rows, targets, penalties)
+        best, errors = 0, None
+        if len(path) > 1:
+            errors = self._judge(rows, targets, penalties)[: len(path)]
+            best = choose(path, errors, targets.weight)
+        self._store(path, best, errors, rows, targets)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The columns that are left, times their scales, (n_samples, n_columns)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        kept = np.flatnonzero(self.scales_)
+        return scale_columns(X[:, kept], self.scales_[kept].astype(X.dtype))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Columns as they were before the scales; zeros for those that were dropped."""
+        check_is_fitted(self)
+        kept = np.flatnonzero(self.scales_)
+        shape = (len(kept), len(self.scales_))
+        E = sparse.csr_matrix((1 / self.scales_[kept], (np.arange(len(kept)), kept)), shape)
+        X = X if is_sparse(X) else np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != len(kept):
+            raise ValueError(f"X has shape {X.shape}; transform gives {len(kept)} columns.")
+        return X @ E
+
+    def _get_support_mask(self) -> Array:
+        check_is_fitted(self)
+        return np.asarray(self.scales_ > 0)
+
+    def _check_penalties(self) -> list[float | None]:
+        """The penalties to try, ascending; None stands for no scales at all."""
+        if isinstance(self.penalty, str) and self.penalty == "auto":
+            if self.n_features is not None:
+                return [0.0 if self.criterion == "gradient" else 1.0]
+            return [None, *(THRESHOLDS if self.criterion == "gradient" else PRICES)]
+        try:
+            given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
+        except TypeError:
+            given = [self.penalty]
+        most = 1.0 if self.criterion == "gradient" else np.inf
+        if not given or not all(isinstance(p, Real) and 0 <= float(p) < most for p in given):
+            raise ValueError(
+                f"FeatureScales(penalty={self.penalty!r}): penalty must be 'auto', or a number or "
+                f"numbers from 0 to less than {most:g}."
+            )
+        if self.n_features is not None and len(given) > 1:
+            raise ValueError(
+                "FeatureScales(n_features=, penalty=[...]): with n_features the number of columns "
+                "decides; give one penalty, or leave it out."
+            )
+        return [*sorted(float(p) for p in given)]
+
+    def _check_n_features(self) -> None:
+        if self.n_features > self.n_features_in_:
+            raise ValueError(
+                f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
+            )
+
+    def _needs(self) -> Needs:
+        return Needs(exact=7.0)
+
+    def _path(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> list[Step]:
+        """One step per penalty; fewer if the larger ones leave no column."""
+        learned = [p for p in penalties if p is not None]
+        search = self._by_gradients if self.criterion == "gradient" else self._by_descent
+        path = [Step(None, np.ones(X.shape[1]))] if None in penalties else []
+        path += [step for step in search(X, targets, learned) if step.scales.any()]
+        if not path:
+            raise ValueError(
+                f"FeatureScales(penalty={self.penalty!r}) drops every column: lower penalty."
+            )
+        return path
+
+    def _by_gradients(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+        """Scales by squared gradients, the largest being one, less the penalty.
+
+        min over s >= 0 of 1/2 |s - s_gradient|^2 + penalty |s|_1.
+        """
+        kept = np.arange(X.shape[1])
+        history: list[dict[str, float]] = []
+        while True:
+            found = learn_scales(X[:, kept], targets)
+            s = found.scales
+            history.append({"value": float(found.relevance.sum())})
+            if self.n_features is None or len(kept) <= self.n_features:
+                break
+            kept = kept[eliminate(s, self.n_features)]
+        path = []
+        for penalty in penalties:
+            left = np.maximum(s / s.max() - penalty, 0.0)
+            left /= np.sqrt(np.mean(left[left > 0] ** 2))
+            path.append(Step(penalty, place(left, kept, X.shape[1]), tuple(history)))
+        return path
+
+    def _by_descent(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+        """A descent for each penalty, or for each number of columns down to ``n_features``."""
+        X, path = dense(X), []
+        for penalty in penalties:
+            kept = np.arange(X.shape[1])
+            history: list[dict[str, float]] = []
+            while True:
+                Z = X[:, kept]
+                kernel = as_kernel(self.kernel).resolve(Z, targets.weight)
+                found = search_scales(
+                    kernel,
+                    Z,
+                    CRITERIA[self.criterion](kernel(Z), targets),
+                    penalty / X.shape[1],
+                    least=0.0 if self.n_features is None else LEAST_SCALE,
+                    max_iter=int(self.max_iter),
+                )
+                history += found.history
+                if self.n_features is None or len(kept) <= self.n_features:
+                    break
+                kept = kept[eliminate(found.scales, self.n_features)]
+            scales = place(found.scales, kept, X.shape[1])
+            path.append(Step(penalty, scales, tuple(history), found.converged))
+        return path
+
+    def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:
+        """Squared errors of rows left out, (n_penalties, n), scales learned without them."""
+        parts = stratified_parts(targets, PARTS)
+        losses = np.full((len(penalties), targets.n), np.inf)
+        for part in np.unique(parts):
+            inside, outside = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+            known = targets.take(inside)
+            X_in, X_out = take_rows(X, inside), take_rows(X, outside)
+            for i, step in enumerate(self._path(X_in, known, penalties)):
+                kernel = ScaledKernel(self.kernel, step.scales).resolve(X_in, known.weight)
+                scores = ridge_scores(kernel(X_in), known, kernel(X_out, X_in))
+                losses[i, outside] = np.sum((scores - targets.Y[outside]) ** 2, axis=1)
+        return losses
+
+    def _store(
+        self, path: list[Step], best: int, errors: Array | None, X: Rows, targets: Targets
+    ) -> None:
+        step = path[best]
+        self.scales_, self.penalty_ = step.scales, step.penalty
+        scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
+        self.kernel_ = scaled.resolve(X, targets.weight)
+        self.base_kernel_: Kernel = self.kernel_.base
+        self.history_, self.n_iter_ = step.history, max(1, len(step.history))
+        self.path_ = tuple(
+            {
+                "penalty": one.penalty,
+                "n_features": int(np.count_nonzero(one.scales)),
+                "scales": one.scales,
+            }
+            | (
+                {}
+                if errors is None
+                else {"error": float(errors[i] @ targets.weight / targets.total)}
+            )
+            for i, one in enumerate(path)
+        )
+        if not step.converged:
+            warn_user(
+                f"FeatureScales stopped after {self.max_iter} iterations; raise max_iter to go on.",
+                ConvergenceWarning,
+            )
+
+
+def place(values: Array, columns: Array, d: int) -> Array:
+    """The values in their columns, zero elsewhere, (d,)."""
+    scales = np.zeros(d)
+    scales[columns] = values
+    return scales
+
+
+def choose(path: Sequence[Step], errors: Array, weight: Array) -> int:
+    """The penalty of the least squared error, the larger of two alike.
+
+    The kernel without scales, if it is on the path, is left only for an error that is better by a
+    standard error of the differences row by row.
+    """
+    p = weight / weight.sum()
+    mean = errors @ p
+    best = len(mean) - 1 - int(mean[::-1].argmin())
+    if path[0].penalty is None and best > 0:
+        gain = errors[0] - errors[best]
+        noise = np.sqrt((gain - gain @ p) ** 2 @ p / weight.sum())
+        return best if gain @ p > noise else 0
+    return best
+
+
+def ridge_scores(K: Array, targets: Targets, K_cross: Array) -> Array:
+    """Scores of new rows by ridge regression, its reg by leave-one-out."""
+    diagonal = float(np.mean(np.diagonal(K)))
+    path = RidgePath(K, targets)
+    if not len(path.w) or not has_variance(path.centred.unit, diagonal):
+        return np.tile(targets.mean, (len(K_cross), 1))
+    held_out, least = path.held_out(REGS)
+    squares = np.sum((held_out - targets.Y) ** 2, axis=2) @ targets.weight
+    squares = np.where(least > LEAST_SLACK, squares, np.inf)
+    reg = REGS[int(squares.argmin())] if np.isfinite(squares).any() else REGS[-1]
+    return path.new_scores(K_cross, np.array([reg]))[0]

@@ -1,0 +1,132 @@
+"""What a constructor parameter may be: one table per class, checked when ``fit`` starts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from kernel_learn.kernels.resolve import as_bank, as_kernel
+from kernel_learn.representations.landmarks import check_landmarks
+from kernel_learn.representations.plan import parse_memory
+from kernel_learn.solvers.choice import SOLVERS
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A test of a value, and the words for what passes it; conditions add with ``|``."""
+
+    words: tuple[str, ...]
+    accepts: Callable[[Any], bool]
+
+    def __or__(self, other: "Condition") -> "Condition":
+        return Condition(
+            self.words + other.words, lambda value: self.accepts(value) or other.accepts(value)
+        )
+
+    def check(self, name: str, value: Any, owner: Any) -> None:
+        """A sentence about what ``name`` must be, unless it is."""
+        if not self.accepts(value):
+            *first, last = self.words
+            wanted = f"{', '.join(first)} or {last}" if first else last
+            raise ValueError(f"{type(owner).__name__}({name}={value!r}): {name} must be {wanted}.")
+
+
+@dataclass(frozen=True)
+class Read:
+    """A parameter that a function reads, which refuses what it cannot read."""
+
+    read: Callable[[Any], Any]
+
+    def check(self, name: str, value: Any, owner: Any) -> None:
+        self.read(value)
+
+
+def check_parameters(estimator: Any) -> None:
+    """Refuse the first parameter that is not what the tables of its classes say."""
+    for name, condition in getattr(estimator, "_parameters", {}).items():
+        condition.check(name, getattr(estimator, name), estimator)
+
+
+def choice(*words: str) -> Condition:
+    """One of some words."""
+    return Condition(
+        tuple(map(repr, words)), lambda value: isinstance(value, str) and value in words
+    )
+
+
+def instance(kind: type, words: str) -> Condition:
+    """An object of a class."""
+    return Condition((words,), lambda value: isinstance(value, kind))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not _is_bool(value) and bool(np.isfinite(float(value)))
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
+
+
+def _is_list(value: Any) -> bool:
+    if isinstance(value, str | bytes | Mapping):
+        return False
+    return isinstance(value, Sequence) or np.ndim(value) > 0
+
+
+def _is_positive_list(value: Any) -> bool:
+    return _is_list(value) and len(value) > 0 and all(_is_number(v) and v > 0 for v in value)
+
+
+def _read_kernel(spec: Any) -> Any:
+    return as_bank(spec) or as_kernel(spec)
+
+
+def _is_jobs(value: Any) -> bool:
+    return value is None or (_is_whole(value, -(2**31)) and value != 0)
+
+
+def _is_array(value: Any) -> bool:
+    return _is_list(value) and np.asarray(value).dtype.kind in "fiub"
+
+
+ANYTHING = Condition(("anything",), lambda value: True)
+NONE = Condition(("None",), lambda value: value is None)
+BOOLEAN = Condition(("True", "False"), _is_bool)
+POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
+NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
+FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
+COUNT = Condition(("a positive integer",), lambda value: _is_whole(value, 1))
+POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
+ARRAY = Condition(("an array of numbers",), _is_array)
+LIST = Condition(("a list",), _is_list)
+FUNCTION = Condition(("a function",), callable)
+JOBS = Condition(("None", "an integer other than 0"), _is_jobs)
+KERNEL, KERNELS = Read(as_kernel), Read(_read_kernel)
+LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_random_state)
+REGS = POSITIVE | choice("loo") | POSITIVE_LIST
+MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
+CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
+
+ParameterTable = dict[str, Condition | Read]
+# What all estimators share that draw, those of a subspace, and those that weigh kernels.
+SEEDED: ParameterTable = {"memory_budget": MEMORY, "random_state": RANDOM}
+SUBSPACE: ParameterTable = SEEDED | {
+    "kernel": KERNEL,
+    "n_components": COUNT | NONE,
+    "landmarks": LANDMARKS,
+}
+WEIGHTS: ParameterTable = {
+    "kernel": KERNELS,
+    "weights": choice("learn", "loo", "uniform", "alignment") | ARRAY,
+    "solver": choice("auto", *SOLVERS),
+    "tol": POSITIVE,
+    "max_iter": COUNT | NONE,
+    "memory_budget": MEMORY,
+}

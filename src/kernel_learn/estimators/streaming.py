@@ -1,0 +1,384 @@
+"""Fits on streams: one pass that summarises, one for the moments; or a single one for both."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.datasets.blocks import RowSource
+from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch, stack_blocks
+from kernel_learn.estimators.checkpoint import Checkpoint, CheckpointError, signature_of
+from kernel_learn.estimators.progress import Progress
+from kernel_learn.estimators.validation import (
+    Array,
+    Labelled,
+    Training,
+    Valued,
+    copied_bytes,
+    encode_labels,
+    stream_kernels,
+)
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.representations import ArraySource, FeatureMap
+from kernel_learn.representations.plan import Plan, parse_memory
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.state import MODULUS, LabelledRows, StreamState, rows_digest
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, row_bytes
+
+# Rows read at a time before there is a plan.
+READ_ROWS = 4096
+# The share of the budget that rows may take which are held until it is known what they become.
+HEAD_SHARE = 8
+
+
+@contextmanager
+def read_training(
+    estimator: Any, source: RowSource, *, values: bool = False, checkpoint: Any = None
+) -> Iterator[Training]:
+    """Checked training data from a source; ``estimator`` says what it wants of it.
+
+    A source of few rows is read into arrays, and the fit is the same as on
+    arrays. Of a larger one remain the summary, and the moments of the features.
+    A checkpoint is kept until what is done with the data is done.
+    """
+    reading = _Reading(estimator, source, values, checkpoint)
+    yield reading.training()
+    if reading.checkpoint:
+        reading.checkpoint.remove()
+
+
+def training_of(
+    kernels: list[Kernel],
+    names: list[str] | None,
+    source: ArraySource | PooledSource,
+    classes: Array | None,  # None: values
+    single: bool = True,
+) -> Training:
+    if classes is None:
+        return Valued(kernels, source, names, None, source.n_rows, single)
+    if len(classes) < 2:
+        raise ValueError(
+            f"The source has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 "
+            "classes are needed to learn what tells them apart."
+        )
+    return Labelled(kernels, source, names, None, source.n_rows, classes)
+
+
+class _Reading:
+    """One fit's way through a source."""
+
+    def __init__(self, estimator: Any, source: RowSource, values: bool, checkpoint: Any) -> None:
+        self.estimator, self.source, self.values = estimator, source, values
+        self.kernels, self.names, kernel = stream_kernels(estimator)
+        self.blocks = CheckedBlocks(estimator, kernel, source, "values" if values else "labels")
+        self.checkpoint = None
+        if checkpoint is not None:
+            self.checkpoint = Checkpoint(checkpoint, signature_of(estimator, source.identity()))
+        self.progress = Progress(estimator, getattr(source, "n_rows", None))
+
+    def training(self) -> Training:
+        saved = self.checkpoint.load() if self.checkpoint else None
+        return self._two_passes(saved or {}) if self.source.rewinds else self._one_pass(saved)
+
+    # -- a source that can be read again -----------------------------------------------
+
+    def _two_passes(self, saved: dict[str, Any]) -> Training:
+        state: Any = saved.get("summary")
+        moments = saved.get("moments")
+        if not saved.get("is_summarized"):
+            state, held = self._summarize(state)
+            if held is not None:
+                return self._as_arrays(held)
+        else:  # the first block says what rows look like
+            next(self.blocks.read(READ_ROWS), None)
+        pool = PooledSource(state)
+        data = self._training(pool, state.classes)
+        chosen = self.estimator._plan_stream(self.kernels, pool)
+        if chosen.representation == "gram":
+            if state.summary.n_known is None:
+                return self._as_arrays(list(self.blocks.read(READ_ROWS)))
+            return replace(data, source=PooledSource(state, chosen))
+        if moments is None:
+            features = self.estimator._stream_features(data, chosen)
+        else:
+            features = moments.features
+        self.kernels = features.kernels
+        moments = self._add(
+            moments,
+            rebatch(self.blocks.read(chosen.block_rows), chosen.block_rows),
+            lambda rows, _: StreamState.of(
+                rows, features, values=self.values, classes=state.classes, summarize=False
+            ),
+            lambda found: {"is_summarized": True, "summary": state, "moments": found},
+            f"pass 2 of 2, {chosen.n_landmarks} landmarks",
+            state.n_rows,
+        )
+        if moments is None or not moments.same_rows(state):
+            again = 0 if moments is None else moments.n_rows
+            raise ValueError(
+                f"The source gave {state.n_rows} rows in the first pass and {again} in "
+                "the second, or other ones: it must give the same rows each time. If it cannot, "
+                "pass an iterator, which is read once."
+            )
+        state = replace(state, features=features, moments=moments.moments)
+        return self._training(PooledSource(state, chosen), state.classes)
+
+    def _summarize(
+        self, state: StreamState | None
+    ) -> tuple[StreamState, list[LabelledRows] | None]:
+        """The state after one pass, and all rows if they are few."""
+        held: list[LabelledRows] | None = [] if self.checkpoint is None else None
+        room = self._room()
+
+        def of(rows: LabelledRows, before: StreamState | None) -> StreamState:
+            nonlocal held
+            if held is not None:
+                held.append(rows)
+                if not room(rows):
+                    self._check_stream()
+                    held = None
+            return self._state(rows, before, None)
+
+        if held is None:
+            self._check_stream()
+        found = self._add(
+            state,
+            self.blocks.read(READ_ROWS),
+            of,
+            lambda found: {"is_summarized": False, "summary": found},
+            "pass 1 of 2, summary",
+            None,
+        )
+        if found is None:
+            raise ValueError("The source has no rows.")
+        return found, held
+
+    # -- a source that is read once ----------------------------------------------------
+
+    def _one_pass(self, saved: dict[str, Any] | None) -> Training:
+        blocks = self.blocks.read(READ_ROWS)
+        if saved is None:
+            room, held = self._room(), []
+            for rows in blocks:
+                held.append(rows)
+                if not room(rows):
+                    break
+            else:
+                return self._as_arrays(held)
+            self._check_stream()
+            state = self._begin(held)
+        else:
+            state = saved["summary"]
+        assert state is not None
+        features: Any = state.features
+        self.kernels = features.kernels
+        chosen = self._open_plan(state)
+        found = self._add(
+            state,
+            rebatch(blocks, chosen.block_rows),
+            lambda rows, before: self._state(rows, before, features),
+            lambda found: {"summary": found},
+            f"one pass, {chosen.n_landmarks} landmarks",
+            None,
+            skip=saved is not None,
+        )
+        state = state if found is None else found
+        reason = f"{chosen.reason}; a source that is read once, landmarks from its first rows"
+        chosen = replace(chosen, n_rows=state.n_rows, reason=reason)
+        return self._training(PooledSource(state, chosen, rewinds=False), state.classes)
+
+    def _begin(self, held: list[LabelledRows]) -> StreamState:
+        """Features from the first rows, and the state of these rows."""
+        head = None
+        for rows in held:
+            part = self._state(rows, head, None)
+            head = part if head is None else head + part
+        assert head is not None
+        features = start_features(self.estimator, self.kernels, self.names, head)
+        state = None
+        for rows in rebatch(iter(held), READ_ROWS):
+            part = self._state(rows, state, features)
+            state = part if state is None else state + part
+        assert state is not None
+        return state
+
+    def _open_plan(self, state: StreamState) -> Plan:
+        pool = PooledSource(state, rewinds=False, is_open=True)
+        chosen: Plan = self.estimator._plan_stream(self.kernels, pool)
+        return chosen
+
+    # -- common ------------------------------------------------------------------------
+
+    def _state(
+        self, rows: LabelledRows, before: StreamState | None, features: FeatureMap | None
+    ) -> StreamState:
+        return next_state(
+            rows,
+            before,
+            features,
+            values=self.values,
+            class_sums=getattr(self.estimator, "needs_class_sums", False),
+        )
+
+    def _add(
+        self,
+        state: StreamState | None,
+        blocks: Iterator[LabelledRows],
+        of: Callable[[LabelledRows, StreamState | None], StreamState],
+        content: Callable[[StreamState], dict[str, Any]],
+        what: str,
+        expected: int | None,
+        skip: bool = True,
+    ) -> StreamState | None:
+        """The state with all rows of the blocks that it has not seen; kept as it grows."""
+        if state is not None and skip:
+            blocks = after_seen(blocks, state, self.values)
+        self.progress.begin(what, expected, 0 if state is None else state.n_rows)
+        try:
+            for rows in blocks:
+                part = of(rows, state)
+                state = part if state is None else state + part
+                self.progress.at(state.n_rows)
+                if self.checkpoint and self.checkpoint.is_due:
+                    self.checkpoint.write(content(state))
+        except CheckpointError:
+            raise
+        except BaseException:
+            if self.checkpoint and state is not None:
+                self.checkpoint.write(content(state))
+            raise
+        finally:
+            self.progress.end()
+        if self.checkpoint and state is not None:
+            self.checkpoint.write(content(state))
+        return state
+
+    def _room(self) -> Callable[[LabelledRows], bool]:
+        """Whether rows still fit among those that are held."""
+        budget = parse_memory(self.estimator.memory_budget) / HEAD_SHARE
+        left_rows, left_bytes = CAPACITY, min(CAPACITY_BYTES, budget)
+
+        def fits(rows: LabelledRows) -> bool:
+            nonlocal left_rows, left_bytes
+            left_rows -= len(rows.weight)
+            left_bytes -= len(rows.weight) * row_bytes(rows.X)
+            return left_rows >= 0 and left_bytes >= 0
+
+        return fits
+
+    def _check_stream(self) -> None:
+        check_stream(self.estimator, self.source.rewinds)
+
+    def _as_arrays(self, held: list[LabelledRows]) -> Training:
+        if not held:
+            raise ValueError("The source has no rows.")
+        rows = stack_blocks(held)
+        n = len(rows.weight)
+        if n < 2:
+            raise ValueError(f"The source has {n} row, and at least 2 are needed.")
+        classes, labels, k = None, rows.y, None
+        if not self.values:
+            classes, labels = encode_labels(rows.y, rows.weight)
+            k = len(classes)
+        source = ArraySource(
+            rows.X, labels, rows.weight, n_classes=k, copied_bytes=copied_bytes(rows.X, None)
+        )
+        return self._training(source, classes)
+
+    def _training(self, source: ArraySource | PooledSource, classes: Array | None) -> Training:
+        return training_of(self.kernels, self.names, source, classes, self.blocks.single)
+
+
+def start_features(
+    estimator: Any, kernels: list[Kernel], names: list[str] | None, head: StreamState
+) -> FeatureMap:
+    """Features, of kernels without rules, from the first rows, while more will come."""
+    pool = PooledSource(head, rewinds=False, is_open=True)
+    chosen = estimator._plan_stream(kernels, pool)
+    data: Training
+    if head.classes is None:
+        data = training_of(kernels, names, pool, None)
+    else:  # a single class for now: others may come
+        data = Labelled(kernels, pool, names, None, pool.n_rows, head.classes)
+    features: FeatureMap = estimator._stream_features(data, chosen)
+    return features
+
+
+def next_state(
+    rows: LabelledRows,
+    before: StreamState | None,
+    features: FeatureMap | None,
+    *,
+    values: bool,
+    class_sums: bool = False,
+) -> StreamState:
+    """The state of a block that will be added to ``before``: nothing is kept that would be cut."""
+    summary = None if before is None else before.summary
+    return StreamState.of(
+        rows,
+        features,
+        values=values,
+        classes=None if before is None else before.classes,
+        last_key=None if summary is None else summary.last_key,
+        class_sums=class_sums,
+    )
+
+
+def check_stream(estimator: Any, rewinds: bool) -> None:
+    """Refuse, before more is read, what cannot be learned from rows that come and go."""
+    name = type(estimator).__name__
+    if not getattr(estimator, "streams", False):
+        raise ValueError(
+            f"{name} keeps all training rows, and this source has more than {CAPACITY} rows or "
+            f"more bytes than {name} reads into memory. Pass the rows as an array."
+        )
+    landmarks = estimator.landmarks if hasattr(estimator, "landmarks") else "auto"
+    if isinstance(landmarks, str) and landmarks == "all" and not rewinds:
+        raise ValueError(
+            f"{name}(landmarks='all') keeps all rows, and this source, which is read once, has "
+            "more than fit beside each other. Pass a number of landmarks."
+        )
+    given = np.asarray(landmarks) if isinstance(landmarks, list | tuple | np.ndarray) else None
+    if given is not None and given.ndim == 1 and given.dtype.kind in "iu":
+        raise ValueError(
+            f"{name}(landmarks=) are numbers of rows, and rows of a stream have none that last. "
+            "Pass the landmark rows themselves, a rule or a count."
+        )
+    check = getattr(estimator, "_check_stream", None)
+    if check is not None:
+        check()
+
+
+def after_seen(
+    blocks: Iterable[LabelledRows], state: StreamState, values: bool
+) -> Iterator[LabelledRows]:
+    """The rows after those that the state has seen; refuses a source that begins otherwise."""
+    left, digest = state.n_rows, 0
+    for block in blocks:
+        n = len(block.weight)
+        if left == 0:
+            yield block
+            continue
+        seen = min(left, n)
+        digest = (digest + rows_digest(_part(block, 0, seen), values)) % MODULUS
+        left -= seen
+        if left == 0 and digest != state.digest:
+            break
+        if seen < n:
+            yield _part(block, seen, n)
+    if left or digest != state.digest:
+        raise ValueError(
+            f"The first {state.n_rows} rows of the source are not those that the checkpoint has "
+            "counted: the source has changed, or is another one. Give back the source it was "
+            "begun with, name another folder, or delete this one to begin anew."
+        )
+
+
+def _part(block: LabelledRows, start: int, stop: int) -> LabelledRows:
+    if start == 0 and stop == len(block.weight):
+        return block
+    rows = slice(start, stop)
+    return LabelledRows(take_rows(block.X, rows), block.y[rows], block.weight[rows])

@@ -1,0 +1,221 @@
+"""Learned features: rows as points, coloured by class."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.inspection.drawing import QUIET, axes, clean, panels, plain, shorten, style
+from kernel_learn.inspection.reading import Array, find_part, see, some_rows, take
+
+GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an even jitter
+
+
+def labels_or_one(y: Any, n: int) -> Array:
+    return np.full(n, "") if y is None else np.asarray(y)
+
+
+class EmbeddingDisplay:
+    """Rows in the learned features: one feature as strips, two as a plane, more as pairs.
+
+    Parameters
+    ----------
+    features : ndarray of shape (n, d)
+        Of the training rows.
+    labels : array-like of shape (n,), optional
+    new_features, new_labels : optional
+        Of other rows; drawn as rings.
+    names : list of str, optional
+        Of the features.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes, or for pairs an ndarray of them of shape (d - 1, d - 1)
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import HSICSubspace
+    >>> from kernel_learn.inspection import EmbeddingDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = HSICSubspace(uncorrelated=True).fit(X[::2], y[::2])
+    >>> display = EmbeddingDisplay.from_estimator(model, X[::2], y[::2], X_new=X[1::2])
+    """
+
+    def __init__(
+        self,
+        *,
+        features: Array,
+        labels: Any = None,
+        new_features: Array | None = None,
+        new_labels: Any = None,
+        names: list[str] | None = None,
+    ) -> None:
+        self.features = features
+        self.labels = labels_or_one(labels, len(features))
+        self.new_features = new_features
+        n_new = 0 if new_features is None else len(new_features)
+        self.new_labels = labels_or_one(new_labels, n_new)
+        count = features.shape[1]
+        self.names = [f"feature {i + 1}" for i in range(count)] if names is None else names
+
+    def plot(self, ax: Any = None, *, max_components: int = 4, **options: Any) -> Self:
+        """Draw the rows.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Is divided where there are more than two features.
+        max_components : int
+            At most so many features.
+        **options
+            For ``Axes.scatter``.
+        """
+        d = min(self.features.shape[1], max_components)
+        if d == 1:
+            ax = axes(ax, 0.9 + 0.45 * max(len(self._classes()), 2))
+            self._draw_strips(ax, options)
+        elif d == 2:
+            ax = axes(ax, 3.8)
+            self._draw_plane(ax, 0, 1, options)
+        else:
+            return self._draw_pairs(ax, d, options)
+        self._legend(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _classes(self) -> list[Any]:
+        labels = np.concatenate([self.labels.astype(object), self.new_labels.astype(object)])
+        found = [label for label in set(labels.tolist()) if label != ""]
+        return sorted(found, key=lambda label: (str(type(label)), label))
+
+    def _groups(self) -> list[tuple[Array, Array, dict[str, Any], str | None]]:
+        """(features, which rows, look, name) of each class among old and among new rows."""
+        found: list[tuple[Array, Array, dict[str, Any], str | None]] = []
+        classes = self._classes()
+        size = 20 if len(self.features) < 500 else 8
+        for label in ["", *classes]:
+            look = style(classes.index(label)) if label in classes else {"color": QUIET}
+            solid = {"s": size, "linewidths": 0, "alpha": 0.75, **look}
+            ring = {**look, "s": size + 8, "facecolors": "none", "linewidths": 1.1}
+            ring["edgecolors"] = ring.pop("color")
+            name = str(label) if label in classes else None
+            for F, labels, drawn in (
+                (self.features, self.labels, solid),
+                (self.new_features, self.new_labels, ring),
+            ):
+                rows = np.flatnonzero(np.array([one == label for one in labels], dtype=bool))
+                if F is not None and len(rows):
+                    found.append((F, rows, drawn, name))
+                    name = None  # one entry of the legend for each class
+        return found
+
+    def _draw_plane(self, ax: Any, i: int, j: int, options: dict[str, Any]) -> None:
+        for F, rows, look, name in self._groups():
+            label = "_none" if name is None else plain(shorten(name))
+            ax.scatter(F[rows, i], F[rows, j], **{**look, "label": label, **options})
+        ax.set_xlabel(plain(self.names[i]))
+        ax.set_ylabel(plain(self.names[j]))
+        ax.locator_params(nbins=5)
+        clean(ax)
+
+    def _draw_strips(self, ax: Any, options: dict[str, Any]) -> None:
+        classes = self._classes() or [""]
+        for F, rows, look, _ in self._groups():
+            labels = self.labels if F is self.features else self.new_labels
+            label = labels[rows[0]]
+            place = classes.index(label) if label in classes else len(classes) / 2 - 0.5
+            heights = place + 0.6 * ((np.arange(len(rows)) * GOLDEN) % 1 - 0.5)
+            ax.scatter(F[rows, 0], heights, **{**look, **options})
+        names = [plain(shorten(str(label))) for label in classes]
+        ax.set_yticks(range(len(classes)), names)
+        ax.set_ylim(len(classes) - 0.5, -0.5)
+        ax.tick_params(axis="y", length=0)
+        ax.set_xlabel(plain(self.names[0]))
+        clean(ax)
+
+    def _draw_pairs(self, ax: Any, d: int, options: dict[str, Any]) -> Self:
+        grid = panels(ax, d - 1, d - 1, (2.0, 1.9))
+        for row in range(d - 1):
+            for column in range(d - 1):
+                panel = grid[row, column]
+                if column > row:
+                    panel.set_axis_off()
+                    continue
+                self._draw_plane(panel, column, row + 1, options)
+                panel.locator_params(nbins=3)
+                panel.tick_params(labelsize="small")
+                if row < d - 2:
+                    panel.set(xlabel="", xticklabels=[])
+                if column > 0:
+                    panel.set(ylabel="", yticklabels=[])
+        self.ax_, self.figure_ = grid, grid[0, 0].figure
+        self._legend(grid[0, d - 2], grid[0, 0], loc="upper right")
+        return self
+
+    def _legend(self, ax: Any, drawn: Any = None, **place: Any) -> None:
+        handles, names = (ax if drawn is None else drawn).get_legend_handles_labels()
+        if self.new_features is not None and len(self.new_features):
+            dot, ring = (
+                ax.scatter([], [], s=24, color=QUIET, linewidths=0),
+                ax.scatter([], [], s=28, facecolors="none", edgecolors=QUIET),
+            )
+            handles, names = [*handles, dot, ring], [*names, "training", "new"]
+        if 0 < len(handles) <= 16:
+            ax.legend(handles, names, frameon=False, fontsize="small", handletextpad=0.2, **place)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        X_new: Any = None,
+        y_new: Any = None,
+        max_components: int = 4,
+        max_rows: int = 5000,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw rows as a fitted transformer sees them.
+
+        Parameters
+        ----------
+        estimator : fitted transformer, Pipeline or search
+            Of a Pipeline that ends in a classifier, the last step with ``kernel_``.
+        X, y : rows, and labels that colour them (optional)
+        X_new, y_new : other rows, drawn as rings (optional)
+        max_components, max_rows : int
+            At most so many features; at most so many rows, each class in its share.
+        ax : matplotlib Axes, optional
+        **options
+            For ``Axes.scatter``.
+        """
+        part, steps = find_part(estimator, "kernel_", "n_components_", display=cls.__name__)
+
+        def features(X: Any, y: Any) -> tuple[Any, Any]:
+            n = X.shape[0] if hasattr(X, "shape") else len(X)
+            labels = labels_or_one(y, n)
+            rows = some_rows(labels, max_rows)
+            F = np.asarray(part.transform(see(steps, take(X, rows))))
+            return F, labels[rows]
+
+        old, labels = features(X, y)
+        new, new_labels = (None, None) if X_new is None else features(X_new, y_new)
+        display = cls(features=old, labels=labels, new_features=new, new_labels=new_labels)
+        return display.plot(ax, max_components=max_components, **options)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        features: Any,
+        labels: Any = None,
+        *,
+        max_components: int = 4,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw features that are there already."""
+        display = cls(features=np.asarray(features, dtype=float), labels=labels)
+        return display.plot(ax, max_components=max_components, **options)

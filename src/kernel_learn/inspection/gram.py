@@ -1,0 +1,105 @@
+"""Kernel matrices with rows in the order of their classes, before and after learning."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.estimators.validation import validate_rows
+from kernel_learn.inspection.drawing import COLORS, panels, plain, shorten
+from kernel_learn.inspection.reading import Array, find_part, see, some_rows, take
+
+
+class GramDisplay:
+    """How alike rows are, class by class: light blocks on the diagonal are classes held together.
+
+    Parameters
+    ----------
+    matrices : dict of title to ndarray of shape (n, n)
+        Kernel matrices of the same rows.
+    labels : array-like of shape (n,)
+
+    Attributes
+    ----------
+    ax_ : ndarray of matplotlib Axes, one for each matrix
+    figure_ : matplotlib Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import HSICSubspace
+    >>> from kernel_learn.inspection import GramDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = GramDisplay.from_estimator(HSICSubspace().fit(X, y), X, y)
+    """
+
+    def __init__(self, *, matrices: dict[str, Array], labels: Any) -> None:
+        self.matrices = matrices
+        self.labels = np.asarray(labels)
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw the matrices side by side.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Is divided where there are two matrices.
+        **options
+            For ``Axes.imshow``.
+        """
+        grid = panels(ax, 1, len(self.matrices), (2.6, 2.6))[0]
+        classes, counts = np.unique(self.labels, return_counts=True)
+        order = np.argsort(self.labels, kind="stable")
+        ends = np.cumsum(counts)
+        for panel, (title, K) in zip(grid, self.matrices.items(), strict=True):
+            low, high = np.quantile(K, [0.01, 0.99])  # a few large values would dim all others
+            look = {"cmap": "cividis", "vmin": low, "vmax": high, "interpolation": "nearest"}
+            panel.imshow(K[np.ix_(order, order)], **{**look, **options})
+            for end in ends[:-1]:
+                panel.axhline(end - 0.5, color="white", linewidth=0.8)
+                panel.axvline(end - 0.5, color="white", linewidth=0.8)
+            panel.set_title(plain(title), fontsize="medium")
+            panel.set_xticks([])
+            panel.set_yticks([])
+        if len(classes) <= 12:
+            names = [plain(shorten(str(label), 12)) for label in classes]
+            grid[0].set_yticks(ends - counts / 2 - 0.5, names, fontsize="small")
+            grid[0].tick_params(axis="y", length=0, labelcolor=COLORS[-1])
+        self.ax_, self.figure_ = grid, grid[0].figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        max_rows: int = 300,
+        random_state: Any = 0,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw ``base_kernel_`` (where there is one) and ``kernel_`` on rows X.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, Pipeline or search
+        X, y : rows as at fit, and their labels
+        max_rows : int
+            Of more rows as many are drawn, each class in its share.
+        random_state : int, RandomState instance or None
+            Draws them.
+        ax : matplotlib Axes, optional
+        **options
+            For ``Axes.imshow``.
+        """
+        part, steps = find_part(estimator, "kernel_", display=cls.__name__)
+        labels = np.asarray(y)
+        rows = some_rows(labels, max_rows, random_state)
+        seen = see(steps, take(X, rows))
+        matrices = {}
+        if hasattr(part, "base_kernel_"):
+            seen = validate_rows(part, part.base_kernel_, seen, reset=False)
+            matrices["before learning"] = part.base_kernel_(seen)
+        matrices["after learning" if matrices else "learned kernel"] = part.kernel_(seen)
+        return cls(matrices=matrices, labels=labels[rows]).plot(ax, **options)

@@ -1,0 +1,85 @@
+"""The members of a KernelClassifier: how much each counts, and how well it does alone."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from kernel_learn.inspection.drawing import QUIET, axes, bar_height, draw_bars
+from kernel_learn.inspection.reading import find_part
+
+VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
+
+
+def member_name(member: Any) -> str:
+    """``Gaussian 0.04, ranks``: the kernel, its width, and the view it sees."""
+    view, _, scaled = member.view.partition(" ")
+    source, _, kind = view.rpartition("/")
+    gamma = getattr(member.kernel, "gamma", None)
+    width = f" {gamma:.2g}" if isinstance(gamma, float) else ""
+    words = [VIEWS.get(kind, kind)]
+    words += [f"of {source}"] if source else []
+    words += ["scaled"] if scaled else []
+    return f"{type(member.kernel).__name__}{width}, {' '.join(words)}"
+
+
+class MembersDisplay:
+    """Weights of the averaged kernels, with the error of each on rows left out.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        ``members_`` of a fitted ``KernelClassifier``.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import KernelClassifier
+    >>> from kernel_learn.inspection import MembersDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> display = MembersDisplay.from_estimator(KernelClassifier(quality="fast").fit(X, y))
+    """
+
+    def __init__(self, *, members: Sequence[Any]) -> None:
+        self.members = members
+
+    def plot(self, ax: Any = None, *, max_members: int = 12, **options: Any) -> Self:
+        """Draw the heaviest members.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        max_members : int
+            At most so many bars.
+        **options
+            For ``Axes.barh``.
+        """
+        shown = list(self.members)[:max_members]
+        ax = axes(ax, bar_height(len(shown)))
+        names = [member_name(member) for member in shown]
+        draw_bars(ax, [member.weight for member in shown], names, longest=40, **options)
+        for i, member in enumerate(shown):
+            ax.annotate(
+                f"{100 * member.error:.1f} %",
+                (member.weight, i),
+                (3, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize="small",
+                color=QUIET,
+            )
+        ax.margins(x=0.2)
+        ax.set_xlim(left=0)
+        ax.set_xlabel("weight (beside it: held-out error)")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, max_members: int = 12, **options: Any
+    ) -> Self:
+        """Draw ``members_`` of a fitted ``KernelClassifier``, alone or in a Pipeline or search."""
+        part, _ = find_part(estimator, "members_", display=cls.__name__)
+        return cls(members=part.members_).plot(ax, max_members=max_members, **options)

@@ -1,0 +1,150 @@
+"""Leave-one-out error along reg, and along widths of the kernel."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.choosing import LOO_REGS, WIDTHS
+from kernel_learn.estimators.validation import validate_rows
+from kernel_learn.inspection.drawing import COLORS, QUIET, axes, clean, pyplot
+from kernel_learn.inspection.reading import Array, find_part, see, some_rows, take
+from kernel_learn.kernels.stationary import Stationary
+from kernel_learn.representations.sources import one_hot
+
+
+def leave_one_out_errors(K: Array, labels: Array, regs: Array) -> Array:
+    """Mean squared error of ridge regression on one-hot labels, each row left out, (n_regs,).
+
+    nan where a row decides about itself alone.
+    """
+    classes, codes = np.unique(labels, return_inverse=True)
+    targets = Targets(one_hot(codes, len(classes)))
+    scores, least = RidgePath(np.array(K, dtype=np.float64), targets).held_out(regs)
+    squares = np.mean(np.sum((scores - targets.Y) ** 2, axis=2), axis=1)
+    return np.where(least > LEAST_SLACK, squares, np.nan)
+
+
+class RegularizationPathDisplay:
+    """Leave-one-out squared error for each reg, one curve for each width of the kernel.
+
+    Parameters
+    ----------
+    regs : ndarray of shape (n_regs,)
+    errors : ndarray of shape (n_widths, n_regs)
+    gammas : ndarray of shape (n_widths,), optional
+        The kernel's gamma of each curve.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+    best_ : tuple of int
+        Position of the least error in ``errors``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import KernelDiscriminant
+    >>> from kernel_learn.inspection import RegularizationPathDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = KernelDiscriminant().fit(X, y)
+    >>> display = RegularizationPathDisplay.from_estimator(model, X, y)
+    """
+
+    def __init__(self, *, regs: Array, errors: Array, gammas: Array | None = None) -> None:
+        self.regs = regs
+        self.errors = np.atleast_2d(errors)
+        self.gammas = gammas
+
+    def plot(self, ax: Any = None, **options: Any) -> Self:
+        """Draw the curves; a ring marks the least error.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        **options
+            For ``Axes.plot``.
+        """
+        plt = pyplot()
+        ax = axes(ax)
+        several = self.gammas is not None and len(self.errors) > 1
+        shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.88, len(self.errors)))
+        finite = np.where(np.isfinite(self.errors), self.errors, np.inf)
+        if not np.isfinite(finite).any():
+            raise ValueError("At no reg can a row be left out: each decides about itself alone.")
+        order = np.argsort(self.regs)
+        for i, curve in enumerate(np.where(np.isfinite(self.errors), self.errors, np.nan)):
+            look = {"color": shades[i] if several else COLORS[0], "linewidth": 1.5}
+            look |= {"marker": "o", "markersize": 2.5}
+            label = "_loo" if self.gammas is None else f"{self.gammas[i]:.2g}"
+            ax.plot(self.regs[order], curve[order], **{**look, "label": label, **options})
+        self.best_ = row, j = divmod(int(finite.argmin()), finite.shape[1])
+        least = finite[row, j]
+        ax.plot(self.regs[j], least, "o", ms=9, mfc="none", mec=COLORS[5], mew=1.8, label="_best")
+        ax.axvline(self.regs[j], color=QUIET, linewidth=0.8, linestyle=":", zorder=0)
+        ax.set_xscale("log")
+        if np.nanmax(self.errors[np.isfinite(self.errors)]) > 10 * least > 0:
+            ax.set_yscale("log")
+        ax.set_xlabel("reg")
+        ax.set_ylabel("leave-one-out squared error")
+        if several:
+            ax.legend(frameon=False, fontsize="small", title="gamma", title_fontsize="small")
+        clean(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        regs: Sequence[float] = LOO_REGS,
+        gamma_factors: Sequence[float] | None = None,
+        max_rows: int = 1000,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw ``loo_errors_`` of the fit or, given rows, the whole path at several widths.
+
+        Parameters
+        ----------
+        estimator : fitted estimator, Pipeline or search
+        X, y : rows as at fit, and their labels; optional
+            With them the errors are worked out anew: one decomposition for each width.
+        regs : sequence of float
+        gamma_factors : sequence of float, optional
+            Multiples of the fitted kernel's gamma, a curve each; by default from 0.01 to 10 for
+            kernels of a distance.
+        max_rows : int
+            Of more rows as many are used, each class in its share.
+        ax : matplotlib Axes, optional
+        **options
+            For ``Axes.plot``.
+        """
+        if X is None:
+            part, _ = find_part(estimator, "loo_errors_", display=cls.__name__)
+            display = cls(regs=np.asarray(part.loo_regs_), errors=np.asarray(part.loo_errors_))
+            return display.plot(ax, **options)
+        part, steps = find_part(estimator, "base_kernel_", display=cls.__name__)
+        rows = some_rows(np.asarray(y), max_rows)
+        seen = validate_rows(part, part.base_kernel_, see(steps, take(X, rows)), reset=False)
+        labels, kernel, at = np.asarray(y)[rows], part.base_kernel_, np.asarray(regs, dtype=float)
+        if not isinstance(kernel, Stationary):
+            if gamma_factors is not None:
+                raise ValueError(
+                    f"{type(kernel).__name__} has no width to vary. Leave out gamma_factors."
+                )
+            return cls(regs=at, errors=leave_one_out_errors(kernel(seen), labels, at)).plot(
+                ax, **options
+            )
+        factors = WIDTHS if gamma_factors is None else gamma_factors
+        gammas = float(kernel.gamma) * np.asarray(factors, dtype=float)
+        errors = [
+            leave_one_out_errors(kernel.with_gamma(float(gamma))(seen), labels, at)
+            for gamma in gammas
+        ]
+        return cls(regs=at, errors=np.array(errors), gammas=gammas).plot(ax, **options)

@@ -1,0 +1,67 @@
+"""Learned weights of kernels as bars."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.inspection.drawing import axes, bar_height, draw_bars
+from kernel_learn.inspection.reading import Array, find_part
+
+
+class KernelWeightsDisplay:
+    """How much each kernel of a bank counts.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_kernels,)
+    names : list of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernel_learn import HSICSubspace
+    >>> from kernel_learn.inspection import KernelWeightsDisplay
+    >>> from kernel_learn.kernels import gaussian_bank
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = HSICSubspace(gaussian_bank(5), uncorrelated=True).fit(X, y)
+    >>> display = KernelWeightsDisplay.from_estimator(model)
+    """
+
+    def __init__(self, *, weights: Array, names: list[str]) -> None:
+        self.weights = weights
+        self.names = names
+
+    def plot(self, ax: Any = None, *, max_kernels: int = 20, **options: Any) -> Self:
+        """Draw the weights, those of the heaviest kernels where there are many.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        max_kernels : int
+            At most so many bars, in the order of the bank.
+        **options
+            For ``Axes.barh``.
+        """
+        heaviest = np.argsort(-self.weights, kind="stable")[:max_kernels]
+        shown = np.sort(heaviest)
+        ax = axes(ax, bar_height(len(shown)))
+        draw_bars(ax, self.weights[shown], [self.names[i] for i in shown], **options)
+        ax.set_xlabel("weight of the kernel")
+        if len(shown) < len(self.weights):
+            ax.set_title(f"the heaviest {len(shown)} of {len(self.weights)}", fontsize="medium")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, max_kernels: int = 20, **options: Any
+    ) -> Self:
+        """Draw ``kernel_weights_`` of a fitted estimator, Pipeline or search."""
+        part, _ = find_part(estimator, "kernel_weights_", display=cls.__name__)
+        names = [str(name) for name in part.kernel_names_]
+        display = cls(weights=np.asarray(part.kernel_weights_, dtype=float), names=names)
+        return display.plot(ax, max_kernels=max_kernels, **options)

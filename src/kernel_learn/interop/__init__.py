@@ -1,0 +1,1 @@
+"""Where models leave the library: files without pickle, and ONNX."""

@@ -1,0 +1,230 @@
+"""The zip archive of a model file, read without trust: sizes, names and arrays before contents."""
+
+import io
+import json
+import math
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.interop.trusted import rename, trusted_names
+from kernel_learn.representations.plan import format_bytes
+
+SCHEMA, METADATA = "schema.json", "kernel_learn.json"
+# No member unpacks to more than so many times what is on the disk: save keeps to it, and load
+# refuses what claims more.
+MOST_RATIO = 100
+MOST_METADATA = 2**20
+# Files are written in skops' protocol 2 or later; what reads the older ones checks less.
+LEAST_PROTOCOL = 2
+
+Node = dict[str, Any]
+
+
+class ModelFileError(ValueError):
+    """A model that cannot be written as a file, or a file that is refused."""
+
+
+@contextmanager
+def opened(path: Path, budget: float) -> Iterator[tuple[BinaryIO, ZipFile]]:
+    """The file and its archive, after a look at what it claims to hold."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        file.seek(0)
+        if start[:1] == b"\x80":
+            raise ModelFileError(
+                f"{path} is a pickle, whatever its name: reading one runs the code in it, and "
+                "kernel_learn.load does not. Read it with pickle or joblib if you wrote it "
+                "yourself, and write it again with kernel_learn.save."
+            )
+        try:
+            archive = ZipFile(file)
+        except (BadZipFile, ValueError, OSError) as error:
+            why = "is cut short" if start == b"PK\x03\x04" else "is not a model file"
+            raise ModelFileError(
+                f"{path} {why}: {error}. Files of kernel_learn.save are zip archives."
+            ) from error
+        with archive:
+            check_sizes(archive, path.stat().st_size, budget, path)
+            yield file, archive
+
+
+def check_sizes(archive: ZipFile, available: int, budget: float, where: Any) -> None:
+    """Refuse what claims to unpack to too much, before anything is unpacked."""
+    members = archive.infolist()
+    total = sum(member.file_size for member in members)
+    if total > budget:
+        raise ModelFileError(
+            f"{where} would unpack to {format_bytes(total)}, and the memory budget is "
+            f"{format_bytes(budget)}. If you trust it, pass a larger memory_budget."
+        )
+    if sum(member.compress_size for member in members) > available:
+        raise ModelFileError(f"{where} is refused: its members overlap each other.")
+    if len({member.filename for member in members}) < len(members):
+        raise ModelFileError(f"{where} is refused: two of its members have one name.")
+    for member in members:
+        if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) or member.flag_bits & 1:
+            raise ModelFileError(
+                f"{where} is refused: {member.filename!r} is encrypted or packed in a way that "
+                "kernel_learn.save does not use."
+            )
+        if member.file_size > MOST_RATIO * member.compress_size:
+            raise ModelFileError(
+                f"{where} is refused as a zip bomb: {member.filename!r} claims to unpack from "
+                f"{format_bytes(member.compress_size)} to {format_bytes(member.file_size)}."
+            )
+
+
+def read_metadata(archive: ZipFile, path: Path) -> Node:
+    """What kernel_learn.save wrote about the model."""
+    names = archive.namelist()
+    if METADATA not in names or SCHEMA not in names:
+        raise ModelFileError(
+            f"{path} is a zip archive, and not a model that kernel_learn.save wrote: it lacks "
+            f"{METADATA if METADATA not in names else SCHEMA}."
+        )
+    if archive.getinfo(METADATA).file_size > MOST_METADATA:
+        raise ModelFileError(f"{path} is refused: {METADATA} is too long to be a description.")
+    metadata = read_json(archive, METADATA, path)
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("versions"), dict):
+        raise ModelFileError(f"{path} is damaged: {METADATA} does not describe a model.")
+    return metadata
+
+
+def read_json(archive: ZipFile, name: str, path: Path) -> Any:
+    try:
+        return json.loads(archive.read(name))
+    except Exception as error:  # bad sums, bad text, depth: whatever it is, the file is bad
+        raise ModelFileError(f"{path} is damaged: {name} cannot be read ({error}).") from error
+
+
+def nodes_of(schema: Any) -> list[Node]:
+    """Every part of a skops schema that says how something is built."""
+    found, waiting = [], [schema]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, dict):
+            if "__loader__" in part or "__class__" in part:
+                found.append(part)
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part
+    return found
+
+
+def node_name(node: Node) -> str:
+    return f"{node.get('__module__')}.{node.get('__class__')}"
+
+
+def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> bool:
+    """Look at each part of the schema and at the arrays it names; whether names were renamed."""
+    if not isinstance(schema, dict) or not isinstance(schema.get("protocol"), int):
+        raise ModelFileError(f"{path} is damaged: {SCHEMA} is not a schema of skops.")
+    if schema["protocol"] < LEAST_PROTOCOL:
+        raise ModelFileError(
+            f"{path} is refused: it asks to be read as protocol {schema['protocol']} of skops, "
+            f"and kernel_learn.save writes {LEAST_PROTOCOL} or later."
+        )
+    nodes = nodes_of(schema)
+    renamed = rename(nodes)
+    known = trusted_names()
+    for node in nodes:
+        name, loader = node_name(node), node.get("__loader__")
+        if name in known and loader != known[name]:
+            raise ModelFileError(
+                f"{path} is refused: it asks to build {name} by {loader}, and that is done by "
+                f"{known[name]} alone."
+            )
+        if loader == "NdArrayNode" and node.get("type") == "numpy":
+            check_array(archive, node.get("file"), path)
+        elif loader == "SparseMatrixNode":
+            check_sparse(archive, node.get("file"), budget, path)
+    return renamed
+
+
+HEADERS = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
+
+
+def check_array(archive: ZipFile, name: Any, path: Path) -> None:
+    """An .npy member is as long as its header says, and holds no objects."""
+    try:
+        with archive.open(name) as file:
+            shape, _, dtype = HEADERS[np.lib.format.read_magic(file)[0]](file)
+            size = archive.getinfo(name).file_size - file.tell()
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is damaged: it has a bad array {name!r} ({error})."
+        ) from error
+    if dtype.hasobject or math.prod(shape) * dtype.itemsize != size:
+        raise ModelFileError(
+            f"{path} is refused: an array of {format_bytes(size)} claims the shape {shape} of "
+            f"{dtype}."
+        )
+
+
+def check_sparse(archive: ZipFile, name: Any, budget: float, path: Path) -> None:
+    """A sparse matrix whose indices stay within it: SciPy's loops do not look."""
+    try:
+        data = io.BytesIO(archive.read(name))
+        with ZipFile(data) as inner:
+            check_sizes(inner, len(data.getvalue()), budget, path)
+            for part in inner.namelist():
+                check_array(inner, part, path)
+        data.seek(0)
+        matrix: Any = sparse.load_npz(data)
+        if matrix.format != "csr":
+            raise ValueError(f"its format is {matrix.format}")
+        matrix.check_format(full_check=True)
+    except ModelFileError:
+        raise
+    except Exception as error:
+        raise ModelFileError(
+            f"{path} is damaged: it has a bad sparse matrix {name!r} ({error})."
+        ) from error
+
+
+def pack(dump: bytes, metadata: Node) -> bytes:
+    """A dump of skops with its description; texts are compressed, arrays stay as they are."""
+    packed = io.BytesIO()
+    with ZipFile(io.BytesIO(dump)) as archive, ZipFile(packed, "w") as target:
+        _add(target, METADATA, json.dumps(metadata, indent=1).encode())
+        for member in archive.infolist():
+            data = archive.read(member)
+            _add(target, member.filename, _unpacked(data) if _is_zip(member) else data)
+    return packed.getvalue()
+
+
+def _is_zip(member: ZipInfo) -> bool:
+    return member.filename.endswith(".npz")
+
+
+def _unpacked(data: bytes) -> bytes:
+    """A zip archive within the archive, itself not compressed."""
+    plain = io.BytesIO()
+    with ZipFile(io.BytesIO(data)) as archive, ZipFile(plain, "w") as target:
+        for member in archive.infolist():
+            target.writestr(member.filename, archive.read(member))
+    return plain.getvalue()
+
+
+def _add(target: ZipFile, name: str, data: bytes) -> None:
+    is_tight = name.endswith(".json") and len(data) <= MOST_RATIO * len(zlib.compress(data))
+    target.writestr(name, data, ZIP_DEFLATED if is_tight else ZIP_STORED)
+
+
+def with_schema(archive: ZipFile, schema: Any) -> io.BytesIO:
+    """The same archive with another schema."""
+    copy = io.BytesIO()
+    with ZipFile(copy, "w") as target:
+        for member in archive.infolist():
+            if member.filename != SCHEMA:
+                target.writestr(member.filename, archive.read(member))
+        target.writestr(SCHEMA, json.dumps(schema))
+    copy.seek(0)
+    return copy

@@ -1,0 +1,192 @@
+"""What is written beside a model, and how it is told."""
+
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
+
+from kernel_learn._version import __version__
+from kernel_learn.estimators import (
+    ExpansionSVC,
+    FeatureScales,
+    KernelClassifier,
+    KernelDiscriminantQR,
+)
+from kernel_learn.interop.words import kernel_in_words, sum_in_words
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import n_rows
+
+FORMAT = 1
+MOST_CLASSES = 20
+PACKAGES = ("scikit-learn", "numpy", "scipy", "skops")
+FEWER = (
+    "To make a model that carries fewer: landmarks=100 in HSICSubspace, KernelDiscriminant or "
+    "SubspaceSVC keeps 100 rows, landmarks='kmeans' keeps averages of rows, ExpansionSVC keeps "
+    "n_points points that are moved, and KernelClassifier(max_members=1) keeps the rows once, in "
+    "one view."
+)
+
+
+def describe_model(model: Any, *, uses_skrub: bool) -> dict[str, Any]:
+    """The metadata of a fitted model."""
+    packages = (*PACKAGES, "skrub") if uses_skrub else PACKAGES
+    return {
+        "format": FORMAT,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "class": _class_in_words(model),
+        "versions": {
+            "kernel-learn": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in packages},
+        },
+        "columns": _as_int(getattr(model, "n_features_in_", None)),
+        "classes": _classes(model),
+        "parts": [_describe_part(part) for part in our_parts(model)],
+    }
+
+
+def our_parts(model: Any) -> Iterator[Any]:
+    """The fitted estimators of this library within a model, itself included."""
+    waiting, seen = [model], set()
+    while waiting:
+        part = waiting.pop(0)
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if hasattr(part, "plan_"):
+            yield part
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, dict):
+            waiting += part.values()
+        elif isinstance(part, BaseEstimator) and not isinstance(part, Kernel):
+            waiting += vars(part).values()
+
+
+def _describe_part(part: Any) -> dict[str, Any]:
+    return {
+        "class": type(part).__name__,
+        "kernel": _kernel(part),
+        "plan": str(part.plan_),
+        "rows": _as_int(getattr(part.plan_, "n_given", 0) or part.plan_.n_rows),
+        "digest": getattr(part, "_rows_digest", ""),
+        "carried": carried_rows(part),
+        "carries": _what_is_carried(part),
+    }
+
+
+def carried_rows(model: Any) -> int:
+    """How many training rows a fitted model holds."""
+    if isinstance(model, KernelClassifier):
+        return int(model._fitted.machine.targets.n)
+    if not _holds_rows(model):
+        return 0
+    rows = getattr(model, "_support_rows", None)
+    kernel = getattr(model, "embedding_", getattr(model, "kernel_", None))
+    rows = getattr(kernel, "landmarks", None) if rows is None else rows
+    rows = getattr(model, "expansion_points_", None) if rows is None else rows
+    return 0 if rows is None else n_rows(rows)
+
+
+def _holds_rows(model: Any) -> bool:
+    """Whether what the model compares new rows with are rows, not points made of them."""
+    kernel = model.base_kernel_
+    if kernel.input == "matrix" or model.plan_.representation == "explicit":
+        return False
+    if isinstance(model, ExpansionSVC):
+        return not model.move_points and not _are_averages(model.init)
+    if isinstance(model, KernelDiscriminantQR):
+        return False  # class means
+    averages = _are_averages(getattr(model, "landmarks", "auto"))
+    return not (averages and model.plan_.representation == "landmarks")
+
+
+def _are_averages(landmarks: Any) -> bool:
+    rule = getattr(landmarks, "rule", landmarks)
+    return isinstance(rule, str) and rule == "kmeans"
+
+
+def _what_is_carried(model: Any) -> str:
+    if isinstance(model, KernelClassifier):
+        machine = model._fitted.machine
+        count = len(machine.rows)
+        return f"each in {count} view{'s' * (count > 1)}"
+    if carried_rows(model):
+        return ""
+    if isinstance(model, FeatureScales):
+        return "it holds scales of columns"
+    if model.base_kernel_.input == "matrix":
+        return "its rows were a kernel matrix"
+    if model.plan_.representation == "explicit":
+        return "the kernel has features of its own"
+    return "it holds points made of rows: centres, averages or moved points"
+
+
+def _kernel(part: Any) -> str:
+    if isinstance(part, KernelClassifier):
+        members = part.members_
+        views = sorted({member.view for member in members})
+        kernels = [member.kernel for member in members]
+        if not kernels:
+            return "none: every row looks the same"
+        text = sum_in_words(kernels, [member.weight for member in members])
+        return f"{text}; on the views {', '.join(views)}"
+    return kernel_in_words(part.base_kernel_)
+
+
+def _class_in_words(model: Any) -> str:
+    if isinstance(model, Pipeline):
+        return f"Pipeline({', '.join(type(step).__name__ for _, step in model.steps)})"
+    return type(model).__name__
+
+
+def _classes(model: Any) -> list[str] | None:
+    classes = getattr(model, "classes_", None)
+    if classes is None or len(classes) > MOST_CLASSES:
+        return None
+    return [str(label) for label in np.asarray(classes).tolist()]
+
+
+def _as_int(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def metadata_in_words(metadata: dict[str, Any]) -> str:
+    """The text of kernel_learn.describe."""
+    versions = {str(name): str(number) for name, number in metadata["versions"].items()}
+    own = versions.pop("kernel-learn", "?")
+    others = ", ".join(f"{name} {number}" for name, number in versions.items())
+    lines = [
+        f"{metadata.get('class')}, written {metadata.get('written')} by kernel-learn {own} "
+        f"({others})."
+    ]
+    if metadata.get("columns") is not None:
+        lines.append(f"Columns: {metadata['columns']}.")
+    if metadata.get("classes"):
+        lines.append(f"Classes: {', '.join(map(str, metadata['classes']))}.")
+    parts = [part for part in metadata.get("parts", []) if isinstance(part, dict)]
+    for part in parts:
+        lines += _part_in_words(part)
+    if any(part.get("carried") for part in parts):
+        lines.append("Whoever has the file has these rows. " + FEWER)
+    return "\n".join(lines)
+
+
+def _part_in_words(part: dict[str, Any]) -> list[str]:
+    digest = f" (digest {part['digest']})" if part.get("digest") else ""
+    why = f", {part['carries']}" if part.get("carries") else ""
+    if part.get("carried"):
+        held = f"The file contains {part['carried']} training rows{why}."
+    else:
+        held = f"The file contains no training row: {part.get('carries')}."
+    return [
+        f"{part.get('class')}:",
+        f"  Kernel: {part.get('kernel')}.",
+        f"  Plan: {part.get('plan')}.",
+        f"  Fitted on {part.get('rows')} rows{digest}. {held}",
+    ]

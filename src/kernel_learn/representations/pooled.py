@@ -1,0 +1,90 @@
+"""A stream that was read: its summary in the place of its rows."""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from kernel_learn.kernels.pairwise import dense, n_rows
+from kernel_learn.kernels.rows import Keys
+from kernel_learn.representations.base import Array, Rows
+from kernel_learn.representations.plan import Plan
+from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.summary import Summary, row_bytes
+
+
+class PooledSource:
+    """What a fit sees of a stream: the rows of its summary, and the sums over all rows.
+
+    ``X`` are the summary's rows, in the order of their keys. Everything that is
+    chosen from a summary is chosen here as from an array; the moments of all rows
+    are those of the state.
+    """
+
+    is_matrix = False
+
+    def __init__(
+        self,
+        state: StreamState,
+        plan: Plan | None = None,
+        *,
+        rewinds: bool = True,
+        is_open: bool = False,  # more rows will come
+    ) -> None:
+        assert state.summary is not None
+        self.state, self.plan, self.rewinds, self.is_open = state, plan, rewinds, is_open
+        self.X: Rows = state.summary.rows
+        self.copied_bytes = n_rows(self.X) * row_bytes(self.X)
+
+    @cached_property
+    def summary(self) -> Summary:
+        assert self.state.summary is not None
+        return replace(self.state.summary, rows=np.arange(n_rows(self.X)))
+
+    @property
+    def n_rows(self) -> int:
+        return self.state.n_rows
+
+    @property
+    def n_distinct(self) -> int:
+        return self.summary.n_distinct
+
+    @property
+    def n_classes(self) -> int | None:
+        return None if self.state.classes is None else len(self.state.classes)
+
+    @property
+    def n_targets(self) -> int:
+        return self.state.n_targets
+
+    @property
+    def counts(self) -> Array:
+        return self.summary.counts
+
+    @property
+    def keys(self) -> Keys:
+        return self.summary.keys
+
+    @property
+    def first(self) -> Array:
+        return np.arange(n_rows(self.X))
+
+    @property
+    def merged_place(self) -> Array:
+        return self.first
+
+    def targets(self, labels: Array) -> Array:
+        """Labels as columns of numbers: one-hot, or the values themselves."""
+        return labels if self.n_classes is None else one_hot(labels, self.n_classes)
+
+    def merged(self) -> tuple[Rows, Array, Array]:
+        """The distinct rows, with averaged targets and summed weights, if all of them are here."""
+        summary = self.summary
+        if summary.n_known is None:
+            raise ValueError(
+                f"An exact fit keeps all rows, and of this stream, of about {self.n_distinct} "
+                f"distinct rows, {len(summary.keys)} are kept. Pass landmarks, or the rows as an "
+                "array."
+            )
+        return self.X, dense(summary.labels) / summary.weight[:, None], summary.weight

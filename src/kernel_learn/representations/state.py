@@ -1,0 +1,184 @@
+"""What passes over a stream leave: a value that adds up, in any order, on any machine.
+
+The state of some rows is their number and digest, their classes, the summary, and,
+once a feature map is fixed, the moments of its features and the labels. Of two sets
+of rows ``a + b`` is the state of both: a class that only one of them has seen is a
+target that is zero on the rows of the other.
+"""
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.kernels.rows import Keys, mix_words, row_keys
+from kernel_learn.representations.base import Array, Rows
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations.summary import Summary
+
+MODULUS = 2**64
+
+
+class LabelledRows(NamedTuple):
+    """Checked rows of one block with labels as they were given, or values (n, q)."""
+
+    X: Rows
+    y: Array
+    weight: Array  # (n,), positive
+
+
+@dataclass(frozen=True)
+class StreamState:
+    """The state of a fit on a stream; ``a + b`` is that of the rows of both.
+
+    ``classes`` are sorted, None where targets are values. ``summary``, ``moments``
+    and ``sums`` (weighted sums of the rows of each class) are there if they were asked for.
+    """
+
+    n_rows: int
+    digest: int  # sum over the rows of a hash of row and label, modulo 2^64
+    n_targets: int
+    classes: Array | None  # (k,)
+    summary: Summary | None = None
+    features: FeatureMap | None = None
+    moments: Moments | None = None
+    sums: Any = None  # (k, d)
+
+    @classmethod
+    def of(
+        cls,
+        rows: LabelledRows,
+        features: FeatureMap | None = None,
+        *,
+        values: bool = False,  # y are values, not labels
+        classes: Array | None = None,  # known already
+        summarize: bool = True,
+        last_key: np.uint64 | None = None,  # see Summary.of
+        class_sums: bool = False,
+        capacity: int | None = None,
+    ) -> Self:
+        """The state of one block."""
+        X, y, weight = rows
+        keys = row_keys(X)
+        labels, k = y, None
+        if not values:
+            own, labels = np.unique(y, return_inverse=True)
+            classes = own if classes is None else union_labels(classes, own)
+            labels, k = np.searchsorted(classes, own)[labels], len(classes)
+        summary = moments = sums = None
+        if summarize:
+            summary = Summary.of(
+                X,
+                labels,
+                weight,
+                n_classes=k,
+                keys=keys,
+                last_key=last_key,
+                capacity=capacity,
+            )
+        if features is not None:
+            moments = Moments.of(features(X), labels if k is None else one_hot(labels, k), weight)
+        if class_sums and k is not None:
+            sums = one_hot(labels, k).T * weight @ X
+        return cls(
+            n_rows=n_rows(X),
+            digest=digest_of(keys, classes, labels),
+            n_targets=y.shape[1] if k is None else k,
+            classes=classes,
+            summary=summary,
+            features=features,
+            moments=moments,
+            sums=sums,
+        )
+
+    def __add__(self, other: Self) -> Self:
+        if not isinstance(other, StreamState):
+            return NotImplemented
+        if (self.classes is None) != (other.classes is None):
+            raise ValueError("States of class labels and of real targets cannot be added.")
+        if self.features is not None and not self.features.equals(other.features):
+            raise ValueError(
+                "The states to be added have different landmarks or kernels. Fix them once "
+                "(landmarks=rows, widths as numbers), or start both from one state."
+            )
+        a, b = self, other
+        if a.classes is not None and not same_labels(a.classes, b.classes):
+            classes = union_labels(a.classes, b.classes)
+            a, b = a.with_classes(classes), b.with_classes(classes)
+        return replace(
+            a,
+            n_rows=a.n_rows + b.n_rows,
+            digest=(a.digest + b.digest) % MODULUS,
+            summary=a.summary.merge(b.summary) if a.summary and b.summary else None,
+            moments=a.moments.merge(b.moments) if a.moments and b.moments else None,
+            sums=None if a.sums is None or b.sums is None else a.sums + b.sums,
+        )
+
+    def with_classes(self, classes: Array) -> Self:
+        """The same rows as part of a sample with these (sorted) classes."""
+        if self.classes is None or same_labels(self.classes, classes):
+            return self
+        place, k = np.searchsorted(classes, self.classes), len(classes)
+        if not same_labels(np.asarray(classes)[np.minimum(place, k - 1)], self.classes):
+            raise ValueError("The classes given do not hold those of the state.")
+        sums = None
+        if self.sums is not None:
+            E = np.zeros((k, len(place)))
+            E[place, np.arange(len(place))] = 1.0
+            sums = E @ self.sums
+        return replace(
+            self,
+            classes=classes,
+            n_targets=k,
+            summary=None if self.summary is None else self.summary.with_classes(place, k),
+            moments=None if self.moments is None else self.moments.with_targets(place, k),
+            sums=sums,
+        )
+
+    def same_rows(self, other: "StreamState") -> bool:
+        """Whether both saw the same rows with the same labels, as far as a digest can tell."""
+        return self.n_rows == other.n_rows and self.digest == other.digest
+
+
+def same_labels(a: Array | None, b: Array | None) -> bool:
+    return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
+
+
+def is_text(labels: Array) -> bool:
+    return labels.dtype.kind in "OUS"
+
+
+def union_labels(a: Array, b: Array | None) -> Array:
+    """Sorted labels of both; numbers and texts are never the same kind of label."""
+    b = a[:0] if b is None else b
+    if len(a) and len(b) and is_text(a) != is_text(b):
+        raise ValueError(
+            f"Labels such as {b.tolist()[0]!r} are {'texts' if is_text(b) else 'numbers'}, and "
+            f"others such as {a.tolist()[0]!r} are {'texts' if is_text(a) else 'numbers'}. Make "
+            "them all alike."
+        )
+    return np.union1d(a, b)
+
+
+def rows_digest(rows: LabelledRows, values: bool) -> int:
+    """The digest of a block, as a state of it has it."""
+    keys = row_keys(rows.X)
+    if values:
+        return digest_of(keys, None, rows.y)
+    classes, labels = np.unique(rows.y, return_inverse=True)
+    return digest_of(keys, classes, labels)
+
+
+def digest_of(keys: Keys, classes: Array | None, labels: Array) -> int:
+    """The sum of hashes of rows with their labels: of any order, and of one row more another."""
+    if classes is None:
+        own = row_keys(np.asarray(labels, dtype=np.float64))
+    else:
+        texts = [str(label).encode() for label in classes.tolist()]
+        hashed = [blake2b(text, digest_size=8).digest() for text in texts]
+        own = np.frombuffer(b"".join(hashed), dtype=np.uint64)[labels]
+    return int(np.sum(mix_words(keys ^ mix_words(own)), dtype=np.uint64))
