@@ -32,7 +32,6 @@ OURS = (
     "kernel_learn.estimators.features.WeightedKernel",
     "kernel_learn.estimators.hsic.HSICSubspace",
     "kernel_learn.estimators.inductive.InductiveKernel",
-    "kernel_learn.estimators.judging.Judged",
     "kernel_learn.estimators.judging.Sample",
     "kernel_learn.estimators.kernel_classifier.KernelClassifier",
     "kernel_learn.estimators.leaves.LeafKernel",
