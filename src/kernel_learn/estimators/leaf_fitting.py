@@ -39,6 +39,9 @@ SCALE_LEAVES, TUNING_LEAVES = 4, 6
 # Of more columns they are learned from half of the rows of their leaves, and the others judge; not
 # from whole leaves, since a second level that misses regions is off (log loss 0.40, not 0.38).
 ROWS_PER_SCALE = 5
+# In a hurry: the share of the time left for this, and its cost in factorisations with inverse, an
+# eigendecomposition and a second level for each of three widths.
+HURRIED_SHARE, TUNING_COST = 0.2, 30.0
 LEAST_SHARE = 0.02  # members of a smaller weight are not kept
 
 
@@ -121,7 +124,10 @@ def choose_kernels(
     for_scales, for_kernels = divide_leaves(leaves, hurried)
     is_wide = ROWS_PER_SCALE * Z.shape[1] > sum(map(len, for_scales))
     for_scales = [rows[::2] if is_wide else rows for rows in for_scales]
+    few = problem.plan.narrow_rows
     if hurried:
+        few = problem.clock.rows_within(HURRIED_SHARE * problem.clock.left, TUNING_COST, few)
+        for_kernels = [rows[:few] for rows in for_kernels]
         candidates = [one.candidate for one in kept[:1]]
         scales = {view: own[0] for view, own in learned.items()}
     else:
@@ -131,8 +137,8 @@ def choose_kernels(
         scales = leaf_scales(sample, list(views), for_scales)
         guide = guide_of(kept, scales)
     without_width = {o.candidate: o.kernel for o in kept if o.candidate.loss == "combined"}
-    few = stratified_rows(sample.targets, problem.plan.narrow_rows)
-    tried = list(trials(sample, candidates, scales, without_width, few))
+    some = stratified_rows(sample.targets, few)
+    tried = list(trials(sample, candidates, scales, without_width, some))
     problem.say(f"trying {len(tried)} kernels in {len(for_kernels)} leaves")
     chosen = tune_on_leaves(sample, tried, for_kernels, n_members if hurried else 2 * n_members)
     seen = np.concatenate(for_scales) if for_scales and is_wide else np.empty(0, dtype=int)
