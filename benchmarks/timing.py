@@ -18,6 +18,11 @@ def best_times(functions, repeats=5):
 
 
 def report(what, ours, bare, target, times):
-    """One line: our time as a multiple of the bare one, or the bare one as a multiple of ours."""
-    ratio = times[ours] / times[bare]
-    print(f"{what:62} {ours} / {bare} = {ratio:.2f} (target <= {target:.2f})")
+    """One line: our time as a multiple of the bare one, the most it should be, ok or SHORT."""
+    report_ratio(f"{what}: {ours} / {bare}", times[ours] / times[bare], target)
+
+
+def report_ratio(what, ratio, target):
+    print(
+        f"{what:90} {ratio:8.2f} {target:6.2f} {'ok' if ratio <= target else 'SHORT'}", flush=True
+    )

@@ -18,6 +18,9 @@ ORDER = [
     "interop",
     "inspection",
     "papers",
+    "tables",
+    "report",
+    "cli",
 ]
 # Solvers take arrays and small protocols: they see neither rows nor kernels.
 FORBIDDEN = {"solvers": {"kernels", "representations"}}

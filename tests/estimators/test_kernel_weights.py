@@ -480,3 +480,20 @@ def test_leave_one_out_weights_are_refused_with_a_learned_constant():
         kl.MultiKernelSVC(BANK, loss="squared_hinge", C="learn", weights="loo").fit(X, Y)
     with pytest.warns(ConvergenceWarning, match="max_iter=1 steps"):
         kl.HSICSubspace(BANK, weights="loo", max_iter=1).fit(X, Y)
+
+
+def test_svc_bounds_of_weights_that_are_not_optimal():
+    """After one step the machines' bounds hold for their own weights: the optimum is lower."""
+    pytest.importorskip("cvxpy")
+    from oracles import kernel_weights as weights_oracle
+
+    rows = slice(None, None, 4)
+    signs = np.where(Y[rows, None] == np.unique(Y), 1.0, -1.0)
+    Gs = [weights_oracle.centred_kernel(kernel(X[rows])) for kernel in BANK.values()]
+    value = weights_oracle.svm_mkl(Gs, signs, 1.0, 0.1)
+    model = kl.SubspaceSVC(BANK, C=1.0, reg=0.1, solver="silp", max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X[rows], Y[rows])
+    assert model.lower_bound_ <= value * (1 + 1e-6)
+    assert model.upper_bound_ > value * (1 + 1e-4)  # or nothing was shown
+    assert model.gap_ == pytest.approx(model.upper_bound_ - model.lower_bound_)

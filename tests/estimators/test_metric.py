@@ -12,10 +12,11 @@ from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalys
 from sklearn.pipeline import make_pipeline
 
 import kernel_learn as kl
+from kernel_learn.criteria import large_margin, neighbours
+from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
     Clustering,
     CollapsedClasses,
-    LargeMargin,
     NeighbourhoodComponents,
 )
 from kernel_learn.kernels import Gaussian, Linear
@@ -80,26 +81,83 @@ def test_nca_by_definition():
     assert model.objective_ >= oracle.nca(Z, y, theirs.components_, 1e-3) - 1e-3
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: LargeMargin(Z, y, 2, 0.5, 0.1, 0.5),
-        lambda: CollapsedClasses(Z, y, 0.1),
-        lambda: Clustering(Z, y, 0.1),
-        lambda: NeighbourhoodComponents(Z, y, 0.1),
-    ],
-)
+CRITERIA = [
+    lambda: LargeMargin(Z, y, 2, 0.5, 0.1, 0.5),
+    lambda: CollapsedClasses(Z, y, 0.1),
+    lambda: Clustering(Z, y, 0.1),
+]
+
+
+@pytest.mark.parametrize("make", [*CRITERIA, lambda: NeighbourhoodComponents(Z, y, 0.1)])
 def test_gradients_by_taylor_slope(make):
     criterion = make()
-    A = np.cov(RNG.normal(size=(3, 9)))
+    L = RNG.normal(size=(3, 3))
     step = 0.05 * RNG.normal(size=(3, 3))
-    step = step if isinstance(criterion, NeighbourhoodComponents) else (step + step.T) / 2
-    value, gradient = criterion.evaluate(A)
+    value, gradient = criterion.evaluate(L)
     hs = np.array([1, 0.5, 0.25, 0.125])
     errors = [
-        abs(criterion.evaluate(A + h * step)[0] - value - h * np.sum(gradient * step)) for h in hs
+        abs(criterion.evaluate(L + h * step)[0] - value - h * np.sum(gradient * step)) for h in hs
     ]
     assert np.polyfit(np.log(hs), np.log(errors), 1)[0] == pytest.approx(2, abs=0.15)
+
+
+@pytest.mark.parametrize("make", CRITERIA)
+@pytest.mark.parametrize("block", [1, 7 * 18, 2**18])
+def test_blocks_and_the_two_gradients_agree(make, block, monkeypatch):
+    criterion, L = make(), RNG.normal(size=(3, 2))
+    value, gradient = criterion.evaluate(L)
+    whole, G = criterion.complete(L)
+    assert whole == pytest.approx(value, rel=1e-12)
+    assert_allclose(2 * G @ L, gradient, atol=1e-10)
+    monkeypatch.setattr(neighbours, "BLOCK_SIZE", block)
+    monkeypatch.setattr(large_margin, "BLOCK_SIZE", block)
+    again = make().evaluate(L)
+    assert again[0] == pytest.approx(value, rel=1e-12)
+    assert_allclose(again[1], gradient, atol=1e-10)
+
+
+def test_the_list_of_impostors_is_complete_in_the_end():
+    """The value of the fit is that of all triples, though few of them were ever summed."""
+    rng = np.random.default_rng(1)
+    y_l = np.arange(90) % 3
+    X_l = rng.normal(size=(90, 4)) + np.eye(4)[y_l]
+    Z_l = oracle.scaled(X_l)
+    model = kl.KernelLMNN("linear", smoothing=1e-2, tol=1e-4).fit(X_l, y_l)
+    A = (X_l[0] @ X_l[0]) / (Z_l[0] @ Z_l[0]) * model.kernel_(np.eye(4))
+    value = oracle.lmnn_value(Z_l, y_l, A, 3, 0.5, 0.01, 1e-2)
+    assert model.objective_ == pytest.approx(value, rel=1e-9)
+    criterion = LargeMargin(Z_l, y_l, 3, 0.5, 0.01, 1e-2)
+    criterion.reserve = 1e9  # every triple
+    L = rng.normal(size=(4, 4))
+    everything, _ = criterion.evaluate(L)
+    listed = LargeMargin(Z_l, y_l, 3, 0.5, 0.01, 1e-2)
+    assert listed.evaluate(L)[0] == pytest.approx(everything, rel=1e-12)
+    assert len(listed.impostors) < len(criterion.impostors) == 90 * 60
+    assert listed.evaluate(0.2 * L)[0] < criterion.evaluate(0.2 * L)[0]
+    assert listed.complete(0.2 * L)[0] == pytest.approx(criterion.evaluate(0.2 * L)[0])
+
+
+@pytest.mark.parametrize("model", [kl.KernelMCML, kl.KernelMMC])
+def test_a_draw_of_rows_is_another_problem_and_says_the_same(model):
+    rng = np.random.default_rng(2)
+    y_l = np.arange(300) % 3
+    X_l = rng.normal(size=(300, 5)) + 2 * np.eye(5)[y_l]
+    X_l[:, 4] *= 5
+    whole = model("linear").fit(X_l, y_l)
+    same = model("linear", max_rows=None).fit(X_l, y_l)
+    drawn = model("linear", max_rows=100, random_state=0).fit(X_l, y_l)
+    order = rng.permutation(300)
+    mixed = model("linear", max_rows=100, random_state=0).fit(X_l[order], y_l[order])
+    assert_allclose(same.kernel_(X_l), whole.kernel_(X_l))
+    assert_allclose(mixed.kernel_(X_l), drawn.kernel_(X_l), rtol=1e-3, atol=1e-3)
+    assert abs(drawn.objective_ - whole.objective_) > 1e-3
+    scores = [
+        cross_val_score(make_pipeline(m, KNeighborsClassifier(3)), X_l, y_l, cv=3).mean()
+        for m in (whole, drawn)
+    ]
+    assert abs(scores[0] - scores[1]) < 0.03
+    with pytest.raises(ValueError, match="max_rows"):
+        model(max_rows=0).fit(X, y)
 
 
 def rings():

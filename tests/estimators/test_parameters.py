@@ -11,9 +11,10 @@ import kernel_learn as kl
 
 X, y = load_iris(return_X_y=True)
 X, y = X[::5], y[::5]
+PUBLIC = {name: getattr(kl, name) for name in kl.__all__}
 ESTIMATORS = {
     name: value
-    for name, value in vars(kl).items()
+    for name, value in PUBLIC.items()
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
 }
 # Values that no parameter of that name takes.
@@ -21,13 +22,14 @@ REFUSED = {
     "kernel": ["gausian", 3, None],
     "n_components": [0, -1, 1.5, True, "all"],
     "n_neighbors": [True, 0, 2.0],
+    "n_features": [True, 0, 2.0, "all"],
+    "penalty": [-1.0, "none", None, True],
     "n_points": [True, 0, 2.0],
     "n_constraints": [True, 0, 2.0],
     "max_members": [True, 0, 2.0],
-    "n_features": [True, 0, 2.0],
-    "penalty": ["none", -1.0, True, None, np.inf],
     "clusters_per_class": [True, 0, 2.0],
     "max_iter": [True, 0, 2.5],
+    "max_rows": [True, 0, 2.5],
     "reg": [None, -1.0, 0.0 - 1e-9, "auto", True, np.nan, np.inf, {"reg": 1}],
     "C": [None, 0.0, -1.0, "auto", True, np.inf, [1.0]],
     "tol": [None, 0.0, "small", True],

@@ -410,3 +410,56 @@ def test_partial_fit_that_is_refused_leaves_the_model_as_it_was():
         one.predict(X_NEW)
     assert one.partial_fit(X[50:], Y[50:]).predict(X_NEW).shape == (40,)
     assert not hasattr(kl.HSICSubspace("precomputed"), "partial_fit")
+
+
+# -- results for sources ----------------------------------------------------------------
+
+
+RESULTS = ["transform", "predict", "predict_proba", "predict_log_proba", "decision_function"]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_for_a_source_are_those_of_its_rows(name, tmp_path):
+    labels = np.array(["low", "middle", "high"], object)[Y]
+    model = kl.KernelDiscriminant(landmarks=40, random_state=0, reg=0.01).fit(X, labels)
+    method = getattr(model, name)
+    whole = method(X)
+    same = np.testing.assert_array_equal if name == "predict" else np.testing.assert_allclose
+    for source in (lambda: blocks_of(X, Y), blocks_of(X, Y), Blocks([X[:700], X[700:]])):
+        found = method(source)
+        first = next(found)
+        assert len(first) in (170, 700)
+        same(np.concatenate([first, *found]), whole)
+    for rows in (X, lambda: blocks_of(X, Y)):
+        path = method(rows, out=tmp_path / "out.npy")
+        written = np.load(path, allow_pickle=False)
+        same(written, whole)
+        assert written.dtype == (whole.dtype if name != "predict" else np.dtype("<U6"))
+    assert [file.name for file in tmp_path.iterdir()] == ["out.npy"]
+
+
+def test_scores_of_a_source():
+    model = kl.KernelDiscriminant(landmarks=40, random_state=0, reg=0.01).fit(X, Y)
+    np.testing.assert_allclose(model.score(lambda: blocks_of(X, Y)), model.score(X, Y))
+    np.testing.assert_allclose(model.score(blocks_of(X, Y, W)), model.score(X, Y, W))
+    values = np.column_stack([X[:, 0] ** 2 + 1e4, X[:, 1], np.ones(N)])
+    model = kl.KernelPLSRegressor(landmarks=40, random_state=0).fit(X, values)
+    for y in (values, values + 1):
+        np.testing.assert_allclose(
+            model.score(lambda y=y: blocks_of(X, y, W)), model.score(X, y, W), atol=1e-9
+        )
+    with pytest.raises(ValueError, match="no labels"):
+        model.score(Blocks([X]))
+    with pytest.raises(ValueError, match="no rows"):
+        model.score(Blocks([]))
+
+
+def test_a_bad_block_of_new_rows_is_named(tmp_path):
+    model = kl.HSICSubspace(landmarks=20).fit(X, Y)
+    with pytest.raises(ValueError, match=r"Block 71, row 3 \(row 713 of the source\).*NaN"):
+        list(model.transform(lambda: spoilt("nan", 71)))
+    with pytest.raises(ValueError, match="Block 71"):
+        model.transform(lambda: spoilt("columns", 71), out=tmp_path / "out.npy")
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="no rows"):
+        model.transform(Blocks([]), out=tmp_path / "out.npy")

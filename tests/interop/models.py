@@ -19,6 +19,7 @@ import kernel_learn as kl
 from estimators.test_checks import ESTIMATORS
 from kernel_learn import kernels as kk
 from kernel_learn.constraints import Pairs, Similarities, Triplets
+from kernel_learn.tables import TableModel
 
 pd = pytest.importorskip("pandas")
 skrub = pytest.importorskip("skrub")
@@ -82,6 +83,8 @@ CASES = {
         ),
         texts.drop(columns="p"),
     ),
+    "a table": (TableModel(kl.KernelClassifier(quality="fast")), texts),
+    "a table, scaled": (TableModel(kl.KernelDiscriminant(), encoding="full"), texts),
     "pipeline": (make_pipeline(StandardScaler(), PCA(3), kl.SubspaceSVC()), X),
     "strings": (kl.KernelDiscriminant(kk.Spectrum(3)), proteins),
     "strings with gaps": (kl.HSICSubspace(kk.Subsequence(2)), proteins),

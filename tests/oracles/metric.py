@@ -35,6 +35,21 @@ def lmnn(Z, y, k, mu, reg):
     return problem.value, A.value
 
 
+def lmnn_value(Z, y, A, k, mu, reg, width):
+    """The same at A, by loops, the hinge rounded over ``width``."""
+    n, total = len(Z), 0.0
+
+    def d(i, j):
+        return (Z[i] - Z[j]) @ A @ (Z[i] - Z[j])
+
+    for i, j in targets(Z, y, k):
+        total += (1 - mu) * d(i, j)
+        for other in np.flatnonzero(y != y[i]):
+            t = max(1 + d(i, j) - d(i, other), 0.0)
+            total += mu * (t * t / (2 * width) if t < width else t - width / 2)
+    return total / n + reg * np.trace(A)
+
+
 def mcml(Z, y, reg):
     A = cp.Variable((Z.shape[1],) * 2, PSD=True)
     n, total = len(Z), 0

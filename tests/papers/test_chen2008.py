@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, chen2008
-from kernel_learn.papers.__main__ import load_protocol
+from kernel_learn.papers import PROTOCOLS, chen2008, load_protocol
 
 data = pytest.mark.data
 needs_data = pytest.mark.skipif("KERNEL_LEARN_DATA" not in os.environ, reason="no data folder")

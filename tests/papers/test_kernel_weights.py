@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.datasets import DataFolder
-from kernel_learn.papers import PROTOCOLS, chen2008_weights, sources, ye2007
-from kernel_learn.papers.__main__ import load_protocol
+from kernel_learn.papers import PROTOCOLS, chen2008_weights, load_protocol, sources, ye2007
 
 
 @pytest.fixture

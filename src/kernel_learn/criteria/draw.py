@@ -1,4 +1,4 @@
-"""Constraints drawn from labels.
+"""Constraints and rows drawn from labels.
 
 Drawing is by position in a given order of the labelled rows; an order by
 content makes it independent of the order in which rows come.
@@ -90,3 +90,18 @@ def draw_triplets(labels: Array, n: int, rng: np.random.RandomState) -> Array:
         positive = own[(np.searchsorted(own, a) + shift) % len(own)]
         triplets[t] = a, positive, other[rng.randint(len(other))]
     return triplets
+
+
+def draw_rows(
+    labels: Array,
+    order: Array,  # (n,) a canonical order of the rows
+    max_rows: int | None,  # None: all
+    rng: np.random.RandomState,
+) -> Array:
+    """About ``max_rows`` rows at most, ascending: of each class its share, two at least."""
+    n = len(labels)
+    if max_rows is None or n <= max_rows:
+        return np.arange(n)
+    members = [order[labels[order] == c] for c in np.unique(labels)]
+    chosen = [rng.permutation(own)[: max(2, round(len(own) * max_rows / n))] for own in members]
+    return np.sort(np.concatenate(chosen))

@@ -1,132 +1,150 @@
-"""Metric learning from class labels in a feature space: LMNN, MCML, MMC, NCA, RCA.
+"""Metric learning from class labels in a feature space: MCML, MMC, NCA, RCA.
 
-Features Z (n, M), squared distances d_ij = (z_i - z_j)'A(z_i - z_j), A >= 0. Every
-criterion is a function of the distances, so its gradient in A is
+Features Z (n, M), squared distances d_ij = |f_i - f_j|^2 of F = Z L, A = L L'. Every
+criterion is a function of the distances, so with W the derivatives in d_ij, V = W + W'
+and Q(X) = diag(V 1) X - V X its gradients are
 
-    sum_ij W_ij (z_i - z_j)(z_i - z_j)' = Z'(diag(W 1 + W'1) - W - W') Z
+    in A:  sum_ij W_ij (z_i - z_j)(z_i - z_j)' = Z'Q(Z),        in L:  2 Z'Q(F):
 
-with W the n x n derivatives: two matrix products, whatever the criterion.
+few columns F in place of Z. Pairs are seen a block at a time: n x n numbers are never held.
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.kernels.pairwise import row_blocks
+
 Array = NDArray[Any]
 
+START_SIZE = 10.0  # trace of the metric from which to start
+BLOCK_SIZE = 2**18  # numbers of a block of pairs: 2 MB, near the cache
 
-def squared_distances(F: Array) -> Array:
-    """|f_i - f_j|^2, zero on the diagonal."""
+
+def pair_blocks(n: int, width: int) -> Iterator[slice]:
+    """Blocks of n rows, each against ``width`` others."""
+    return row_blocks(n, max(1, BLOCK_SIZE // max(1, width)))
+
+
+def products_of(F: Array) -> tuple[Array, Array]:
+    """(left, right) with (left @ right')_ij = -|f_j|^2 + 2 f_i'f_j, that is |f_i|^2 - d_ij."""
     s = np.einsum("ij,ij->i", F, F)
-    D = s[:, None] + s - 2 * (F @ F.T)
-    np.maximum(D, 0.0, out=D)
-    np.fill_diagonal(D, 0.0)
-    return np.asarray(D)
+    one = np.ones((len(F), 1))
+    return np.hstack([F, one]), np.hstack([2 * F, -s[:, None]])
 
 
-def metric_distances(Z: Array, A: Array) -> Array:
-    Z_A = Z @ A
-    s = np.einsum("ij,ij->i", Z_A, Z)
-    D = s[:, None] + s - 2 * (Z_A @ Z.T)
-    np.maximum(D, 0.0, out=D)
-    np.fill_diagonal(D, 0.0)
-    return np.asarray(D)
+class PairCriterion(ABC):
+    """F(A) at A = L L', as :func:`kernel_learn.solvers.psd.solve_psd` asks for it.
 
-
-def scatter(Z: Array, W: Array, F: Array | None = None) -> Array:
-    """sum_ij W_ij (z_i - z_j)(f_i - f_j)', f = z if not given."""
-    V, F = W + W.T, Z if F is None else F
-    return np.asarray(Z.T @ (V.sum(axis=1)[:, None] * F - V @ F))
-
-
-class LargeMargin:
-    """LMNN (Weinberger, Blitzer & Saul 2005), convex in A:
-
-        (1/n) sum_i sum_{j target of i} [ (1 - mu) d_ij
-            + mu sum_{l of another class} h(1 + d_ij - d_il) ] + reg tr A,
-
-    targets the k nearest rows of the same class under the base kernel. h is the
-    hinge max(t, 0), rounded to t^2/(2 width) for 0 < t < width, then t - width/2.
+    ``constant`` is the gradient in A of what is linear in A.
     """
 
-    def __init__(
-        self, Z: Array, labels: Array, n_neighbors: int, mu: float, reg: float, width: float
-    ) -> None:
-        self.Z, self.mu, self.reg = Z, mu, reg
-        self.other = labels[:, None] != labels
-        self.targets = target_neighbours(squared_distances(Z), labels, n_neighbors)
-        self.width = width
+    Z: Array  # (n, M)
+    constant: Array  # (M, M)
 
-    def evaluate(self, A: Array) -> tuple[float, Array]:
-        D = metric_distances(self.Z, A)
-        n = len(D)
-        rows = np.arange(n)
-        W = np.zeros_like(D)
-        total = 0.0
-        for j in self.targets.T:
-            has = j >= 0
-            d = np.where(has, D[rows, j], 0.0)
-            T = np.where(self.other & has[:, None], 1 + d[:, None] - D, 0.0)
-            np.maximum(T, 0.0, out=T)
-            slope = np.minimum(T / self.width, 1.0)
-            loss = slope * (T - slope * self.width / 2)
-            total += (1 - self.mu) * float(d.sum()) + self.mu * float(loss.sum())
-            W -= self.mu * slope
-            own = (1 - self.mu) * has + self.mu * slope.sum(axis=1)
-            W[rows[has], j[has]] += own[has]
-        value = total / n + self.reg * float(np.trace(A))
-        return value, scatter(self.Z, W / n) + self.reg * np.eye(len(A))
+    @abstractmethod
+    def _loss(self, F: Array, X: Array) -> tuple[float, Array]:
+        """(what is not linear in A, its Q(X)), for centred features F = Z L."""
 
+    @abstractmethod
+    def bound(self, value: float, G_A: float, smallest: float) -> float:
+        """Of F(A) - F(A*), from F(A), <G, A> and the smallest eigenvalue of the gradient G."""
 
-def target_neighbours(D: Array, labels: Array, k: int) -> Array:
-    """The k nearest rows of the same class, (n, k); -1 where the class has no more."""
-    same = labels[:, None] == labels
-    np.fill_diagonal(same, False)
-    ranked = np.where(same, D, np.inf)
-    order = np.argsort(ranked, axis=1, kind="stable")[:, :k]
-    return np.where(np.isfinite(np.take_along_axis(ranked, order, axis=1)), order, -1)
+    def evaluate(self, L: Array) -> tuple[float, Array]:
+        """(value, gradient in L)."""
+        F = self._features(L)
+        value, Q = self._loss(F, F)
+        C_L = self.constant @ L
+        return value + float(np.sum(L * C_L)), 2 * (self.Z.T @ Q + C_L)
+
+    def complete(self, L: Array) -> tuple[float, Array]:
+        """(value, gradient in A)."""
+        value, Q = self._loss(self._features(L), self.Z)
+        value += float(np.sum(L * (self.constant @ L)))
+        return value, np.asarray(self.Z.T @ Q) + self.constant
+
+    def _features(self, L: Array) -> Array:
+        """Centred, which changes no distance and loses fewer digits."""
+        F = self.Z @ L
+        return np.asarray(F - F.mean(axis=0))
 
 
-class CollapsedClasses:
+def class_scatter(Z: Array, labels: Array) -> Array:
+    """sum over classes of sum_ij (z_i - z_j)(z_i - z_j)' / (n_c - 1), (M, M)."""
+    deviations = within_class(Z, labels)
+    counts = np.bincount(labels)[labels]
+    # sum_ij (z_i - z_j)(z_i - z_j)' = 2 n_c sum_i of the deviations' squares
+    weight = np.where(counts > 1, 2.0 * counts / np.maximum(counts - 1, 1), 0.0)
+    return np.asarray((deviations * weight[:, None]).T @ deviations)
+
+
+def within_class(Z: Array, labels: Array) -> Array:
+    """z_i less the mean of its class."""
+    deviations = np.array(Z)
+    for c in np.unique(labels):
+        deviations[labels == c] -= Z[labels == c].mean(axis=0)
+    return deviations
+
+
+class CollapsedClasses(PairCriterion):
     """MCML (Globerson & Roweis 2006), convex in A:
 
     -(1/n) sum_i mean_{j of the same class} log p_ij + reg tr A,
     p_ij = exp(-d_ij) / sum_{l != i} exp(-d_il).
+
+    The mean of d_ij over the own class is linear in A; log sum_l exp(-d_il) is not.
     """
 
     def __init__(self, Z: Array, labels: Array, reg: float) -> None:
-        self.Z, self.reg = Z, reg
-        same = (labels[:, None] == labels).astype(float)
-        np.fill_diagonal(same, 0.0)
+        self.Z = Z
         # a row alone in its class says nothing: its ideal distribution is empty
-        self.ideal = same / np.maximum(same.sum(axis=1), 1.0)[:, None]
-        self.counts = (same.sum(axis=1) > 0).astype(float)
+        others = np.bincount(labels)[labels] - 1
+        self.share = (others > 0) / len(Z)
+        self.reg, self.least = reg, float(self.share @ np.log(np.maximum(others, 1)))
+        self.constant = class_scatter(Z, labels) / len(Z)
+        self.constant[np.diag_indices(Z.shape[1])] += reg
 
-    def evaluate(self, A: Array) -> tuple[float, Array]:
-        D = metric_distances(self.Z, A)
-        n = len(D)
-        P, log_sum = neighbour_probabilities(D)
-        value = float(np.sum(self.ideal * D) + self.counts @ log_sum) / n
-        W = (self.ideal - self.counts[:, None] * P) / n
-        return (
-            value + self.reg * float(np.trace(A)),
-            scatter(self.Z, W) + self.reg * np.eye(len(A)),
-        )
+    def bound(self, value: float, G_A: float, smallest: float) -> float:
+        """The m p_ij of a row's own class sum to 1 at most, so -mean log p_ij >= log m."""
+        return G_A + max(0.0, -smallest) * (value - self.least) / self.reg
+
+    def _loss(self, F: Array, X: Array) -> tuple[float, Array]:
+        value, Q, X_one = 0.0, np.zeros_like(X), with_ones(X)
+        s = np.einsum("ij,ij->i", F, F)
+        for rows, E, top in neighbour_exponentials(F):
+            E_X = E @ X_one
+            sums = E_X[:, -1]
+            value += float(self.share[rows] @ (top - s[rows] + np.log(sums)))
+            c = (self.share[rows] / sums)[:, None]  # W_ij = -c_i E_ij
+            Q[rows] -= self.share[rows, None] * X[rows] - c * E_X[:, :-1]
+            ET_X = E.T @ (c * X_one[rows])
+            Q -= ET_X[:, -1:] * X - ET_X[:, :-1]
+        return value, Q
 
 
-def neighbour_probabilities(D: Array) -> tuple[Array, Array]:
-    """(p_ij, log sum_l exp(-d_il)) over l != i."""
-    E = -D
-    np.fill_diagonal(E, -np.inf)
-    top = E.max(axis=1)
-    P = np.exp(E - top[:, None])
-    sums = P.sum(axis=1)
-    return P / sums[:, None], top + np.log(sums)
+def with_ones(X: Array) -> Array:
+    """A column of ones beside the others."""
+    return np.hstack([X, np.ones((len(X), 1))])
 
 
-class Clustering:
+def neighbour_exponentials(F: Array) -> Iterator[tuple[slice, Array, Array]]:
+    """(rows, E, top) with E_ij = exp(|f_i|^2 - d_ij - top_i), E_ii = 0, the largest of a row 1."""
+    left, right = products_of(F)
+    n = len(F)
+    for rows in pair_blocks(n, n):
+        E = left[rows] @ right.T
+        own = np.arange(rows.start, rows.stop)
+        E[own - rows.start, own] = -np.inf
+        top = E.max(axis=1)
+        E -= top[:, None]
+        yield rows, np.exp(E, out=E), top
+
+
+class Clustering(PairCriterion):
     """MMC (Xing, Ng, Jordan & Russell 2002): max mean_D sqrt(d_ij) s.t. mean_S d_ij <= 1.
 
     Both are homogeneous in A, so with C = mean_S (z_i - z_j)(z_i - z_j)' (and reg
@@ -138,24 +156,48 @@ class Clustering:
     """
 
     def __init__(self, Z: Array, labels: Array, reg: float) -> None:
-        same = labels[:, None] == labels
-        similar = np.triu(same, 1)
-        self.different = np.triu(~same, 1) / max(1, int(np.triu(~same, 1).sum()))
-        C = scatter(Z, similar / max(1, int(similar.sum())))
+        counts = np.bincount(labels)
+        deviations = within_class(Z, labels)
+        n_similar = max(1, int(np.sum(counts * (counts - 1) // 2)))
+        C = (deviations * counts[labels, None]).T @ deviations / n_similar
         C[np.diag_indices(len(C))] += reg * float(np.trace(C)) / len(C)
         w, U = linalg.eigh(C)
         self.root = (U / np.sqrt(w)) @ U.T  # C^{-1/2}
         self.Z = Z @ self.root
+        self.constant = np.eye(len(C))
+        order = np.argsort(labels, kind="stable")
+        self.members = np.split(order, np.cumsum(counts)[:-1])
+        self.n_different = max(1, (len(Z) ** 2 - int(np.sum(counts**2))) // 2)
 
-    def evaluate(self, B: Array) -> tuple[float, Array]:
-        D = metric_distances(self.Z, B)
-        roots = np.sqrt(np.maximum(D, 1e-12))
-        value = float(np.trace(B)) - 2 * float(np.sum(self.different * roots))
-        return value, np.eye(len(B)) - scatter(self.Z, self.different / roots)
+    def _loss(self, F: Array, X: Array) -> tuple[float, Array]:
+        """Classes against the ones before them: each pair once, and none of the same class."""
+        total, Q, X_one = 0.0, np.zeros_like(X), with_ones(X)
+        left, right = products_of(F)
+        s = -right[:, -1]
+        before = self.members[0]
+        for own in self.members[1:]:
+            for block in pair_blocks(len(own), len(before)):
+                rows = own[block]
+                W = left[rows] @ right[before].T
+                np.subtract(s[rows, None], W, out=W)  # d_ij
+                np.sqrt(np.maximum(W, 1e-12, out=W), out=W)
+                total += float(W.sum())
+                np.reciprocal(W, out=W)  # -W_ij n_different: d/dd of -2 sqrt(d)
+                W_X, WT_X = W @ X_one[before], W.T @ X_one[rows]
+                Q[rows] -= W_X[:, -1:] * X[rows] - W_X[:, :-1]
+                Q[before] -= WT_X[:, -1:] * X[before] - WT_X[:, :-1]
+            before = np.concatenate([before, own])
+        return -2 * total / self.n_different, Q / self.n_different
 
-    def metric(self, B: Array) -> Array:
-        """A with <C, A> = 1."""
-        return np.asarray(self.root @ B @ self.root) / float(np.trace(B))
+    def bound(self, value: float, G_A: float, smallest: float) -> float:
+        """F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
+        F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
+        lam = max(0.0, -smallest)
+        return np.inf if lam >= 1 else max(value + (G_A - value) / (1 - lam), 0.0)
+
+    def metric(self, L: Array) -> Array:
+        """A factor of A with <C, A> = 1."""
+        return np.asarray(self.root @ L / np.sqrt(np.sum(L**2)))
 
 
 class NeighbourhoodComponents:
@@ -165,45 +207,43 @@ class NeighbourhoodComponents:
     """
 
     def __init__(self, Z: Array, labels: Array, reg: float) -> None:
-        self.Z, self.reg = Z, reg
-        self.same = labels[:, None] == labels
+        self.Z, self.labels, self.reg = Z, labels, reg
 
     def evaluate(self, L: Array) -> tuple[float, Array]:
         """(value, gradient) of the criterion."""
         F = self.Z @ L.T
-        D = squared_distances(F)
-        P, _ = neighbour_probabilities(D)
-        own = np.where(self.same, P, 0.0)
-        p = own.sum(axis=1)
-        W = (P * p[:, None] - own) / len(D)
-        # sum_ij W_ij L (z_i - z_j)(z_i - z_j)' with few columns F = Z L' in the place of Z
-        gradient = 2 * scatter(self.Z, W, F).T - 2 * self.reg * L
-        return float(p.mean()) - self.reg * float(np.sum(L**2)), gradient
+        F -= F.mean(axis=0)
+        Q, F_one, total = np.zeros_like(F), with_ones(F), 0.0
+        for rows, P, _ in neighbour_exponentials(F):
+            P /= P.sum(axis=1, keepdims=True)
+            own = np.where(self.labels[rows, None] == self.labels, P, 0.0)
+            p = own.sum(axis=1)
+            total += float(p.sum())
+            P *= p[:, None]
+            P -= own  # W_ij n
+            W_F, WT_F = P @ F_one, P.T @ F_one[rows]
+            Q[rows] += W_F[:, -1:] * F[rows] - W_F[:, :-1]
+            Q += WT_F[:, -1:] * F - WT_F[:, :-1]
+        n = len(F)
+        value = total / n - self.reg * float(np.sum(L**2))
+        return value, 2 * (Q.T @ self.Z) / n - 2 * self.reg * L
 
 
 def within_class_metric(Z: Array, labels: Array, reg: float) -> Array:
     """RCA (Bar-Hillel et al. 2005): A = (C + reg tr(C)/M I)^{-1}, C the within-class covariance."""
-    deviations = Z.copy()
-    for c in np.unique(labels):
-        deviations[labels == c] -= Z[labels == c].mean(axis=0)
+    deviations = within_class(Z, labels)
     C = deviations.T @ deviations / len(Z)
     C[np.diag_indices(len(C))] += reg * float(np.trace(C)) / len(C)
     return np.asarray(linalg.inv(C))
 
 
-def trace_bound(reg: float) -> Any:
-    """For F >= reg tr A >= 0: tr A* <= F(A)/reg at any A."""
+def principal_start(Z: Array, n_directions: int) -> Array:
+    """L in the leading principal directions, of trace START_SIZE.
 
-    def bound(value: float, G_A: float, smallest: float) -> float:
-        return G_A + max(0.0, -smallest) * value / reg
-
-    return bound
-
-
-def homogeneous_bound(value: float, G_A: float, smallest: float) -> float:
-    """For F = tr B - 2 q(B), q homogeneous of degree 1/2: tr B* = -F*, so
-    F - F* <= <G, B> + lam tr B* = <G, B> - lam F*."""
-    lam = max(0.0, -smallest)
-    if lam >= 1:
-        return np.inf
-    return max(value + (G_A - value) / (1 - lam), 0.0)
+    Optimal metrics have low rank (2 to 50 were seen); what is missing is added later.
+    """
+    M = Z.shape[1]
+    kept = min(M, n_directions)
+    deviations = Z - Z.mean(axis=0)
+    _, U = linalg.eigh(deviations.T @ deviations, subset_by_index=(M - kept, M - 1))
+    return np.asarray(U * np.sqrt(START_SIZE / kept))

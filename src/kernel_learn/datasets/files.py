@@ -24,6 +24,7 @@ def file_identity(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def find_file(path: PathLike, what: str) -> Path:
+    """The path if it is a file; ``what`` names it in the error."""
     found = Path(path)
     if not found.is_file():
         raise FileNotFoundError(f"There is no {what} {os.fspath(path)!r}.")
@@ -55,16 +56,19 @@ class NpySource:
                     f"{self.paths[0]} has {shapes[0][0]} rows and {path} has {shape[0]}."
                 )
         self.n_rows = int(shapes[0][0])
+        self.row_bytes = float(shapes[0][1] * self._map(self.paths[0]).dtype.itemsize)  # type: ignore[arg-type]
 
     def _map(self, path: Path) -> Any:
         return np.load(path, mmap_mode="r", allow_pickle=False)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         arrays = [None if path is None else self._map(path) for path in self.paths]
         for part in row_blocks(self.n_rows, rows):
             yield RawBlock(*(None if A is None else np.array(A[part]) for A in arrays))
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return file_identity([path for path in self.paths if path is not None])
 
 
@@ -103,6 +107,7 @@ class CsvSource:
         self.columns = choose_columns(header, columns, target, weight, self.path)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
         for chunk in pandas.read_csv(self.path, usecols=wanted, chunksize=rows):
@@ -116,6 +121,7 @@ class CsvSource:
             )
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {**file_identity([self.path]), "columns": self.columns, "target": self.target}
 
 
@@ -156,6 +162,7 @@ class LibsvmSource:
         return most
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         labels: list[float] = []
         values: list[float] = []
         indices: list[int] = []
@@ -196,6 +203,7 @@ class LibsvmSource:
         return RawBlock(X, y.astype(np.int64) if whole else y)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return file_identity([self.path])
 
 
@@ -220,6 +228,7 @@ def choose_columns(
 
 
 def need_pandas() -> Any:
+    """pandas, or an error that names the extra."""
     try:
         import pandas
     except ImportError as error:

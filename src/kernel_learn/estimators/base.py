@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
+from kernel_learn.estimators.on_sources import on_sources
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
@@ -54,6 +56,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -89,7 +92,7 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
@@ -181,17 +184,21 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     random_state: Any
     stream_needs = Needs()
 
+    @on_sources
     def transform(self, X: Any) -> Array:
         """The learned features of each row.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Rows as at fit; for a precomputed kernel K(X, X_train).
+            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks.
+        out : path, default=None
+            A .npy file that the features are written to, block by block.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_components)
+            Of a source an iterator of them, one for each block; the path with ``out``.
         """
         return self._features(X)
 

@@ -3,20 +3,22 @@
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 
+from kernel_learn.estimators.on_sources import ScoredClassifier, on_sources
 from kernel_learn.estimators.probabilities import ProbabilityMixin
 from kernel_learn.estimators.validation import Array
 
 
-class ScoreClassifier(ClassifierMixin):
+class ScoreClassifier(ScoredClassifier):
     """A classifier by ``_scores(F)``: one score per class from the features, the largest wins."""
 
+    @on_sources
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes, (n_samples, n_classes); the difference (n_samples,) for two."""
         scores = self._class_scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
+    @on_sources
     def predict(self, X: Any) -> Array:
         """The most likely class of each row, (n_samples,)."""
         winners = np.argmax(self._class_scores(X), axis=1)
@@ -26,14 +28,16 @@ class ScoreClassifier(ClassifierMixin):
         return self._scores(self._features(X))
 
 
-class MachineClassifier(ClassifierMixin):
+class MachineClassifier(ScoredClassifier):
     """A classifier by ``_machine_values(X)``: one machine per class, or one for two classes."""
 
+    @on_sources
     def decision_function(self, X: Any) -> Array:
         """Values of the machines, (n_samples, n_classes); of the one machine, (n_samples,)."""
         values = self._machine_values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    @on_sources
     def predict(self, X: Any) -> Array:
         """The class of the largest value, (n_samples,)."""
         values = self.decision_function(X)

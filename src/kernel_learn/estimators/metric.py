@@ -6,24 +6,27 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
+from kernel_learn.criteria.draw import draw_rows
+from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
+    BLOCK_SIZE,
     Clustering,
     CollapsedClasses,
-    LargeMargin,
     NeighbourhoodComponents,
-    homogeneous_bound,
-    trace_bound,
+    principal_start,
     within_class_metric,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import COUNT, FRACTION, POSITIVE, SUBSPACE
+from kernel_learn.estimators.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
     check_n_components,
     check_spread,
     validate_labelled,
 )
+from kernel_learn.kernels.rows import Keys
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
@@ -39,9 +42,11 @@ from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
 
 DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
+PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
+DESCENT_ARRAYS = 48.0  # factors of the metric that L-BFGS holds, with its 20 corrections
 
 
 class _Problem(NamedTuple):
@@ -49,18 +54,26 @@ class _Problem(NamedTuple):
     labels: Array
     features: FeatureMap
     scale: float  # the mean squared distance
+    keys: Keys  # of the rows' contents
+
+    def drawn(self, max_rows: int | None, random_state: Any) -> tuple[Array, Array]:
+        """(Z, labels) of the rows whose pairs are looked at."""
+        order = np.argsort(self.keys, kind="stable")
+        rows = draw_rows(self.labels, order, max_rows, check_random_state(random_state))
+        return self.Z[rows], self.labels[rows]
 
 
 class KernelMetric(SubspaceTransformer):
     """What the kernelised metric learners share: the feature map, and how results are stored.
 
     Features are whitened and divided by the root mean squared distance of the
-    base kernel, so margins and ``reg`` keep their meaning for any kernel. All n x n
-    distances are held at a time.
+    base kernel, so margins and ``reg`` keep their meaning for any kernel.
     """
 
     n_components: int | None
-    pair_arrays = 6.0  # n x n arrays that the criterion holds at a time
+    pair_bytes = 0.0  # of each pair of rows
+    block_arrays = 3.0  # blocks of pairs that are held at a time
+    directions = 0  # columns of the factor from which the descent starts
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -71,8 +84,10 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
 
         def extra(_: int, M: int) -> float:
-            """All pairs of rows, and the features of all rows."""
-            return 8.0 * (self.pair_arrays * n**2 + ROW_ARRAYS * n * M)
+            """Of all pairs of rows, blocks of them, features of all rows, and the descent."""
+            block = self.block_arrays * min(BLOCK_SIZE, n**2)
+            descent = DESCENT_ARRAYS * M * min(M, self.directions)
+            return self.pair_bytes * n**2 + 8.0 * (block + ROW_ARRAYS * n * M + descent)
 
         self.plan_ = plan_source(
             data.kernels,
@@ -97,7 +112,7 @@ class KernelMetric(SubspaceTransformer):
         scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
         size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
         check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
-        return _Problem(Z / np.sqrt(scale), data.labels, features, scale)
+        return _Problem(Z / np.sqrt(scale), data.labels, features, scale, source.keys)
 
     def _check_classes(self, source: ArraySource) -> None:
         assert source.n_classes is not None
@@ -178,6 +193,9 @@ class KernelLMNN(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
+    pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
+    directions = 40
+
     _parameters = DESCENT | {
         "n_neighbors": COUNT,
         "mu": FRACTION,
@@ -224,14 +242,14 @@ class KernelLMNN(KernelMetric):
             float(self.smoothing),
         )
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(problem.Z.shape[1]),
-            trace_bound(float(self.reg)),
+            criterion,
+            criterion.scaled(principal_start(criterion.Z, self.directions)),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
         self._store_certificate(result)
-        self._store_metric(problem, result.point)
+        L = criterion.metric(result.point)
+        self._store_metric(problem, L @ L.T)
         return self
 
 
@@ -253,6 +271,11 @@ class KernelMCML(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+    max_rows : int or None, default=1500
+        The criterion runs over all pairs of so many rows at most: of more rows it is
+        that of a draw (by ``random_state``, each class with its share), which **changes
+        the optimum**. None: all rows, in a time that grows with their square. The
+        kernel's features are those of all rows either way.
     memory_budget, random_state
         As in :class:`HSICSubspace`.
 
@@ -265,7 +288,8 @@ class KernelMCML(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
-    _parameters = DESCENT
+    directions = 20
+    _parameters = PAIRWISE
 
     def __init__(
         self,
@@ -276,6 +300,7 @@ class KernelMCML(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_rows: int | None = 1500,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -285,6 +310,7 @@ class KernelMCML(KernelMetric):
         self.landmarks = landmarks
         self.tol = tol
         self.max_iter = max_iter
+        self.max_rows = max_rows
         self.memory_budget = memory_budget
         self.random_state = random_state
 
@@ -292,16 +318,16 @@ class KernelMCML(KernelMetric):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
         problem = self._prepare(X, y)
-        criterion = CollapsedClasses(problem.Z, problem.labels, float(self.reg))
+        Z, labels = problem.drawn(self.max_rows, self.random_state)
+        criterion = CollapsedClasses(Z, labels, float(self.reg))
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(problem.Z.shape[1]),
-            trace_bound(float(self.reg)),
+            criterion,
+            2 * principal_start(criterion.Z, self.directions),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
         self._store_certificate(result)
-        self._store_metric(problem, result.point)
+        self._store_metric(problem, result.point @ result.point.T)
         return self
 
 
@@ -325,6 +351,11 @@ class KernelMMC(KernelMetric):
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+    max_rows : int or None, default=1500
+        The criterion runs over all pairs of so many rows at most: of more rows it is
+        that of a draw (by ``random_state``, each class with its share), which **changes
+        the optimum**. None: all rows, in a time that grows with their square. The
+        kernel's features are those of all rows either way.
     memory_budget, random_state
         As in :class:`HSICSubspace`.
 
@@ -339,7 +370,8 @@ class KernelMMC(KernelMetric):
     base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
-    _parameters = DESCENT
+    directions = 20
+    _parameters = PAIRWISE
 
     def __init__(
         self,
@@ -350,6 +382,7 @@ class KernelMMC(KernelMetric):
         landmarks: Any = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
+        max_rows: int | None = 1500,
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
@@ -359,6 +392,7 @@ class KernelMMC(KernelMetric):
         self.landmarks = landmarks
         self.tol = tol
         self.max_iter = max_iter
+        self.max_rows = max_rows
         self.memory_budget = memory_budget
         self.random_state = random_state
 
@@ -366,12 +400,11 @@ class KernelMMC(KernelMetric):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the metric from rows X and class labels y."""
         problem = self._prepare(X, y)
-        criterion = Clustering(problem.Z, problem.labels, float(self.reg))
-        M = problem.Z.shape[1]
+        Z, labels = problem.drawn(self.max_rows, self.random_state)
+        criterion = Clustering(Z, labels, float(self.reg))
         result = solve_psd(
-            criterion.evaluate,
-            np.eye(M) / M,
-            homogeneous_bound,
+            criterion,
+            principal_start(criterion.Z, self.directions),
             tol=2 * float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -379,7 +412,8 @@ class KernelMMC(KernelMetric):
         # value = -q^2 for the best scale, q the mean distance at mean_S d = 1
         self.objective_ = float(np.sqrt(-result.value))
         self.gap_ = float(np.sqrt(-result.value + result.gap)) - self.objective_
-        self._store_metric(problem, criterion.metric(result.point))
+        L = criterion.metric(result.point)
+        self._store_metric(problem, L @ L.T)
         return self
 
 
@@ -408,7 +442,7 @@ class KernelRCA(KernelMetric):
     base_kernel_, classes_, n_components_, plan_
     """
 
-    pair_arrays = 0.0
+    block_arrays = 0.0
 
     _parameters = SUBSPACE | {"reg": POSITIVE}
 

@@ -2,11 +2,11 @@
 
 from typing import Any, Self
 
-from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
+from kernel_learn.estimators.on_sources import ScoredRegressor, on_sources
 from kernel_learn.estimators.parameters import SUBSPACE
 from kernel_learn.estimators.partial import PartialFit
 from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
@@ -104,7 +104,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
         return self._regress(F)
 
 
-class KernelPLSRegressor(RegressorMixin, _KernelPLS):
+class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     """Kernel partial least squares for real targets, several at once (Rosipal & Trejo 2001).
 
     Parameters
@@ -154,6 +154,7 @@ class KernelPLSRegressor(RegressorMixin, _KernelPLS):
         self._warn_if_fewer()
         return self
 
+    @on_sources
     def predict(self, X: Any) -> Array:
         """Targets, (n_samples,) or (n_samples, n_targets) as at fit."""
         values = self._regress(self._features(X))

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.criteria.second_level import fit_temperature, log_softmax, softmax
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
+from kernel_learn.estimators.on_sources import on_sources
 from kernel_learn.estimators.validation import Array
 
 # Rows whose held-out scores decide the factor on scores, and parts of them.
@@ -22,11 +23,13 @@ class ProbabilityMixin:
     of KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
     """
 
+    @on_sources
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the classes, (n_samples, n_classes)."""
         check_is_fitted(self)
         return softmax(self._logits(X))
 
+    @on_sources
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of ``predict_proba``, finite where those round to zero."""
         check_is_fitted(self)

@@ -28,8 +28,8 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import MODULUS, LabelledRows, StreamState, rows_digest
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, row_bytes
 
-# Rows read at a time before there is a plan.
-READ_ROWS = 4096
+# Rows read at a time before there is a plan: 4096, or so many as take READ_BYTES.
+READ_ROWS, READ_BYTES = 4096, 4 * 10**6
 # The share of the budget that rows may take which are held until it is known what they become.
 HEAD_SHARE = 8
 
@@ -57,6 +57,7 @@ def training_of(
     classes: Array | None,  # None: values
     single: bool = True,
 ) -> Training:
+    """The source as what ``_fit`` learns from."""
     if classes is None:
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:
@@ -78,6 +79,9 @@ class _Reading:
         if checkpoint is not None:
             self.checkpoint = Checkpoint(checkpoint, signature_of(estimator, source.identity()))
         self.progress = Progress(estimator, getattr(source, "n_rows", None))
+        # what the source knows of its rows: then a summary has fewer and larger parts
+        known = READ_BYTES / getattr(source, "row_bytes", READ_BYTES / READ_ROWS)
+        self.read_rows = max(READ_ROWS // 16, min(8 * READ_ROWS, int(known)))
 
     def training(self) -> Training:
         saved = self.checkpoint.load() if self.checkpoint else None
@@ -93,13 +97,13 @@ class _Reading:
             if held is not None:
                 return self._as_arrays(held)
         else:  # the first block says what rows look like
-            next(self.blocks.read(READ_ROWS), None)
+            next(self.blocks.read(self.read_rows), None)
         pool = PooledSource(state)
         data = self._training(pool, state.classes)
         chosen = self.estimator._plan_stream(self.kernels, pool)
         if chosen.representation == "gram":
             if state.summary.n_known is None:
-                return self._as_arrays(list(self.blocks.read(READ_ROWS)))
+                return self._as_arrays(list(self.blocks.read(self.read_rows)))
             return replace(data, source=PooledSource(state, chosen))
         if moments is None:
             features = self.estimator._stream_features(data, chosen)
@@ -116,6 +120,8 @@ class _Reading:
             f"pass 2 of 2, {chosen.n_landmarks} landmarks",
             state.n_rows,
         )
+        if self.checkpoint and moments is not None:
+            self.checkpoint.write({"is_summarized": True, "summary": state, "moments": moments})
         if moments is None or not moments.same_rows(state):
             again = 0 if moments is None else moments.n_rows
             raise ValueError(
@@ -146,7 +152,7 @@ class _Reading:
             self._check_stream()
         found = self._add(
             state,
-            self.blocks.read(READ_ROWS),
+            self.blocks.read(self.read_rows),
             of,
             lambda found: {"is_summarized": False, "summary": found},
             "pass 1 of 2, summary",
@@ -154,12 +160,14 @@ class _Reading:
         )
         if found is None:
             raise ValueError("The source has no rows.")
+        if self.checkpoint:
+            self.checkpoint.write({"is_summarized": True, "summary": found})
         return found, held
 
     # -- a source that is read once ----------------------------------------------------
 
     def _one_pass(self, saved: dict[str, Any] | None) -> Training:
-        blocks = self.blocks.read(READ_ROWS)
+        blocks = self.blocks.read(self.read_rows)
         if saved is None:
             room, held = self._room(), []
             for rows in blocks:
@@ -252,8 +260,6 @@ class _Reading:
             raise
         finally:
             self.progress.end()
-        if self.checkpoint and state is not None:
-            self.checkpoint.write(content(state))
         return state
 
     def _room(self) -> Callable[[LabelledRows], bool]:

@@ -93,6 +93,8 @@ OURS = (
     "kernel_learn.kernels.viewed.ViewKernel",
     "kernel_learn.representations.landmarks.Landmarks",
     "kernel_learn.representations.plan.Plan",
+    "kernel_learn.tables.columns.Columns",
+    "kernel_learn.tables.model.TableModel",
 )
 
 # Of others, where our models hold them.
@@ -115,6 +117,7 @@ OTHERS = {
 # What skrub's TableVectorizer is made of, for each version that was looked at.
 SKRUB = {
     "0.11": {
+        "skrub._apply_to_cols.ApplyToCols": OBJECT,
         "skrub._apply_to_each_col.ApplyToEachCol": OBJECT,
         "skrub._check_input.CheckInputDataFrame": OBJECT,
         "skrub._clean_categories.CleanCategories": OBJECT,

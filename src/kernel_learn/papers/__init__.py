@@ -1,8 +1,10 @@
 """The experiments of the four papers, as protocols that can be run again."""
 
+from importlib import import_module
+
 from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 
-__all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "run"]
+__all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "load_protocol", "run"]
 
 PROTOCOLS: dict[str, str] = {
     "chen2008-figures": "kernel_learn.papers.chen2008:figures",
@@ -16,3 +18,10 @@ PROTOCOLS: dict[str, str] = {
     "jain2010-usps": "kernel_learn.papers.jain2010_usps:build",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""
+
+
+def load_protocol(name: str) -> Protocol:
+    """The protocol of a name."""
+    module, function = PROTOCOLS[name].split(":")
+    protocol: Protocol = getattr(import_module(module), function)()
+    return protocol

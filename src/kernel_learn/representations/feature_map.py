@@ -121,10 +121,24 @@ class FeatureMap:
         Zs = self.parts(X)
         return Zs[0] if len(Zs) == 1 else np.hstack(Zs)
 
+    def block_moments(self, X: Rows, T: Array, weight: Array | None = None) -> Moments:
+        """Moments of [z(x), t] over some rows; z is written where it is needed."""
+        M = self.dimension
+        V = np.empty((n_rows(X), M + T.shape[1]), dtype=self.dtype)
+        V[:, M:] = T
+        ends = np.cumsum(self.sizes)
+        for i, K in evaluate_bank(self.kernels, X, self.landmarks):
+            part, own = V[:, ends[i] - self.sizes[i] : ends[i]], self.whiten[i]
+            if own is None:
+                part[:] = K
+            else:
+                np.matmul(K, own, out=part, casting="same_kind")
+        return Moments.of_joint(V, M, weight)
+
     def moments(self, source: ArraySource, block_rows: int) -> Moments:
         """Moments of [z(x), t] over all rows, one pass in blocks."""
         return merge_all(
-            Moments.of(self(X), source.targets(labels), weight)
+            self.block_moments(X, source.targets(labels), weight)
             for X, labels, weight in source.blocks(block_rows)
         )
 
@@ -152,6 +166,7 @@ class FeatureMap:
 
 
 def same_array(A: Array | None, B: Array | None) -> bool:
+    """Whether both are None or equal."""
     return A is B or (A is not None and B is not None and np.array_equal(A, B))
 
 
@@ -166,4 +181,5 @@ def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:
 
 
 def merge_all(moments: Iterable[Moments]) -> Moments:
+    """The moments of all blocks."""
     return reduce(Moments.merge, moments)

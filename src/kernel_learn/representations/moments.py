@@ -29,21 +29,32 @@ class Moments:
     @classmethod
     def of(cls, Z: Array, T: Array, weight: Array | None = None) -> Self:
         """Moments of one block of rows; products in the dtype of Z, results in float64."""
-        w = np.ones(len(Z)) if weight is None else weight
-        n = float(w.sum())
         V = np.hstack([Z, T.astype(Z.dtype, copy=False)])
-        mean = (w / n) @ V.astype(np.float64, copy=False) if n > 0 else np.zeros(V.shape[1])
-        V -= mean.astype(V.dtype)
-        V *= np.sqrt(w).astype(V.dtype)[:, None]
-        return cls(n, mean, (V.T @ V).astype(np.float64, copy=False), Z.shape[1])
+        return cls.of_joint(V, Z.shape[1], weight)
+
+    @classmethod
+    def of_joint(cls, V: Array, n_features: int, weight: Array | None = None) -> Self:
+        """Moments of the joint rows V = [Z, T], which is overwritten."""
+        if weight is None or np.all(weight == 1.0):
+            n = float(len(V))
+            mean = V.mean(axis=0, dtype=np.float64)
+            V -= mean.astype(V.dtype)
+        else:
+            n = float(weight.sum())
+            mean = (weight / n) @ V.astype(np.float64, copy=False) if n > 0 else 0.0 * V[0]
+            V -= mean.astype(V.dtype)
+            V *= np.sqrt(weight).astype(V.dtype)[:, None]
+        return cls(n, mean, (V.T @ V).astype(np.float64, copy=False), n_features)
 
     def merge(self, other: Self) -> Self:
+        """The moments of the rows of both."""
         n = self.n + other.n
         if n == 0:
             return self
         d = other.mean - self.mean
-        scatter = self.scatter + other.scatter
-        scatter += (self.n * other.n / n) * np.outer(d, d)
+        scatter = np.outer((self.n * other.n / n) * d, d)
+        scatter += self.scatter
+        scatter += other.scatter
         return type(self)(n, self.mean + (other.n / n) * d, scatter, self.n_features)
 
     def with_targets(self, place: Array, n_targets: int) -> Self:
@@ -56,10 +67,12 @@ class Moments:
 
     @property
     def feature_mean(self) -> Array:
+        """(M,)"""
         return self.mean[: self.n_features]
 
     @property
     def target_mean(self) -> Array:
+        """(q,)"""
         return self.mean[self.n_features :]
 
     @property

@@ -81,7 +81,8 @@ class StreamState:
                 capacity=capacity,
             )
         if features is not None:
-            moments = Moments.of(features(X), labels if k is None else one_hot(labels, k), weight)
+            T = labels if k is None else one_hot(labels, k)
+            moments = features.block_moments(X, T, weight)
         if class_sums and k is not None:
             sums = one_hot(labels, k).T * weight @ X
         return cls(
@@ -145,10 +146,12 @@ class StreamState:
 
 
 def same_labels(a: Array | None, b: Array | None) -> bool:
+    """Whether both are None or the same classes."""
     return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
 
 
 def is_text(labels: Array) -> bool:
+    """Whether labels are texts, not numbers."""
     return labels.dtype.kind in "OUS"
 
 

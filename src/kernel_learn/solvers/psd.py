@@ -1,81 +1,127 @@
 """Minimise a smooth convex function over positive semidefinite matrices."""
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
+from scipy import linalg, optimize
 
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
-Function = Callable[[Array], tuple[float, Array]]
-# (value, <G, A>, the most negative eigenvalue of the gradient G) -> bound on value - optimum
-Bound = Callable[[float, float, float], float]
+
+FIRST_ROUND = 10  # steps before the first look at the certificate
+NEW_DIRECTIONS = 10  # per round, at most
+NEW_SIZE = 1e-2  # of a new direction, beside the largest
+LEAST_STEP = 1e-15  # relative change of F below which there is nothing left to gain
+STEPS = (1.0, 0.3, 0.1, 0.01, 0.0)  # of a step that left out terms which matter
+SHARES = (0.1, 0.03, 0.01, 0.003, 0.001)  # of singular values that an answer may do without
+EMPTY = 1e-4  # singular values of L below this share of the largest are dropped
 
 
-def project_psd(A: Array) -> Array:
-    w, U = linalg.eigh((A + A.T) / 2, check_finite=False)
-    kept = w > 0
-    return np.asarray((U[:, kept] * w[kept]) @ U[:, kept].T)
+class Criterion(Protocol):
+    """F(A) for A = L L', L (M, r)."""
+
+    def evaluate(self, L: Array) -> tuple[float, Array]:
+        """(value, gradient in L). It may leave out terms, so that it bounds F from below."""
+
+    def complete(self, L: Array) -> tuple[float, Array]:
+        """(value of F, gradient in A), with every term; those that matter here stay in."""
+
+    def bound(self, value: float, G_A: float, smallest: float) -> float:
+        """Of F(A) - F(A*), from F(A), <G, A> and the smallest eigenvalue of the gradient G."""
 
 
 def solve_psd(
-    function: Function,  # A -> (value, gradient)
-    A: Array,  # where to start
-    bound: Bound,
+    criterion: Criterion,
+    L: Array,  # (M, r), where to start
     *,
     tol: float = 1e-4,
     max_iter: int = 500,
 ) -> Result:
-    """Accelerated projected gradient with backtracking and restart; stops on a certified gap.
+    """min F(A) s.t. A >= 0, by L-BFGS on a factor of A; stops on a certified gap.
 
-    For convex F and any A* >= 0, F(A) - F(A*) <= <G, A> - <G, A*> <= <G, A> + lam tr A*
-    with lam = max(0, -smallest eigenvalue of G); ``bound`` turns that into a
-    number with what it knows of tr A*.
+    Optimal A have low rank, so few columns L suffice (Burer & Monteiro 2003), and F is
+    convex in A, so the answer is certified whatever path led to it: for any A* >= 0,
+    F(A) - F(A*) <= <G, A> - <G, A*> <= <G, A> + lam tr A* with lam = max(0, -smallest
+    eigenvalue of G); the criterion turns that into a number with what it knows of tr A*.
+    Where the certificate fails for lack of a direction, its eigenvectors are added to L
+    (Journee et al. 2010). The point of the result is L.
     """
-    value, G = function(A)
-    V, value_V, G_V, t, L = A, value, G, 1.0, float(np.linalg.norm(G)) + 1e-12
     history: list[dict[str, float]] = []
-    gap = np.inf
-    for i in range(max_iter):
-        while True:
-            A_new = project_psd(V - G_V / L)
-            step = A_new - V
-            value_new, G_new = function(A_new)
-            model = value_V + float(np.sum(G_V * step)) + L / 2 * float(np.sum(step**2))
-            if value_new <= model + 1e-12 * abs(model) or L > 1e15:
-                break
-            L *= 2
-        if value_new > value:  # momentum overshot: start anew from the best point
-            if t == 1.0:
-                break
-            V, value_V, G_V, t = A, value, G, 1.0
-            continue
-        t_new = (1 + np.sqrt(1 + 4 * t * t)) / 2
-        V = A_new + (t - 1) / t_new * (A_new - A)
-        A, value, G, t = A_new, value_new, G_new, t_new
-        value_V, G_V = function(V)
-        L *= 0.9
-        if i % 5 == 0:
-            gap = bound(value, float(np.sum(G * A)), smallest_eigenvalue(G))
-            history.append({"value": value, "lower": value - gap})
-            if gap <= tol * abs(value):
-                break
-    gap = bound(value, float(np.sum(G * A)), smallest_eigenvalue(G))
+    size, n_iter, steps, ftol = float(np.sum(L**2)), 0, FIRST_ROUND, 1e-3 * tol
+    while True:
+        found = descend(criterion, L, min(steps, max_iter - n_iter), ftol)
+        n_iter, steps = n_iter + max(1, found.nit), 2 * steps
+        if np.sum(found.x**2) <= 1e-8 * size:  # on its way to zero, which it never reaches
+            found.x[:] = 0.0
+        L, value, G = step_to(criterion, L, found.x.reshape(L.shape))
+        w, V = linalg.eigh(G, subset_by_index=(0, min(NEW_DIRECTIONS, len(G)) - 1))
+        gap = criterion.bound(value, float(np.sum(L * (G @ L))), float(w[0]))
+        history.append({"value": value, "lower": value - gap})
+        if gap <= tol * abs(value) or n_iter >= max_iter or ftol < LEAST_STEP:
+            break
+        ftol /= 10 if found.success else 1
+        L = add_directions(L, V[:, w < 0])
+    L, value, gap = drop_directions(criterion, L, value, gap, 0.1 * tol * abs(value))
     history.append({"value": value, "lower": value - gap})
     return Result(
-        point=A,
+        point=L,
         value=value,
         gap=gap,
-        n_iter=i + 1,
+        n_iter=n_iter,
         status="optimal" if gap <= tol * abs(value) else "stopped",
-        grad_norm=float(np.linalg.norm(A - project_psd(A - G))),
+        grad_norm=float(np.linalg.norm(2 * G @ L)),
         history=tuple(history),
     )
 
 
-def smallest_eigenvalue(G: Array) -> float:
-    w = linalg.eigvalsh((G + G.T) / 2, subset_by_index=(0, 0))
-    return float(w[0])
+def descend(criterion: Criterion, L: Array, max_iter: int, ftol: float) -> Any:
+    """L-BFGS on the factor L, from where it is."""
+
+    def flat(x: Array) -> tuple[float, Array]:
+        value, gradient = criterion.evaluate(x.reshape(L.shape))
+        return value, gradient.ravel()
+
+    options: Any = {"maxiter": max_iter, "maxcor": 20, "ftol": ftol, "gtol": 0.0}
+    return optimize.minimize(flat, L.ravel(), jac=True, method="L-BFGS-B", options=options)
+
+
+def step_to(criterion: Criterion, L: Array, target: Array) -> tuple[Array, float, Array]:
+    """(L, F, gradient in A) at the target, or as far on the way as F itself does not rise."""
+    before, _ = criterion.evaluate(L)  # nothing is left out here: it was completed near L
+    for share in STEPS:
+        reached = L + share * (target - L)
+        value, G = criterion.complete(reached)
+        if value <= before + 1e-9 * abs(before):
+            break
+    return reached, value, G
+
+
+def drop_directions(
+    criterion: Criterion, L: Array, value: float, gap: float, price: float
+) -> tuple[Array, float, float]:
+    """The fewest directions with which F is ``price`` higher at most; the gap grows alike."""
+    U, s, _ = linalg.svd(L, full_matrices=False)
+    for share in SHARES:
+        kept = s > share * s[0]
+        fewer = U[:, kept] * s[kept]
+        if criterion.evaluate(fewer)[0] <= value + price:
+            last, _ = criterion.complete(fewer)  # evaluate may have left out terms
+            if last <= value + price:
+                return fewer, last, max(gap + last - value, 0.0)
+    return L, value, gap
+
+
+def add_directions(
+    L: Array,
+    V: Array,  # (M, q) orthonormal, in which F falls
+) -> Array:
+    """L without its empty columns, and with V: small, since zero is a stationary point."""
+    U, s, _ = linalg.svd(L, full_matrices=False)
+    kept = s > EMPTY * s[0]
+    L = np.hstack([U[:, kept] * s[kept], NEW_SIZE * max(s[0], NEW_SIZE) * V])
+    if L.shape[1] > len(L):
+        U, s, _ = linalg.svd(L, full_matrices=False)
+        L = U * s
+    return np.asarray(L)

@@ -1,0 +1,420 @@
+"""The commands and their options. What they do is in the modules that they import when they run."""
+
+from typing import Annotated, Any
+
+import typer
+
+from kernel_learn.cli.session import CODES, session
+
+app = typer.Typer(
+    name="kernel-learn",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+DataFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV, Parquet, Feather, ARFF, LIBSVM, NPZ or JSON lines; several files or a "
+        "pattern are one table, - is standard input.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str, typer.Option("--target", "-t", help="The column of labels.", show_default=False)
+]
+Group = Annotated[
+    str | None,
+    typer.Option(
+        "--group", help="Column of patients, batches...: their rows are left out together."
+    ),
+]
+Format = Annotated[
+    str | None, typer.Option("--format", help="Format of DATA, where its name does not tell.")
+]
+Drop = Annotated[
+    list[str], typer.Option("--drop", help="Column to leave out (repeat for several).")
+]
+Keep = Annotated[
+    list[str], typer.Option("--keep", help="Column to use even if it looks like an identifier.")
+]
+Setting = Annotated[
+    list[str], typer.Option("--set", help="Parameter of the method, as name=value (repeat).")
+]
+Seed = Annotated[int, typer.Option("--seed", help="Whatever is drawn, is drawn from this.")]
+Memory = Annotated[
+    str | None, typer.Option("--memory", help='Memory that may be used, such as "2GB".')
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+ModelIn = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
+ModelOut = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="MODEL",
+        help="The model file (.skops) to write.",
+        show_default=False,
+    ),
+]
+TableOut = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="OUT", help=".csv, .tsv, .parquet, .jsonl, or - to print."
+    ),
+]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to this file.")
+]
+Onnx = Annotated[str | None, typer.Option("--onnx", metavar="OUT.onnx", help="Write ONNX, too.")]
+
+
+def example(*lines: str) -> str:
+    """The end of a help page: lines that work as they stand, from an empty folder."""
+    return "\n\n".join(["Example:", *lines])
+
+
+EXAMPLES = {
+    "example": ("kernel-learn example wine.csv",),
+    "fit": (
+        "kernel-learn example wine.csv",
+        "kernel-learn fit wine.csv --target cultivar -o wine.skops --report wine.html",
+    ),
+    "predict": (
+        "kernel-learn example wine.csv",
+        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
+        "kernel-learn predict wine.skops wine.csv -o predictions.csv --proba",
+    ),
+    "compare": (
+        "kernel-learn example wine.csv",
+        "kernel-learn compare wine.csv --target cultivar --report comparison.html",
+    ),
+    "report": (
+        "kernel-learn example wine.csv",
+        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
+        "kernel-learn report wine.skops -o wine.html",
+    ),
+    "inspect": (
+        "kernel-learn example wine.csv",
+        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
+        "kernel-learn inspect wine.skops",
+    ),
+    "learn-kernel": (
+        "kernel-learn example wine.csv",
+        "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops",
+    ),
+    "transform": (
+        "kernel-learn example wine.csv",
+        "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops",
+        "kernel-learn transform kernel.skops wine.csv -o features.csv",
+    ),
+    "reproduce": ("kernel-learn reproduce --list",),
+}
+
+
+def command(name: str) -> Any:
+    """Register a command with its example."""
+    return app.command(name, epilog=example(*EXAMPLES[name]))
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        from kernel_learn._version import __version__
+
+        print(f"kernel-learn {__version__}")
+        raise typer.Exit
+
+
+@app.callback(epilog=CODES)
+def kernel_learn(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Learned kernels for classification: from a table to a model, a report and predictions."""
+
+
+@command("fit")
+def fit(
+    data: DataFiles,
+    target: Target,
+    output: ModelOut,
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="auto (KernelClassifier), or any estimator.")
+    ] = "auto",
+    setting: Setting = [],  # noqa: B006
+    group: Group = None,
+    drop: Drop = [],  # noqa: B006
+    keep: Keep = [],  # noqa: B006
+    report: Report = None,
+    onnx: Onnx = None,
+    format: Format = None,
+    memory: Memory = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Fit a model to a table and keep it in a file."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.fitting import fit_command
+
+        fit_command(
+            run,
+            data,
+            target=target,
+            output=output,
+            method=method,
+            settings=setting,
+            group=group,
+            drop=drop,
+            keep=keep,
+            report=report,
+            onnx=onnx,
+            format=format,
+            memory=memory,
+            seed=seed,
+        )
+
+
+@command("predict")
+def predict(
+    model: ModelIn,
+    data: DataFiles,
+    output: TableOut = "-",
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Add the probability of each class.")
+    ] = False,
+    format: Format = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Predict the classes of new rows. Columns are found by name; the order does not matter."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.predicting import predict_command
+
+        predict_command(run, model, data, output=output, proba=proba, format=format)
+
+
+@command("compare")
+def compare(
+    data: DataFiles,
+    target: Target,
+    method: Annotated[
+        list[str], typer.Option("--method", "-m", help="Compare this method, too (repeat).")
+    ] = [],  # noqa: B006
+    setting: Setting = [],  # noqa: B006
+    group: Group = None,
+    drop: Drop = [],  # noqa: B006
+    keep: Keep = [],  # noqa: B006
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the rows.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Partitions.")] = 2,
+    rows: Annotated[
+        int, typer.Option("--rows", min=20, help="At most so many rows are compared on.")
+    ] = 5000,
+    report: Report = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="MODEL", help="Keep KernelClassifier, fitted to all rows."
+        ),
+    ] = None,
+    format: Format = None,
+    memory: Memory = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Compare KernelClassifier with other methods on the same parts of a table."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.comparing import compare_command
+
+        compare_command(
+            run,
+            data,
+            target=target,
+            methods=method,
+            settings=setting,
+            group=group,
+            drop=drop,
+            keep=keep,
+            folds=folds,
+            repeats=repeats,
+            rows=rows,
+            report=report,
+            output=output,
+            format=format,
+            memory=memory,
+            seed=seed,
+        )
+
+
+@command("report")
+def report(
+    model: ModelIn,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="DATA", help="New rows with labels: how well are they predicted?"),
+    ] = None,
+    output: Annotated[
+        str,
+        typer.Option("--output", "-o", metavar="OUT.html", help="The report.", show_default=False),
+    ] = "report.html",
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of labels in DATA.")
+    ] = None,
+    format: Format = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the report of a model, with a judgement of new rows if there are any."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.reporting import report_command
+
+        report_command(run, model, data or [], output=output, target=target, format=format)
+
+
+@command("inspect")
+def inspect(model: ModelIn, json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+    """Say what a model file holds: what it is, how well it does, its columns and training rows."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.reporting import inspect_command
+
+        inspect_command(run, model)
+
+
+@command("learn-kernel")
+def learn_kernel(
+    data: DataFiles,
+    output: ModelOut,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column of labels.")
+    ] = None,
+    pairs: Annotated[
+        str | None,
+        typer.Option("--pairs", help="Table of pairs: row a, row b (from 0), and same (1 or 0)."),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", "-m", help="auto: HSICSubspace for labels, InductiveKernel for pairs."
+        ),
+    ] = "auto",
+    components: Annotated[
+        int | None, typer.Option("--components", min=1, help="Number of learned features.")
+    ] = None,
+    setting: Setting = [],  # noqa: B006
+    drop: Drop = [],  # noqa: B006
+    keep: Keep = [],  # noqa: B006
+    report: Report = None,
+    format: Format = None,
+    memory: Memory = None,
+    seed: Seed = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.kernels import learn_kernel_command
+
+        learn_kernel_command(
+            run,
+            data,
+            output=output,
+            target=target,
+            pairs=pairs,
+            method=method,
+            components=components,
+            settings=setting,
+            drop=drop,
+            keep=keep,
+            report=report,
+            format=format,
+            memory=memory,
+            seed=seed,
+        )
+
+
+@command("transform")
+def transform(
+    model: ModelIn,
+    data: DataFiles,
+    output: TableOut = "-",
+    format: Format = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write the learned features of rows."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.predicting import transform_command
+
+        transform_command(run, model, data, output=output, format=format)
+
+
+@command("reproduce")
+def reproduce(
+    table: Annotated[
+        str | None, typer.Argument(metavar="TABLE", help="Which experiment.", show_default=False)
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="Folder of the data sets.", envvar="KERNEL_LEARN_DATA"),
+    ] = None,
+    results: Annotated[
+        str, typer.Option("--results", help="Folder of what is done already.")
+    ] = "results",
+    page: Annotated[str | None, typer.Option("--page", help="Write the page to this file.")] = None,
+    only: Annotated[str, typer.Option("--only", help="Only cells whose key contains this.")] = "",
+    seconds: Annotated[
+        float | None, typer.Option("--seconds", help="Stop after this long; go on another time.")
+    ] = None,
+    render: Annotated[bool, typer.Option("--render", help="Write the page, run nothing.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Run a table of the papers again; a run that is stopped goes on where it was."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.reproducing import reproduce_command
+
+        reproduce_command(
+            run,
+            table,
+            listed=list_,
+            data=data,
+            results=results,
+            page=page,
+            only=only,
+            seconds=seconds,
+            render=render,
+        )
+
+
+@command("example")
+def write_example(
+    output: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="wine.csv, cancer.csv or patients.csv, in any folder."),
+    ] = "wine.csv",
+    json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Write a table to try things on: wine, cancer or patients, by the name of the file."""
+    with session(as_json=json, quiet=quiet, debug=debug) as run:
+        from kernel_learn.cli.examples import example_command
+
+        example_command(run, output)

@@ -1,0 +1,119 @@
+"""``kernel-learn compare``."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kernel_learn.cli.fitting import fit_model, write_report
+from kernel_learn.cli.models import save_model
+from kernel_learn.cli.session import Session, show_table
+from kernel_learn.cli.training import read_training
+from kernel_learn.tables.comparing import Leaderboard, compare
+from kernel_learn.tables.methods import AUTO, compared, make_model
+from kernel_learn.tables.writing import check_output
+
+
+def compare_command(
+    run: Session,
+    data: Sequence[str],
+    *,
+    target: str,
+    methods: Sequence[str],
+    settings: Sequence[str],
+    group: str | None,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    folds: int,
+    repeats: int,
+    rows: int,
+    report: str | None,
+    output: str | None,
+    format: str | None,
+    memory: str | None,
+    seed: int,
+) -> None:
+    """``kernel-learn compare``: a leaderboard with intervals."""
+    check_output(output, ".skops")
+    check_output(report, ".html")
+    chosen = compared(methods)
+    model = make_model(AUTO, target, seed, settings, memory)
+    training = read_training(
+        run, data, target=target, group=group, drop=drop, keep=keep, format=format
+    )
+    assert training.y is not None
+    with run.progress("comparing", len(chosen) * folds * repeats) as step:
+        done = 0
+
+        def count(method: str, split: int) -> None:
+            nonlocal done
+            step(done, f"{method}, split {split + 1} of {folds * repeats}")
+            done += 1
+
+        board = compare(
+            training.frame,
+            training.y,
+            training.columns,
+            chosen,
+            groups=training.groups,
+            folds=folds,
+            repeats=repeats,
+            most_rows=rows,
+            seed=seed,
+            settings=settings,
+            memory=memory,
+            step=count,
+        )
+    if board.left_out:
+        run.warn(f"Class {board.left_out[0]!r} has fewer than {folds} rows and is not compared.")
+    values = as_values(board)
+    if report is not None or output is not None:
+        facts = fit_model(run, model, training, AUTO, seed)
+        if output is not None:
+            save_model(model, output)
+        if report is not None:
+            write_report(facts, report, training.frame, output, model, values)
+    run.result(
+        {"leaderboard": values, "report": report, "model": output},
+        lambda: show(board, report, output),
+    )
+
+
+def as_values(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as JSON says it."""
+    return {
+        "rows": board.rows(),
+        "n_rows": board.n_rows,
+        "n_folds": board.n_folds,
+        "n_repeats": board.n_repeats,
+        "grouped": board.grouped,
+    }
+
+
+def show(board: Leaderboard, report: str | None, output: str | None) -> None:
+    """Print the leaderboard."""
+    lines = []
+    for row in board.rows():
+        if row["failure"]:
+            lines.append([row["method"], "failed", "", "", ""])
+            continue
+        lines.append(
+            [
+                row["method"],
+                f"{100 * row['accuracy']:.1f} %",
+                f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+                "" if row["log_loss"] is None else f"{row['log_loss']:.3f}",
+                f"{row['seconds']:.2f}",
+            ]
+        )
+    titles = [("method", "left"), ("accuracy", "right"), ("95 % interval", "right")]
+    show_table([*titles, ("log loss", "right"), ("s", "right")], lines)
+    together = ", groups kept together" if board.grouped else ""
+    print(
+        f"{board.n_repeats} x {board.n_folds}-fold on {board.n_rows} rows{together}; corrected "
+        "intervals; s: seconds of one fit."
+    )
+    for row in board.rows():
+        if row["failure"]:
+            print(f"{row['method']} failed: {row['failure']}")
+    written = [path for path in (report, output) if path is not None]
+    if written:
+        print(f"Written: {', '.join(written)}.")

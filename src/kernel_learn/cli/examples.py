@@ -1,0 +1,91 @@
+"""``kernel-learn example``: tables to try the other commands on."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.cli.session import Session
+from kernel_learn.tables.reading import TableError, pandas
+from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
+
+
+def wine() -> tuple[Any, str]:
+    """Chemical analysis of 178 wines of three cultivars."""
+    from sklearn.datasets import load_wine
+
+    data = load_wine(as_frame=True)
+    frame = data.data.rename(columns={"od280/od315_of_diluted_wines": "od280_od315"})
+    frame["cultivar"] = np.array(["barolo", "grignolino", "barbera"])[data.target]
+    return frame, "cultivar"
+
+
+def cancer() -> tuple[Any, str]:
+    """Shapes of nuclei in 569 biopsies."""
+    from sklearn.datasets import load_breast_cancer
+
+    data = load_breast_cancer(as_frame=True)
+    frame = data.data.rename(columns=lambda name: name.replace(" ", "_"))
+    frame["diagnosis"] = np.array(["malignant", "benign"])[data.target]
+    return frame, "diagnosis"
+
+
+def patients(n: int = 400) -> tuple[Any, str]:
+    """Invented patients: numbers, categories, dates, notes, holes, and an identifier."""
+    rng = np.random.default_rng(0)
+    age = rng.normal(55, 14, n).clip(18, 95).round()
+    smoker = rng.choice(["never", "former", "current"], n, p=[0.5, 0.3, 0.2])
+    marker = rng.lognormal(1.0, 0.5, n)
+    ward = rng.choice(["north", "south", "west"], n)
+    admitted = np.datetime64("2023-01-01") + rng.integers(0, 730, n).astype("timedelta64[D]")
+    risk = (age - 55) / 14 + 1.2 * (smoker == "current") + 1.5 * np.log(marker / 2.7)
+    sick = risk + rng.logistic(0, 0.7, n) > 0.6
+    complaints = ["short of breath on stairs", "chest pain at night", "cough since weeks"]
+    others = [
+        "routine check without complaints",
+        "back pain after lifting",
+        "headache in the morning",
+    ]
+    note = [
+        f"Patient reports {rng.choice(complaints if s ^ (rng.random() < 0.3) else others)}, "
+        f"{rng.choice(['stable', 'worse', 'better'])} for {rng.integers(2, 30)} days"
+        for s in sick
+    ]
+    frame = pandas().DataFrame(
+        {
+            "patient_id": [f"P{i:04d}" for i in rng.permutation(n)],
+            "admitted": admitted.astype(str),
+            "age": age,
+            "smoker": smoker,
+            "marker": marker.round(3),
+            "ward": ward,
+            "note": note,
+            "diagnosis": np.where(sick, "disease", "healthy"),
+        }
+    )
+    for name in ("age", "smoker", "marker"):
+        frame.loc[rng.random(n) < 0.08, name] = None
+    return frame, "diagnosis"
+
+
+SETS: dict[str, Callable[[], tuple[Any, str]]] = {
+    "wine": wine,
+    "cancer": cancer,
+    "patients": patients,
+}
+
+
+def example_command(run: Session, output: str) -> None:
+    """``kernel-learn example``: write a small table to try things on."""
+    name = Path(output).stem.lower()
+    if name not in SETS:
+        names = " or ".join(f"{known}.csv" for known in SETS)
+        raise TableError(f"There is no example {name!r}; call the file {names}.")
+    check_output(output, *TABLE_SUFFIXES)
+    frame, target = SETS[name]()
+    write_table(iter([frame]), output)
+    values = {"output": output, "rows": len(frame), "target": target}
+    run.result(
+        values, lambda: print(f"{output}: {len(frame)} rows; the labels are in column {target!r}.")
+    )

@@ -1,0 +1,144 @@
+"""``kernel-learn fit``."""
+
+import json
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from kernel_learn.cli.models import contained_rows, save_model
+from kernel_learn.cli.session import Session
+from kernel_learn.cli.training import Training, command_line, read_training
+from kernel_learn.report import gather_facts, render
+from kernel_learn.tables.methods import OTHERS, check_method, make_model
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading import TableError
+from kernel_learn.tables.writing import check_output, whole_file
+
+
+def fit_command(
+    run: Session,
+    data: Sequence[str],
+    *,
+    target: str,
+    output: str,
+    method: str,
+    settings: Sequence[str],
+    group: str | None,
+    drop: Sequence[str],
+    keep: Sequence[str],
+    report: str | None,
+    onnx: str | None,
+    format: str | None,
+    memory: str | None,
+    seed: int,
+) -> None:
+    """``kernel-learn fit``: learn from a table, write the model."""
+    for path, suffix in ((output, ".skops"), (report, ".html"), (onnx, ".onnx")):
+        check_output(path, suffix)
+    method = check_method(method)
+    if method in OTHERS:
+        raise TableError(
+            f"{method} is there to compare with; fit takes kernel-learn's own methods."
+        )
+    model = make_model(method, target, seed, settings, memory)
+    training = read_training(
+        run, data, target=target, group=group, drop=drop, keep=keep, format=format
+    )
+    facts = fit_model(run, model, training, method, seed)
+    save_model(model, output)
+    if onnx is not None:
+        write_onnx(run, model, training.frame, onnx)
+    if report is not None:
+        write_report(facts, report, training.frame, output, model)
+    held_out = facts["held_out"]
+    values = {
+        "model": output,
+        "method": method,
+        "rows": facts["n_rows"],
+        "columns": facts["n_columns"],
+        "classes": facts["classes"],
+        "accuracy": held_out["accuracy"],
+        "accuracy_interval": [held_out["low"], held_out["high"]],
+        "log_loss": held_out["log_loss"],
+        "naive_accuracy": held_out["naive_accuracy"],
+        "p_value": held_out["p_value"],
+        "report": report,
+        "onnx": onnx,
+    }
+    run.result(values, lambda: show_fit(values, held_out["kind"]))
+
+
+def fit_model(
+    run: Session, model: TableModel, training: Training, method: str, seed: int
+) -> dict[str, Any]:
+    """Fit, and let the model carry what its report will say."""
+    with run.progress(f"fitting {method} to {len(training.frame)} rows"):
+        model.fit(training.frame, training.y, training.groups, columns=training.columns)
+    with run.progress("judging rows left out"):
+        facts = gather_facts(
+            model,
+            training.frame,
+            training.y,
+            method=method,
+            groups=training.groups,
+            seed=seed,
+            command=command_line(),
+            files=training.files,
+            notes=training.notes,
+        )
+    model.facts_ = json.dumps(facts)
+    return facts
+
+
+def write_report(
+    facts: dict[str, Any],
+    path: str,
+    frame: Any = None,
+    model_path: str | None = None,
+    model: TableModel | None = None,
+    leaderboard: dict[str, Any] | None = None,
+) -> None:
+    """The page, whole or not at all."""
+    model_file = None
+    if model_path is not None and model is not None:
+        model_file = {
+            "name": Path(model_path).name,
+            "bytes": Path(model_path).stat().st_size,
+            "rows": contained_rows(model),
+        }
+    text = render(facts, frame=frame, leaderboard=leaderboard, model_file=model_file)
+    with whole_file(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
+    """The estimator behind the encoders; which ONNX does not know."""
+    export_onnx = import_module("kernel_learn.interop.onnx").export_onnx
+
+    rows = model.encode(frame.iloc[:10])
+    with whole_file(path) as part:
+        export_onnx(model.estimator_, part, rows)
+    if model.encoder_ is not None:
+        run.note(
+            f"{path} begins after the encoders: it takes the {rows.shape[1]} columns that dates, "
+            "text and scaling become."
+        )
+
+
+def show_fit(values: dict[str, Any], kind: str) -> None:
+    """Print what was fitted and how well it does."""
+    low, high = values["accuracy_interval"]
+    print(
+        f"{values['method']}: {values['rows']} rows, {values['columns']} columns, "
+        f"{len(values['classes'])} classes."
+    )
+    print(
+        f"Rows left out {kind}: {100 * values['accuracy']:.1f} % right "
+        f"(95 % interval {100 * low:.1f} to {100 * high:.1f}); "
+        f"the most frequent class {100 * values['naive_accuracy']:.1f} %."
+    )
+    if values["p_value"] is not None:
+        print(f"Shuffled labels are predicted as well with probability {values['p_value']:.3g}.")
+    written = [values[key] for key in ("model", "report", "onnx") if values[key] is not None]
+    print(f"Written: {', '.join(written)}.")

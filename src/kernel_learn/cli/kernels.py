@@ -1,0 +1,114 @@
+"""``kernel-learn learn-kernel``."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.cli.fitting import write_report
+from kernel_learn.cli.models import save_model
+from kernel_learn.cli.session import Session
+from kernel_learn.cli.training import command_line, read_training
+from kernel_learn.report import gather_facts
+from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading import TableError, read_table
+from kernel_learn.tables.writing import check_output
+
+LEARNERS = (*TRANSFORMERS, "KernelDiscriminant", "KernelPLS", "SubspaceSVC")
+FROM_PAIRS = "InductiveKernel"
+
+
+def learn_kernel_command(
+    run: Session,
+    data: Sequence[str],
+    *,
+    output: str,
+    target: str | None,
+    pairs: str | None,
+    method: str,
+    components: int | None,
+    settings: Sequence[str],
+    drop: Sequence[str],
+    keep: Sequence[str],
+    report: str | None,
+    format: str | None,
+    memory: str | None,
+    seed: int,
+) -> None:
+    """``kernel-learn learn-kernel``: a kernel from labels or pairs."""
+    check_output(output, ".skops")
+    check_output(report, ".html")
+    if (target is None) == (pairs is None):
+        raise TableError(
+            "A kernel is learned from labels (--target) or from pairs (--pairs): give one."
+        )
+    if method.lower() == "auto":
+        method = FROM_PAIRS if pairs is not None else "HSICSubspace"
+    method = check_method(method)
+    if method not in LEARNERS:
+        raise TableError(f"{method} learns no features; choose one of {', '.join(LEARNERS)}.")
+    if pairs is not None and method != FROM_PAIRS:
+        raise TableError(f"{method} learns from labels; {FROM_PAIRS} learns from pairs.")
+    estimator = make_estimator(method, seed, settings, memory)
+    if components is not None:
+        estimator.set_params(n_components=components)
+    training = read_training(run, data, target=target, drop=drop, keep=keep, format=format)
+    constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
+    model = TableModel(estimator, encoding="full", target=target or "")
+    with run.progress(f"learning a kernel from {len(training.frame)} rows"):
+        model.fit(training.frame, training.y, columns=training.columns, constraints=constraints)
+    if hasattr(model, "classes_"):  # features are asked of this model, not classes
+        del model.classes_, model.labels_
+    facts = gather_facts(
+        model,
+        training.frame,
+        training.y,
+        method=method,
+        seed=seed,
+        command=command_line(),
+        files=training.files,
+        notes=training.notes,
+    )
+    model.facts_ = json.dumps(facts)
+    save_model(model, output)
+    if report is not None:
+        write_report(facts, report, None, output, model)
+    features = int(np.shape(model.transform(training.frame.iloc[:1]))[1])
+    values = {
+        "model": output,
+        "method": method,
+        "rows": facts["n_rows"],
+        "features": features,
+        "gap": (facts["certificate"] or {}).get("gap"),
+        "report": report,
+    }
+    run.result(values, lambda: show(values))
+
+
+def read_pairs(path: str, n: int) -> Any:
+    """Rows a, b (counted from 0) and whether they are alike, as constraints."""
+    from kernel_learn.constraints import Pairs
+
+    table = read_table([path])
+    if table.shape[1] < 3:
+        raise TableError(
+            f"{path!r} must have three columns: row a, row b, and same (1 alike, 0 not)."
+        )
+    named = all(name in table.columns for name in ("a", "b", "same"))
+    chosen = table[["a", "b", "same"]] if named else table.iloc[:, :3]
+    rows = chosen.iloc[:, :2].to_numpy()
+    if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
+        raise TableError(f"{path!r}: rows must be whole numbers from 0 to {n - 1}.")
+    same = chosen.iloc[:, 2].astype(str).str.lower().isin(["1", "1.0", "true", "yes", "same"])
+    return Pairs(similar=rows[same.to_numpy()], dissimilar=rows[~same.to_numpy()])
+
+
+def show(values: dict[str, Any]) -> None:
+    """Print what was learned."""
+    print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
+    if values["gap"] is not None:
+        print(f"The optimum is proven to within {values['gap']:.1e}.")
+    written = [values[key] for key in ("model", "report") if values[key] is not None]
+    print(f"Written: {', '.join(written)}.")

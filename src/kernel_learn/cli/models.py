@@ -1,0 +1,46 @@
+"""Model files of the command line: a TableModel by ``kernel_learn.save``."""
+
+from typing import Any
+
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading import TableError
+from kernel_learn.tables.writing import whole_file
+
+
+def save_model(model: TableModel, path: str) -> None:
+    """Write a model; a file that was there stays until this one is whole."""
+    from kernel_learn.interop.files import save
+
+    with whole_file(path) as part:
+        save(model, part)
+
+
+def load_model(path: str) -> TableModel:
+    """A model that this command line wrote."""
+    from kernel_learn.interop.files import load
+
+    model: Any = load(path)
+    if not isinstance(model, TableModel):
+        raise TableError(
+            f"{path!r} holds a {type(model).__name__}, which does not know the columns of a table; "
+            "use it in Python with kernel_learn.load."
+        )
+    return model
+
+
+def contained_rows(model: TableModel) -> int:
+    """How many training rows the model holds."""
+    from kernel_learn.interop.metadata import carried_rows, our_parts
+
+    return max((carried_rows(part) for part in our_parts(model)), default=0)
+
+
+def load_classifier(path: str) -> TableModel:
+    """A model that has classes."""
+    model = load_model(path)
+    if not hasattr(model, "classes_"):
+        raise TableError(
+            f"{path!r} holds a learned kernel, which has features and no classes; "
+            "use kernel-learn transform."
+        )
+    return model

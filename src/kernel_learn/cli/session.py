@@ -1,0 +1,146 @@
+"""How a command speaks: results to standard output, everything else to standard error."""
+
+import contextlib
+import json
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
+
+DONE, BUG, USAGE, UNUSABLE, FILE, EXTRA, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+CODES = (
+    "Exit codes: 0 done; 1 an error of kernel-learn's own; 2 wrong options; 3 the data, the model "
+    "or a setting cannot be used; 4 a file cannot be read or written; 5 a package is missing; "
+    "130 interrupted."
+)
+
+
+class Session:
+    """One run of a command."""
+
+    def __init__(self, *, as_json: bool = False, quiet: bool = False, debug: bool = False) -> None:
+        self.as_json, self.quiet, self.debug = as_json, quiet, debug
+        self.warnings: list[str] = []
+
+    def note(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+    def warn(self, text: str) -> None:
+        """A warning: shown once, and part of the JSON."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+            self.note(f"Warning: {text}")
+
+    def result(self, values: dict[str, Any], show: Callable[[], None]) -> None:
+        """What the command found: as JSON, or as ``show`` prints it."""
+        if self.as_json:
+            print(json.dumps({**values, "warnings": self.warnings}, ensure_ascii=False))
+        elif not self.quiet:
+            show()
+
+    @contextlib.contextmanager
+    def progress(self, text: str, total: int | None = None) -> Iterator[Callable[..., None]]:
+        """A bar (or, without a total, a turning sign) on a terminal; nothing in a pipe."""
+        if self.quiet or self.as_json or not sys.stderr.isatty():
+            yield lambda *_, **__: None
+            return
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}")]
+        if total is not None:
+            columns += [BarColumn(bar_width=24), TimeRemainingColumn()]
+        columns.append(TimeElapsedColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task(text, total=total)
+
+            def step(done: int | None = None, words: str | None = None) -> None:
+                bar.update(task, completed=done, description=text if words is None else words)
+
+            yield step
+
+
+@contextlib.contextmanager
+def session(*, as_json: bool, quiet: bool, debug: bool) -> Iterator[Session]:
+    """A run whose warnings are sentences and whose failures are one sentence and a code."""
+    run = Session(as_json=as_json, quiet=quiet, debug=debug)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.filterwarnings("default", module="kernel_learn")
+            warnings.filterwarnings("default", category=UserWarning, module="__main__")
+            warnings.showwarning = lambda message, *_: run.warn(one_line(str(message)))
+            yield run
+    except KeyboardInterrupt:
+        fail(run, INTERRUPTED, "Interrupted; no file was left half written.")
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
+    except ImportError as error:
+        fail(run, EXTRA if "install" in str(error) else BUG, str(error))
+    except MemoryError:
+        fail(run, UNUSABLE, "There is not enough memory for this; give fewer rows, or --memory.")
+    except OSError as error:
+        reason = (error.strerror or str(error)).rstrip(".")
+        where = f"{error.filename!r}: " if error.filename else ""
+        fail(run, FILE, f"{where}{reason}.")
+    except (ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, ValueError):
+            fail(run, UNUSABLE, str(error))
+        fail(run, BUG, unexpected(error))
+    except Exception as error:
+        fail(run, BUG, unexpected(error))
+
+
+def unexpected(error: Exception) -> str:
+    """The sentence about an error that is ours."""
+    return (
+        f"kernel-learn failed where it should not ({type(error).__name__}: "
+        f"{one_line(str(error))}); --debug shows where, and a report of it is welcome."
+    )
+
+
+def fail(run: Session, code: int, text: str) -> NoReturn:
+    """One sentence on standard error, and the exit code."""
+    if run.debug and code != INTERRUPTED:
+        traceback.print_exc()
+    if run.as_json:
+        print(json.dumps({"error": one_line(text), "exit_code": code}, ensure_ascii=False))
+    print(f"Error: {one_line(text)}" if code != INTERRUPTED else text, file=sys.stderr)
+    sys.exit(code)
+
+
+def one_line(text: str) -> str:
+    """Text without line breaks."""
+    return " ".join(text.split())
+
+
+def show_table(
+    columns: Sequence[tuple[str, str]],  # title, "left" or "right"
+    rows: Sequence[Sequence[str]],
+    title: str | None = None,
+) -> None:
+    """A table as wide as the terminal allows."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table.collapse_padding = True
+    for i, (name, side) in enumerate(columns):
+        table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
+    Console(width=width, highlight=False).print(table)

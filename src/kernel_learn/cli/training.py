@@ -1,0 +1,79 @@
+"""What all commands that learn from a table do first."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn.cli.session import Session
+from kernel_learn.tables.columns import Columns, check_target, look_at_columns, offer
+from kernel_learn.tables.reading import TableError, read_table
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows to learn from, with what is known of their columns."""
+
+    frame: Any  # without target and groups
+    y: Array | None
+    groups: Array | None
+    columns: Columns
+    files: list[str]
+    notes: list[str]
+
+
+def read_training(
+    run: Session,
+    data: Sequence[str],
+    *,
+    target: str | None,
+    group: str | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    format: str | None = None,
+) -> Training:
+    """Read the table, take the labels out, look at the columns, say what is odd."""
+    with run.progress("reading"):
+        frame = read_table(data, format)
+    for name, option in ((target, "--target"), (group, "--group")):
+        if name is not None and name not in frame.columns:
+            raise TableError(f"There is no column {name!r} ({option}); {offer(frame)}")
+    if target is not None and target == group:
+        raise TableError(f"Column {target!r} cannot be both the target and the group.")
+    notes: list[str] = []
+    y = None
+    if target is not None:
+        labelled = frame[target].notna()
+        y = check_target(frame[target])
+        if not labelled.all():
+            notes.append(f"{int((~labelled).sum())} rows without {target!r} are left out.")
+            frame = frame.loc[labelled].reset_index(drop=True)
+        single = [str(c) for c, n in zip(*np.unique(y, return_counts=True), strict=True) if n == 1]
+        if single:
+            notes.append(
+                f"Class {single[0]!r} has a single row, which nothing can be learned from."
+            )
+    groups = None
+    if group is not None:
+        if frame[group].isna().any():
+            raise TableError(
+                f"Column {group!r} (--group) has empty cells; every row needs a group."
+            )
+        groups = np.unique(frame[group].astype(str), return_inverse=True)[1]
+    frame = frame.drop(columns=[name for name in (target, group) if name is not None])
+    columns = look_at_columns(frame, y, drop, keep)
+    for text in [*notes, *columns.warnings]:
+        run.warn(text)
+    return Training(frame, y, groups, columns, list(data), notes)
+
+
+def command_line() -> str:
+    """What was typed."""
+    import shlex
+
+    return " ".join(["kernel-learn", *(shlex.quote(word) for word in sys.argv[1:])])

@@ -1,0 +1,6 @@
+"""A model's report: one HTML file that needs no network. Needs Jinja2 (``kernel-learn[cli]``)."""
+
+from kernel_learn.report.facts import gather_facts, judge_new_rows
+from kernel_learn.report.page import render
+
+__all__ = ["gather_facts", "judge_new_rows", "render"]

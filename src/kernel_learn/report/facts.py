@@ -1,0 +1,424 @@
+"""What a report says of a model, as plain values that fit into JSON.
+
+Gathered while the table is at hand, and kept in the model: a report can then be written from the
+model alone. No row of the table is kept, only row numbers, labels, features and summaries of
+columns.
+"""
+
+import platform
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn._version import __version__
+from kernel_learn.estimators.validation import validate_rows
+from kernel_learn.inspection.convergence import relative_gaps, track
+from kernel_learn.inspection.drawing import shorten
+from kernel_learn.inspection.members import member_name
+from kernel_learn.inspection.reading import find_part, see, some_rows
+from kernel_learn.inspection.relevance import read_relevance
+from kernel_learn.tables.comparing import FLOOR, held_out_probabilities
+from kernel_learn.tables.model import TableModel
+
+Array = NDArray[Any]
+Facts = dict[str, Any]
+
+MOST_POINTS = 2000  # of the embedding
+SURPRISING, NEIGHBOURS = 10, 5
+MOST_BARS, MOST_COLUMNS = 15, 200
+MOST_SIMILAR = 20_000  # training rows among which neighbours are looked for
+PERMUTATIONS = 200
+PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "skrub", "pyarrow")
+
+
+def gather_facts(
+    model: TableModel,
+    frame: Any,
+    y: Array | None,
+    *,
+    method: str,
+    groups: Array | None = None,
+    seed: int = 0,
+    command: str = "",
+    files: Sequence[str] = (),
+    notes: Sequence[str] = (),
+) -> Facts:
+    """Everything that can be said of a fitted model and its training rows."""
+    rows = model.encode(frame)
+    facts: Facts = {
+        "method": method,
+        "target": model.target,
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": command,
+        "files": list(files),
+        "seed": seed,
+        "versions": versions(),
+        "n_rows": len(frame),
+        "n_columns": len(model.columns_.used),
+        "data": describe_columns(frame, model),
+        "warnings": [*model.columns_.warnings, *notes],
+        "plan": plan_of(model),
+    }
+    facts["importance"] = importance(model)
+    facts["certificate"] = certificate(model)
+    facts["embedding"] = embedding(model, rows, y)
+    if y is not None and hasattr(model, "classes_"):
+        P, kind = held_out(model, frame, y, groups, seed)
+        facts["classes"] = [str(label) for label in model.classes_]
+        facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
+        facts["held_out"] = judge(P, model.labels_, kind, groups)
+        facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
+        facts["surprising"] = surprising(model, rows, P)
+    return facts
+
+
+def held_out(
+    model: TableModel, frame: Any, y: Array, groups: Array | None, seed: int
+) -> tuple[Array, str]:
+    """Probabilities of training rows by fits that have not seen them, and how they came about."""
+    proba = getattr(model.estimator_, "loo_proba_", None)
+    if proba is not None:
+        return proba, "one group at a time" if groups is not None else "one at a time"
+    P = np.zeros((len(frame), len(model.classes_)))
+    for test, part in held_out_probabilities(model, frame, y, model.columns_, groups, seed):
+        P[test] = part
+    return P, "a fifth at a time"
+
+
+def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Facts:
+    """Error, log loss, confusion and calibration of probabilities against labels."""
+    n, k = P.shape
+    said, right = P.argmax(axis=1), P.argmax(axis=1) == labels
+    counts = np.bincount(labels, minlength=k)
+    share = counts / n
+    losses = -np.log(np.maximum(P[np.arange(n), labels], FLOOR))
+    independent = n if groups is None else effective_number(right, groups)
+    low, high = wilson(float(right.mean()), independent)
+    reach = 1.96 * float(losses.std(ddof=1)) / np.sqrt(independent) if n > 1 else 0.0
+    confusion = np.zeros((k, k), dtype=int)
+    np.add.at(confusion, (labels, said), 1)
+    certain = is_certain(P)
+    return {
+        "kind": kind,
+        "n": n,
+        "right": int(right.sum()),
+        "accuracy": float(right.mean()),
+        "low": low,
+        "high": high,
+        "log_loss": None if certain else float(losses.mean()),
+        "log_loss_low": float(max(losses.mean() - reach, 0.0)),
+        "log_loss_high": float(losses.mean() + reach),
+        "naive_class": int(counts.argmax()),
+        "naive_accuracy": float(share.max()),
+        "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),
+        "confusion": confusion.tolist(),
+        "calibration": [] if certain else calibration(P, right),
+    }
+
+
+def is_certain(P: Array) -> bool:
+    """Whether these are predictions without probabilities."""
+    return bool(np.all((P == 0) | (P == 1)))
+
+
+def effective_number(right: Array, groups: Array) -> float:
+    """So many independent rows would know the accuracy as well as these groups do."""
+    sizes = np.unique(groups, return_inverse=True)[1]
+    sums = np.bincount(sizes, right - right.mean())
+    variance = float(np.sum(sums**2)) / len(right) ** 2
+    spread = float(right.mean() * (1 - right.mean()))
+    return spread / variance if variance > 0 and spread > 0 else float(len(np.unique(groups)))
+
+
+def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
+    """The interval of shares under which this one is not surprising; never beyond 0 and 1."""
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
+
+
+def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[dict[str, float]]:
+    """Rows in parts of equal size by stated probability: what was said, how often it was right."""
+    said = P.max(axis=1)
+    order = np.argsort(said, kind="stable")
+    parts = np.array_split(order, max(1, min(most, len(order) // least)))
+    found = []
+    for part in parts:
+        low, high = wilson(float(right[part].mean()), len(part))
+        found.append(
+            {
+                "said": float(said[part].mean()),
+                "right": float(right[part].mean()),
+                "low": low,
+                "high": high,
+                "count": len(part),
+            }
+        )
+    return found
+
+
+def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> float | None:
+    """The share of shuffled labels that are predicted as well; None where rows hang together."""
+    if groups is not None:
+        return None
+    if hasattr(model.estimator_, "permutation_p_value"):
+        return float(model.estimator_.permutation_p_value(PERMUTATIONS))
+    from kernel_learn.metrics import hsic_test
+
+    some = some_rows(y, 1000)
+    seen = rows.iloc[some] if hasattr(rows, "iloc") else rows[some]
+    return float(hsic_test(seen, y[some], n_permutations=PERMUTATIONS, random_state=0).p_value)
+
+
+def surprising(model: TableModel, rows: Any, P: Array) -> list[Facts]:
+    """The rows whose own class the model thought least likely, and the rows most like them."""
+    own = P[np.arange(len(P)), model.labels_]
+    certain = is_certain(P)
+    worst = np.argsort(own, kind="stable")[:SURPRISING]
+    if certain:  # no probabilities: all errors are equally surprising
+        worst = worst[own[worst] == 0]
+    if not len(worst):
+        return []
+    near, alike = neighbours(model, rows, worst)
+    found = []
+    for i, row in enumerate(worst):
+        said = int(P[row].argmax())
+        found.append(
+            {
+                "row": int(row),
+                "truth": int(model.labels_[row]),
+                "said": said,
+                "p_truth": None if certain else float(P[row, model.labels_[row]]),
+                "neighbours": [
+                    {"row": int(j), "label": int(model.labels_[j]), "alike": float(a)}
+                    for j, a in zip(near[i], alike[i], strict=True)
+                ]
+                if near is not None and alike is not None
+                else [],
+            }
+        )
+    return found
+
+
+def neighbours(model: TableModel, rows: Any, chosen: Array) -> tuple[Array | None, Array | None]:
+    """The training rows most alike in the learned kernel, k(x, z) / sqrt(k(x, x) k(z, z))."""
+    try:
+        part, steps = find_part(model.estimator_, "kernel_", display="report")
+    except ValueError:
+        return None, None
+    seen = see(steps, rows)
+    if hasattr(part, "base_kernel_"):
+        seen = validate_rows(part, part.base_kernel_, seen, reset=False)
+
+    def take(index: Array) -> Any:
+        return seen.iloc[index] if hasattr(seen, "iloc") else seen[index]
+
+    pool = some_rows(model.labels_, MOST_SIMILAR)
+    K = np.asarray(part.kernel_(take(chosen), take(pool)))
+    own = np.asarray(part.kernel_.diag(take(chosen)))
+    others = np.asarray(part.kernel_.diag(take(pool)))
+    alike = K / np.sqrt(np.maximum(np.outer(own, others), 1e-300))
+    alike[chosen[:, None] == pool] = -np.inf
+    order = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(pool) - 1)]
+    return pool[order], np.take_along_axis(alike, order, axis=1)
+
+
+def importance(model: TableModel) -> Facts:
+    """Relevance of columns, members, kernel weights: as far as the estimator has them."""
+    found: Facts = {}
+    try:
+        values, spread, names = read_relevance(model.estimator_)
+    except ValueError:
+        pass
+    else:
+        order = np.argsort(-values, kind="stable")[:MOST_BARS]
+        found["relevance"] = [
+            {
+                "name": names[i],
+                "value": float(values[i]),
+                "spread": None if spread is None else float(spread[i]),
+            }
+            for i in order
+        ]
+        found["n_relevance"] = len(values)
+    members = getattr(model.estimator_, "members_", None)
+    if members:
+        found["members"] = [
+            {
+                "name": member_name(member),
+                "value": float(member.weight),
+                "error": float(member.error),
+                "log_loss": float(member.loss),
+                "reg": float(member.reg),
+            }
+            for member in members
+        ]
+    try:
+        part, _ = find_part(model.estimator_, "kernel_weights_", display="report")
+    except ValueError:
+        return found
+    names, weights = part.kernel_names_, part.kernel_weights_
+    found["weights"] = [
+        {"name": str(name), "value": float(weight)}
+        for name, weight in zip(names, weights, strict=True)
+    ][:40]
+    return found
+
+
+def certificate(model: TableModel) -> Facts | None:
+    """Bounds and gap of a solver that proves its answer; steps of one that does not."""
+    try:
+        part, _ = find_part(model.estimator_, "history_", display="report")
+    except ValueError:
+        return None
+    history = part.history_
+    if not history:
+        return None
+    lines = {
+        words: none_where_unknown(track(history, key))
+        for key, words in (("value", "value"), ("upper", "upper bound"), ("lower", "lower bound"))
+    }
+    gaps = none_where_unknown(relative_gaps(history))
+    gap = getattr(part, "gap_", None)
+    return {
+        "name": type(part).__name__,
+        "steps": len(history),
+        "lines": {k: v for k, v in lines.items() if any(x is not None for x in v)},
+        "gaps": gaps if any(gap is not None for gap in gaps) else [],
+        "gap": None if gap is None or not np.isfinite(gap) else float(gap),
+        "objective": float(part.objective_)
+        if np.isfinite(getattr(part, "objective_", np.nan))
+        else None,
+    }
+
+
+def none_where_unknown(values: Array) -> list[float | None]:
+    """Numbers as JSON can hold them."""
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
+    """The first two learned features of some training rows."""
+    try:
+        part, steps = find_part(model.estimator_, "kernel_", display="report")
+    except ValueError:
+        return None
+    if not hasattr(part, "transform"):
+        return None
+    n = rows.shape[0]
+    names, labels = ["all rows"], np.zeros(n, dtype=int)
+    if y is not None:
+        classes, labels = np.unique(y, return_inverse=True)
+        names = [str(label) for label in classes]
+    some = some_rows(labels, MOST_POINTS)
+    seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
+    F = np.asarray(part.transform(seen))[:, :2]
+    if not F.size or not np.isfinite(F).all():
+        return None
+    size = np.abs(F).max() or 1.0
+    return {
+        "points": [
+            [*(float(f"{v / size:.4g}") for v in f), int(labels[i]), int(i)]
+            for f, i in zip(F, some, strict=True)
+        ],
+        "names": names,
+        "dimensions": F.shape[1],
+        "scale": float(size),
+        "of": n,
+    }
+
+
+def describe_columns(frame: Any, model: TableModel) -> list[Facts]:
+    """One line for each column: kind, holes, values."""
+    left_out = dict.fromkeys(model.columns_.ids, "identifier, left out")
+    left_out |= dict.fromkeys(model.columns_.constants, "constant, left out")
+    left_out |= dict.fromkeys(model.columns_.dropped, "left out on request")
+    found = []
+    for name in list(frame.columns)[:MOST_COLUMNS]:
+        column = frame[name]
+        kind = model.columns_.kinds.get(name, left_out.get(name, ""))
+        found.append(
+            {
+                "name": name,
+                "kind": kind,
+                "missing": float(column.isna().mean()),
+                "distinct": int(column.nunique()),
+                "values": values_of(column, kind),
+                "warning": "predicts the target alone" if name in model.columns_.leaks else "",
+            }
+        )
+    return found
+
+
+def values_of(column: Any, kind: str) -> str:
+    """The range of numbers and dates, the most frequent levels; nothing of text and ids."""
+    filled = column.dropna()
+    if not len(filled):
+        return ""
+    if kind == "number":
+        low, middle, high = np.quantile(filled.to_numpy(dtype=float), [0, 0.5, 1])
+        return f"{low:.4g} to {high:.4g}, median {middle:.4g}"
+    if kind == "date":
+        return f"{filled.min()!s:.10} to {filled.max()!s:.10}"
+    if kind == "category":
+        counts = filled.astype(str).value_counts().head(3)
+        return ", ".join(f"{shorten(level, 24)} ({count})" for level, count in counts.items())
+    return ""
+
+
+def plan_of(model: TableModel) -> str:
+    """The plan of the fit in words; empty if there is none."""
+    try:
+        part, _ = find_part(model.estimator_, "plan_", display="report")
+    except ValueError:
+        return ""
+    return str(part.plan_)
+
+
+def versions() -> dict[str, str]:
+    """Of this package, Python and what they stand on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"kernel-learn": __version__, "Python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: Array) -> Facts:
+    """The facts with a judgement of rows that the model has never seen."""
+    known = {str(label): i for i, label in enumerate(model.classes_)}
+    labels = np.array([known.get(str(label), -1) for label in y])
+    inside = labels >= 0
+    frame, labels = frame.loc[inside], labels[inside]
+    seen = model.has_seen(frame)
+    if seen.all():
+        note = "The rows given as new are those the model was fitted to, and cannot judge it."
+        return {**facts, "warnings": [*facts["warnings"], note]}
+    frame, labels = frame.loc[~seen], labels[~seen]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            P = model.predict_proba(frame)
+        except AttributeError:
+            said = np.searchsorted(model.classes_, model.predict(frame))
+            P = np.eye(len(model.classes_))[said]
+    new = judge(P, labels, "new rows")
+    new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
+    old = facts.get("embedding")
+    if old:
+        part, steps = find_part(model.estimator_, "kernel_", display="report")
+        some = some_rows(labels, MOST_POINTS // 2)
+        F = np.asarray(part.transform(see(steps, model.encode(frame.iloc[some]))))[:, :2]
+        new["points"] = [
+            [*(float(f"{v / old['scale']:.4g}") for v in f), int(labels[i]), int(i)]
+            for f, i in zip(F, some, strict=True)
+        ]
+    return {**facts, "new_rows": new}

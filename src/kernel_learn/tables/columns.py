@@ -1,0 +1,267 @@
+"""What the columns of a table are, and which of them are suspicious.
+
+A column is a number, a category, a date or free text. Two kinds are left out: identifiers (every
+value is another one, or rows are counted) and constants. A column that alone predicts the target
+stays, with a warning: often it was filled in when the target was known.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel_learn.tables.reading import TableError, pandas
+
+Array = NDArray[Any]
+
+ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
+LEAST_ID_ROWS = 20  # fewer rows with all values different prove nothing
+TEXT_WORDS, TEXT_LETTERS = 4.0, 40.0  # mean words or letters of a cell of free text
+LEAST_DATE = 6  # letters of a date: "2021" is a number, "2021-3" may be one
+LOOKED_AT = 1000  # rows that show what a column of strings is
+# A numeric target with more values than this must have many rows for each of them.
+FEW_VALUES, ROWS_PER_VALUE, MOST_CLASSES = 30, 20, 1000
+LEAK_ACCURACY, LEAK_ROWS, LEAK_COLUMNS = 0.995, 2000, 60
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns that are used, by kind, and what is to be said of the others."""
+
+    kinds: dict[str, str]  # name: number, category, date or text
+    ids: list[str] = field(default_factory=list)
+    constants: list[str] = field(default_factory=list)
+    leaks: dict[str, float] = field(default_factory=dict)  # name: balanced accuracy alone
+    dropped: list[str] = field(default_factory=list)  # on request
+
+    @property
+    def used(self) -> list[str]:
+        return list(self.kinds)
+
+    def of(self, kind: str) -> list[str]:
+        return [name for name, own in self.kinds.items() if own == kind]
+
+    @property
+    def warnings(self) -> list[str]:
+        found = []
+        if self.ids:
+            found.append(f"{capital(named(self.ids))} looks like an identifier and is left out.")
+        if self.constants:
+            found.append(
+                f"{capital(named(self.constants))} is the same in every row and is left out."
+            )
+        found += [
+            f"{capital(named([name]))} alone predicts the target ({100 * accuracy:.1f} % balanced "
+            "accuracy). If it is filled in only when the target is known, leave it out with "
+            f"--drop {name!r}."
+            for name, accuracy in self.leaks.items()
+        ]
+        return found
+
+
+def named(columns: Sequence[str], most: int = 5) -> str:
+    """``column 'a'``, ``each of columns 'a', 'b' and 3 more``."""
+    shown = ", ".join(repr(name) for name in columns[:most])
+    more = f" and {len(columns) - most} more" if len(columns) > most else ""
+    return f"column {shown}" if len(columns) == 1 else f"each of the columns {shown}{more}"
+
+
+def capital(words: str) -> str:
+    """Words that begin a sentence."""
+    return words[0].upper() + words[1:]
+
+
+def look_at_columns(
+    frame: Any,
+    y: Array | None = None,
+    drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+) -> Columns:
+    """Kinds of all columns but those dropped; ``keep`` keeps what looks like an id."""
+    missing = [name for name in [*drop, *keep] if name not in frame.columns]
+    if missing:
+        raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
+    kinds: dict[str, str] = {}
+    ids, constants = [], []
+    for name in frame.columns:
+        if name in drop:
+            continue
+        column = frame[name]
+        if name in keep:
+            kinds[name] = kind_of(column)
+        elif is_constant(column):
+            constants.append(name)
+        elif is_id(column):
+            ids.append(name)
+        else:
+            kinds[name] = kind_of(column)
+    if not kinds:
+        raise TableError("No column is left to predict from.")
+    leaks = {} if y is None else find_leaks(frame, kinds, y)
+    return Columns(kinds, ids, constants, leaks, list(drop))
+
+
+def offer(frame: Any, most: int = 12) -> str:
+    """The columns that there are, for an error's sentence."""
+    names = [repr(name) for name in frame.columns[:most]]
+    more = f" and {len(frame.columns) - most} more" if len(frame.columns) > most else ""
+    return f"there are {', '.join(names)}{more}."
+
+
+def is_number(column: Any) -> bool:
+    """Whether a column holds numbers, not booleans."""
+    pd = pandas()
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(
+        column.dtype
+    )
+
+
+def is_sparse_column(column: Any) -> bool:
+    """Whether a column is stored sparsely."""
+    return isinstance(column.dtype, pandas().SparseDtype)
+
+
+def is_constant(column: Any) -> bool:
+    """Whether a column has one value, missing ones counted."""
+    return not is_sparse_column(column) and bool(column.nunique(dropna=False) <= 1)
+
+
+def is_id(column: Any) -> bool:
+    """All values different, and words without spaces, or integers that count or are named so."""
+    pd = pandas()
+    n = len(column)
+    if n < LEAST_ID_ROWS or is_sparse_column(column) or column.nunique(dropna=False) < n:
+        return False
+    if pd.api.types.is_integer_dtype(column.dtype):
+        values = np.sort(column.to_numpy())
+        return bool(ID_NAME.search(str(column.name))) or bool(np.all(np.diff(values) == 1))
+    if is_number(column) or pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return False
+    return kind_of(column) == "category"
+
+
+def kind_of(column: Any) -> str:
+    """``number``, ``category``, ``date`` or ``text``."""
+    pd = pandas()
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return "date"
+    if is_number(column):
+        return "number"
+    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column.dtype):
+        return "category"
+    filled = column.dropna()
+    words = filled.iloc[:LOOKED_AT].astype(str)
+    if not len(words):
+        return "category"
+    if is_date(words):
+        return "date"
+    several = words.str.split().str.len().mean() >= TEXT_WORDS
+    long = words.str.len().mean() >= TEXT_LETTERS
+    distinct = words.nunique() > max(5, 0.2 * len(words))
+    return "text" if (several or long) and distinct else "category"
+
+
+def is_date(words: Any) -> bool:
+    """Whether skrub finds one format in which all cells are dates."""
+    if words.str.len().min() < LEAST_DATE or not words.str.contains(r"\d", regex=True).all():
+        return False
+    skrub = load_skrub()
+    try:
+        skrub.ToDatetime().fit(words)
+    except ValueError:  # skrub rejects the column
+        return False
+    return True
+
+
+def load_skrub() -> Any:
+    """skrub, or an error that names the extra."""
+    try:
+        import skrub
+    except ImportError as error:
+        raise ImportError(
+            "Columns of several kinds need skrub: install kernel-learn[cli]."
+        ) from error
+    return skrub
+
+
+def check_target(column: Any) -> Array:
+    """Labels as strings or whole numbers, without rows; refuses what is not a few classes."""
+    name = column.name
+    filled = column.dropna()
+    values = filled.nunique()
+    if values < 2:
+        only = f"only {filled.iloc[0]!r}" if values else "nothing"
+        raise TableError(f"Target {name!r} holds {only}; there must be two classes or more.")
+    if is_number(column):
+        fractions = bool(np.any(filled.to_numpy(dtype=float) % 1))
+        many = values > FEW_VALUES and len(filled) < ROWS_PER_VALUE * values
+        if (fractions and values > 10) or many or values > MOST_CLASSES:
+            raise TableError(
+                f"Target {name!r} has {values} different numbers, and kernel-learn predicts "
+                "classes only; choose a column with a few values, or cut this one into ranges."
+            )
+        numbers = filled.to_numpy()
+        return numbers.astype(int) if not fractions else numbers.astype(float)
+    if values > MOST_CLASSES or values > 0.5 * len(filled):
+        raise TableError(
+            f"Target {name!r} has {values} different values in {len(filled)} rows; classes must "
+            "repeat."
+        )
+    return filled.astype(str).to_numpy(dtype=object).astype(str)
+
+
+def find_leaks(frame: Any, kinds: dict[str, str], y: Array) -> dict[str, float]:
+    """Columns of which a small tree alone predicts the target, rows left out, almost always."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.tree import DecisionTreeClassifier
+
+    classes, codes = np.unique(y, return_inverse=True)
+    counts = np.bincount(codes)
+    if len(y) < LEAST_ID_ROWS or np.sum(counts >= 2) < 2 or len(classes) > 50:
+        return {}
+    rows = np.random.default_rng(0).permutation(len(y))[:LEAK_ROWS]
+    codes = codes[rows]
+    found = {}
+    tree = DecisionTreeClassifier(max_leaf_nodes=4 * len(classes), random_state=0)
+    folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    for name in likely_leaks(frame, kinds, rows, codes):
+        values = as_codes(frame[name].iloc[rows], kinds[name])[:, None]
+        if tree.fit(values, codes).score(values, codes) < LEAK_ACCURACY:
+            continue
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # classes with a single row
+            scores = cross_val_score(tree, values, codes, cv=folds, scoring="balanced_accuracy")
+        if scores.mean() >= LEAK_ACCURACY:
+            found[name] = float(scores.mean())
+    return found
+
+
+def likely_leaks(frame: Any, kinds: dict[str, str], rows: Array, codes: Array) -> list[str]:
+    """All columns of a narrow table; of a wide one those whose class means differ most."""
+    names = [name for name, kind in kinds.items() if kind in ("number", "category")]
+    names = [name for name in names if not is_sparse_column(frame[name])]
+    if len(names) <= LEAK_COLUMNS:
+        return names
+    from sklearn.feature_selection import f_classif
+
+    values = np.column_stack([as_codes(frame[name].iloc[rows], kinds[name]) for name in names])
+    ranks = values.argsort(axis=0).argsort(axis=0)
+    with np.errstate(all="ignore"):
+        F = np.nan_to_num(f_classif(ranks, codes)[0], nan=0.0)
+    return [names[i] for i in np.argsort(-F, kind="stable")[:LEAK_COLUMNS]]
+
+
+def as_codes(column: Any, kind: str) -> Array:
+    """Numbers as they are, levels counted; missing cells far below."""
+    pd = pandas()
+    if kind == "number":
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        finite = values[np.isfinite(values)]
+        low = finite.min() - 1.0 if len(finite) else 0.0
+        return np.where(np.isfinite(values), values, low)
+    return np.asarray(pd.factorize(column)[0], dtype=float)

@@ -1,0 +1,251 @@
+"""Methods on the same splits of a table, with intervals that allow for overlapping training rows.
+
+Of r times k-fold cross-validation with J = r k errors e_j the mean has the corrected variance
+
+    (1 / J + 1 / (k - 1)) var(e),
+
+1 / (k - 1) being test rows over training rows (Nadeau and Bengio 2003): training sets overlap, and
+var(e) / J alone would give intervals that are far too narrow. Student's t with J - 1 degrees.
+"""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from kernel_learn.inspection.reading import some_rows
+from kernel_learn.tables.columns import Columns
+from kernel_learn.tables.methods import AUTO, make_model
+from kernel_learn.tables.reading import TableError
+
+Array = NDArray[Any]
+FLOOR = 1e-15  # of a probability, for its logarithm
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method over all splits."""
+
+    method: str
+    accuracies: Array  # (n_splits,)
+    log_losses: Array  # (n_splits,), nan without probabilities
+    seconds: Array  # (n_splits,) CPU seconds of a fit and its predictions
+    share: float  # test rows over training rows
+    failure: str = ""
+
+    @property
+    def accuracy(self) -> float:
+        return float(np.mean(self.accuracies))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return corrected_interval(self.accuracies, self.share)
+
+    @property
+    def log_loss(self) -> float:
+        return float(np.mean(self.log_losses))
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Scores by falling accuracy (then log loss); failures last."""
+
+    scores: list[Score]
+    n_rows: int
+    n_folds: int
+    n_repeats: int
+    grouped: bool
+    left_out: list[str] = field(default_factory=list)  # classes with too few rows
+
+    def rows(self) -> list[dict[str, Any]]:
+        """What tables and JSON show."""
+        best = self.scores[0]
+        found = []
+        for score in self.scores:
+            low, high = score.interval
+            row: dict[str, Any] = {
+                "method": score.method,
+                "accuracy": score.accuracy,
+                "low": max(low, 0.0),
+                "high": min(high, 1.0),
+                "log_loss": None if np.isnan(score.log_loss) else score.log_loss,
+                "seconds": float(np.mean(score.seconds)),
+            }
+            if not score.failure:
+                difference = score.accuracies - best.accuracies
+                row["difference"] = [
+                    float(difference.mean()),
+                    *corrected_interval(difference, score.share),
+                ]
+            row["failure"] = score.failure or None
+            found.append({key: none_if_nan(value) for key, value in row.items()})
+        return found
+
+
+def none_if_nan(value: Any) -> Any:
+    """nan as JSON can hold it."""
+    return None if isinstance(value, float) and np.isnan(value) else value
+
+
+def corrected_interval(values: Array, share: float, level: float = 0.95) -> tuple[float, float]:
+    """Mean plus and minus Student's t times the corrected standard error."""
+    J = len(values)
+    mean = float(np.mean(values))
+    if J < 2 or np.isnan(mean):
+        return np.nan, np.nan
+    error = float(np.sqrt((1 / J + share) * np.var(values, ddof=1)))
+    reach = float(stats.t.ppf(0.5 + level / 2, J - 1)) * error
+    return mean - reach, mean + reach
+
+
+def make_splits(
+    y: Array, groups: Array | None, folds: int, repeats: int, seed: int
+) -> list[tuple[Array, Array]]:
+    """Training and test rows of repeated stratified folds; groups are never torn apart."""
+    found: list[tuple[Array, Array]] = []
+    for i in range(repeats):
+        if groups is None:
+            parts = StratifiedKFold(folds, shuffle=True, random_state=seed + i)
+            found += list(parts.split(y, y))
+        else:
+            grouped = StratifiedGroupKFold(folds, shuffle=True, random_state=seed + i)
+            found += list(grouped.split(y, y, groups))
+    return found
+
+
+def compare(
+    frame: Any,
+    y: Array,
+    columns: Columns,
+    methods: Sequence[str],
+    *,
+    groups: Array | None = None,
+    folds: int = 5,
+    repeats: int = 2,
+    most_rows: int = 5000,
+    seed: int = 0,
+    settings: Sequence[str] = (),
+    memory: Any = None,
+    step: Callable[[str, int], None] = lambda method, split: None,
+) -> Leaderboard:
+    """Every method on the same splits. ``step`` is called before each fit.
+
+    ``settings`` are for KernelClassifier. Classes with fewer rows than folds are left out.
+    """
+    rows = some_rows(y, most_rows, seed)
+    classes, counts = np.unique(y[rows], return_counts=True)
+    rare = classes[counts < folds]
+    rows = rows[~np.isin(y[rows], rare)]
+    if len(classes) - len(rare) < 2:
+        raise TableError(
+            f"Fewer than two classes have {folds} rows or more, and {folds} parts are compared; "
+            "give more rows, or --folds 2."
+        )
+    frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
+    groups = None if groups is None else groups[rows]
+    if groups is not None and len(np.unique(groups)) < folds:
+        raise TableError(
+            f"There are {len(np.unique(groups))} groups, and {folds} parts are compared; "
+            "choose fewer with --folds."
+        )
+    splits = make_splits(y, groups, folds, repeats, seed)
+    if groups is not None:
+        splits = [(train, test) for train, test in splits if len(test)]
+    scores = []
+    for method in methods:
+        own = settings if method == AUTO else ()
+        model = make_model(method, "target", seed, own, memory)
+        scores.append(_score(method, model, frame, y, groups, columns, splits, folds, step))
+    scores.sort(key=lambda s: (bool(s.failure), -s.accuracy, np.nan_to_num(s.log_loss, nan=np.inf)))
+    return Leaderboard(
+        scores, len(rows), folds, repeats, groups is not None, [str(name) for name in rare]
+    )
+
+
+def _score(
+    method: str,
+    model: Any,
+    frame: Any,
+    y: Array,
+    groups: Array | None,
+    columns: Columns,
+    splits: Sequence[tuple[Array, Array]],
+    folds: int,
+    step: Callable[[str, int], None],
+) -> Score:
+    """A method that fails on a split is shown with its reason, and the others go on."""
+    found = []
+    try:
+        for i, (train, test) in enumerate(splits):
+            step(method, i)
+            found.append(_one_split(model, frame, y, groups, columns, train, test))
+    except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+        nothing = np.full(len(splits), np.nan)
+        return Score(method, nothing, nothing, nothing, 1 / (folds - 1), reason)
+    accuracies, losses, seconds = np.array(found).T
+    return Score(method, accuracies, losses, seconds, 1 / (folds - 1))
+
+
+def _one_split(
+    model: Any,
+    frame: Any,
+    y: Array,
+    groups: Array | None,
+    columns: Columns,
+    train: Array,
+    test: Array,
+) -> tuple[float, float, float]:
+    start = time.process_time()
+    inside = None if groups is None else groups[train]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of every fit of every method: not the user's concern
+        model.fit(frame.iloc[train], y[train], inside, columns=columns)
+        try:
+            proba = model.predict_proba(frame.iloc[test])
+            said = model.classes_[proba.argmax(axis=1)]
+        except AttributeError:
+            proba, said = None, model.predict(frame.iloc[test])
+    seconds = time.process_time() - start
+    accuracy = float(np.mean(said == y[test]))
+    return accuracy, log_loss(proba, model.classes_, y[test]), seconds
+
+
+def log_loss(proba: Array | None, classes: Array, y: Array) -> float:
+    """Mean -log of the probability of the true class; nan without probabilities."""
+    if proba is None:
+        return np.nan
+    place = np.searchsorted(classes, y)
+    known = (place < len(classes)) & (classes[np.minimum(place, len(classes) - 1)] == y)
+    p = np.where(known, proba[np.arange(len(y)), np.minimum(place, len(classes) - 1)], 0.0)
+    return float(-np.mean(np.log(np.maximum(p, FLOOR))))
+
+
+def held_out_probabilities(
+    model: Any, frame: Any, y: Array, columns: Columns, groups: Array | None, seed: int = 0
+) -> Iterator[tuple[Array, Array]]:
+    """(rows, probabilities or one-hot predictions) of five parts, each by a fit without it."""
+    from sklearn.base import clone
+
+    counts = np.unique(y, return_counts=True)[1]
+    folds = int(max(2, min(5, counts.max())))
+    classes = np.unique(y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for train, test in make_splits(y, groups, folds, 1, seed):
+            inside = None if groups is None else groups[train]
+            part = clone(model).fit(frame.iloc[train], y[train], inside, columns=columns)
+            P = np.zeros((len(test), len(classes)))
+            known = np.searchsorted(classes, part.classes_)
+            try:
+                P[:, known] = part.predict_proba(frame.iloc[test])
+            except AttributeError:
+                said = np.searchsorted(classes, part.predict(frame.iloc[test]))
+                P[np.arange(len(test)), said] = 1.0
+            yield test, P

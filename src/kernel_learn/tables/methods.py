@@ -1,0 +1,171 @@
+"""Methods by name: ours, and those of others they are compared with."""
+
+import ast
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading import TableError
+
+AUTO = "KernelClassifier"
+CLASSIFIERS = (
+    "KernelClassifier",
+    "KernelDiscriminant",
+    "SubspaceSVC",
+    "MultiKernelSVC",
+    "ExpansionSVC",
+    "KernelPLS",
+)
+# These give features; the five nearest neighbours in them decide.
+TRANSFORMERS = (
+    "HSICSubspace",
+    "AlignmentSubspace",
+    "KernelOrthogonalCentroid",
+    "KernelDiscriminantQR",
+    "InductiveKernel",
+    "KernelLMNN",
+    "KernelMCML",
+    "KernelMMC",
+    "KernelNCA",
+    "KernelRCA",
+)
+SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relative to "scale"
+
+
+def tuned_svc(seed: int) -> Any:
+    """A support vector machine tuned by cross-validation."""
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+    from sklearn.svm import SVC
+
+    grid = {"svc__C": SVC_GRID["C"], "svc__gamma": SVC_GRID["gamma"]}
+    return GridSearchCV(make_pipeline(FunctionTransformer(shrink), SVC()), grid, cv=3)
+
+
+def shrink(X: Any) -> Any:
+    """Rows over sqrt(number of columns), so that gamma = 1 is scikit-learn's "scale"."""
+    return X / np.sqrt(X.shape[1])
+
+
+def logistic(seed: int) -> Any:
+    """Logistic regression tuned by cross-validation."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GridSearchCV
+
+    return GridSearchCV(
+        LogisticRegression(max_iter=5000),
+        {"C": [0.01, 0.1, 1.0, 10.0]},
+        scoring="neg_log_loss",
+        cv=3,
+    )
+
+
+def boosting(seed: int) -> Any:
+    """scikit-learn's gradient boosting."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(random_state=seed)
+
+
+def lightgbm(seed: int) -> Any:
+    """LightGBM as it comes."""
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=seed, verbose=-1)
+
+
+def catboost(seed: int) -> Any:
+    """CatBoost as it comes."""
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(random_seed=seed, verbose=False, allow_writing_files=False)
+
+
+def majority(seed: int) -> Any:
+    """The shares of the classes, whatever the row."""
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="prior")
+
+
+OTHERS: dict[str, Callable[[int], Any]] = {
+    "SVC, tuned": tuned_svc,
+    "logistic regression": logistic,
+    "gradient boosting": boosting,
+    "LightGBM": lightgbm,
+    "CatBoost": catboost,
+    "majority class": majority,
+}
+EXTRAS = {"LightGBM": "lightgbm", "CatBoost": "catboost"}
+
+
+def compared(named: Sequence[str] = ()) -> list[str]:
+    """What a comparison runs: ours, those named, the others that are installed."""
+    others = [name for name in OTHERS if name not in EXTRAS or find_spec(EXTRAS[name])]
+    return list(dict.fromkeys([AUTO, *(check_method(name) for name in named), *others]))
+
+
+def check_method(name: str) -> str:
+    """The method's own spelling."""
+    known = [*CLASSIFIERS, *TRANSFORMERS, *OTHERS]
+    spelt = {known_name.lower(): known_name for known_name in known} | {"auto": AUTO}
+    if name.lower() not in spelt:
+        raise TableError(f"{name!r} is not a method; choose one of {', '.join(known)}.")
+    return spelt[name.lower()]
+
+
+def make_model(
+    name: str, target: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
+) -> TableModel:
+    """The unfitted model of a method; settings are words such as ``quality=fast``."""
+    name = check_method(name)
+    if name in OTHERS:
+        return TableModel(OTHERS[name](seed), encoding="full", target=target)
+    estimator = make_estimator(name, seed, settings, memory)
+    if name in TRANSFORMERS:
+        from sklearn.neighbors import KNeighborsClassifier
+        from sklearn.pipeline import make_pipeline
+
+        estimator = make_pipeline(estimator, KNeighborsClassifier(5, algorithm="brute"))
+    encoding = "light" if name == AUTO else "full"
+    return TableModel(estimator, encoding=encoding, target=target)
+
+
+def make_estimator(
+    name: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
+) -> Any:
+    """One of our estimators by name, with its settings."""
+    chosen = getattr(import_module("kernel_learn.estimators"), name)()
+    known = chosen.get_params(deep=False)
+    given = starting_point(name)
+    if "random_state" in known:
+        given["random_state"] = seed
+    if memory is not None and "memory_budget" in known:
+        given["memory_budget"] = memory
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or key not in known:
+            raise TableError(
+                f"--set {setting!r}: write name=value; {name} has {', '.join(sorted(known))}."
+            )
+        try:
+            given[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            given[key] = value
+    return chosen.set_params(**given)
+
+
+def starting_point(name: str) -> dict[str, Any]:
+    """Where a method's defaults need a choice of the user, a choice that suits most tables."""
+    if name == "HSICSubspace":
+        return {"uncorrelated": True, "reg": "loo"}
+    if name == "MultiKernelSVC":
+        from kernel_learn.kernels import gaussian_bank
+
+        return {"kernel": gaussian_bank(7, relative=True)}
+    return {}

@@ -1,0 +1,272 @@
+"""A model of a table: columns by name, their encoders, and an estimator behind them."""
+
+from collections.abc import Callable
+from hashlib import blake2b
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.tables.columns import (
+    Columns,
+    is_number,
+    is_sparse_column,
+    load_skrub,
+    look_at_columns,
+    named,
+)
+from kernel_learn.tables.reading import TableError, pandas
+
+Array = NDArray[Any]
+
+ENCODINGS = ("light", "full")
+TEXT_FEATURES = 30  # columns that a column of free text becomes
+
+
+def estimator_has(method: str) -> Callable[[Any], bool]:
+    """Whether the estimator behind has a method, fitted or not."""
+    return lambda model: hasattr(getattr(model, "estimator_", model.estimator), method)
+
+
+class TableModel(ClassifierMixin, BaseEstimator):
+    """An estimator that takes tables as they come from files and finds its columns by name.
+
+    Parameters
+    ----------
+    estimator : classifier or transformer
+        Fitted behind the encoders.
+    encoding : {"light", "full"}
+        "light": dates and free text become numbers, everything else passes through with its
+        name (for ``KernelClassifier``). "full": all columns become scaled numbers without holes.
+    target : str
+        The name of the column of labels; for the record.
+
+    Attributes
+    ----------
+    columns_ : Columns
+        What is used and what was left out.
+    encoder_ : Pipeline, or None where there is nothing to encode
+    estimator_ : the fitted estimator
+    classes_ : ndarray, of a classifier
+    labels_ : ndarray of shape (n_samples,)
+        Positions in ``classes_`` of the training rows, of a classifier.
+    row_keys_ : ndarray of int
+        Hashes of the training rows: a report does not count them as new.
+    facts_ : str
+        What a report of this model says, as JSON; set by whoever writes one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from kernel_learn import KernelClassifier
+    >>> from kernel_learn.tables import TableModel
+    >>> frame, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = TableModel(KernelClassifier(quality="fast")).fit(frame[::2], y[::2])
+    >>> shuffled = frame[frame.columns[::-1]]
+    >>> model.score(shuffled[1::2], y[1::2]) > 0.9
+    True
+    """
+
+    def __init__(self, estimator: Any, *, encoding: str = "light", target: str = "target") -> None:
+        self.estimator = estimator
+        self.encoding = encoding
+        self.target = target
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        groups: Any = None,
+        *,
+        columns: Columns | None = None,
+        constraints: Any = None,
+    ) -> Self:
+        """Learn columns, encoders and the estimator.
+
+        Parameters
+        ----------
+        X : pandas frame
+        y : array-like of shape (n_samples,), optional
+            Class labels.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group are left out together, by estimators that leave rows out.
+        columns : Columns, optional
+            What the columns are, if somebody has looked already.
+        constraints : Constraints, optional
+            For ``InductiveKernel``, instead of labels.
+        """
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
+        self.columns_ = look_at_columns(X, y) if columns is None else columns
+        self.date_formats_ = find_date_formats(X, self.columns_.of("date"))
+        self.is_sparse_ = any(is_sparse_column(X[name]) for name in self.columns_.used)
+        rows = self._cast(X)
+        self.row_keys_ = np.unique(row_keys(rows))
+        self.encoder_ = None if self.is_sparse_ else make_encoder(self.columns_, self.encoding)
+        if self.encoder_ is not None:
+            rows = self.encoder_.fit_transform(rows)
+        estimator = clone(self.estimator)
+        if constraints is not None:
+            self.estimator_ = estimator.fit(rows, constraints=constraints)
+        elif groups is not None and takes_groups(estimator):
+            self.estimator_ = estimator.fit(rows, y, groups=groups)
+        else:
+            self.estimator_ = estimator.fit(rows, y)
+        self.feature_names_in_ = np.array(self.columns_.used, dtype=object)
+        self.n_features_in_ = len(self.columns_.used)
+        if hasattr(self.estimator_, "classes_") and y is not None:
+            self.classes_ = self.estimator_.classes_
+            self.labels_ = np.searchsorted(self.classes_, np.asarray(y))
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Class labels, (n_samples,)."""
+        return np.asarray(self.estimator_.predict(self.encode(X)))
+
+    @available_if(estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of ``classes_``, (n_samples, n_classes)."""
+        return np.asarray(self.estimator_.predict_proba(self.encode(X)))
+
+    @available_if(estimator_has("transform"))
+    def transform(self, X: Any) -> Array:
+        """Learned features, (n_samples, n_components)."""
+        return np.asarray(self.estimator_.transform(self.encode(X)))
+
+    def encode(self, X: Any) -> Any:
+        """The rows as the estimator sees them: its columns by name, in its order."""
+        check_is_fitted(self)
+        rows = self._cast(X)
+        return rows if self.encoder_ is None else self.encoder_.transform(rows)
+
+    def has_seen(self, X: Any) -> Array:
+        """Which rows the model was fitted to, (n_samples,) booleans."""
+        return np.isin(row_keys(self._cast(X)), self.row_keys_)
+
+    def missing_columns(self, X: Any) -> list[str]:
+        return [name for name in self.columns_.used if name not in X.columns]
+
+    def extra_columns(self, X: Any) -> list[str]:
+        known = {*self.columns_.used, self.target, *self.columns_.ids}
+        known |= {*self.columns_.constants, *self.columns_.dropped}
+        return [str(name) for name in X.columns if name not in known]
+
+    def _cast(self, X: Any) -> Any:
+        """Our columns in our order and of our kinds."""
+        if self.is_sparse_:
+            return sparse_rows(X, self.columns_.used)
+        if missing := self.missing_columns(X):
+            raise TableError(
+                f"The table lacks {named(missing)}, which the model was fitted with; add it, with "
+                "empty cells if it is not known."
+            )
+        pd = pandas()
+        cast = {
+            name: CASTS[kind](X[name], self.date_formats_.get(name))
+            for name, kind in self.columns_.kinds.items()
+        }
+        return pd.DataFrame(cast, index=X.index)
+
+
+def row_keys(rows: Any) -> Array:
+    """A number for each row, by its cells."""
+    if not hasattr(rows, "columns"):
+        keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
+        return np.array(keys, dtype=np.uint64)
+    return np.asarray(pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
+
+
+def hash_bytes(text: bytes) -> int:
+    """A hash that is the same in every process."""
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def takes_groups(estimator: Any) -> bool:
+    """Whether an estimator leaves out groups of rows."""
+    from inspect import signature
+
+    return "groups" in signature(estimator.fit).parameters
+
+
+def sparse_rows(X: Any, names: list[str]) -> Any:
+    """Columns of a wide sparse table as a CSR matrix; what a file does not name is zero."""
+    import scipy.sparse as sp
+
+    present = [name for name in names if name in X.columns]
+    held = sp.csr_matrix(X[present].sparse.to_coo()) if len(present) else None
+    place = {name: i for i, name in enumerate(names)}
+    shape = (len(X), len(names))
+    if held is None:
+        return sp.csr_matrix(shape)
+    coo = held.tocoo()
+    columns = np.array([place[name] for name in present])[coo.col]
+    return sp.csr_matrix((coo.data.astype(float), (coo.row, columns)), shape=shape)
+
+
+def as_number(column: Any, _: Any) -> Any:
+    """A column as floats; refuses what is no number."""
+    pd = pandas()
+    try:
+        return pd.to_numeric(column).astype(float)
+    except (ValueError, TypeError):
+        bad = column[pd.to_numeric(column, errors="coerce").isna() & column.notna()]
+        raise TableError(
+            f"Column {column.name!r} holds {str(bad.iloc[0])!r} in row {bad.index[0]}, and it held "
+            "numbers when the model was fitted."
+        ) from None
+
+
+def as_word(column: Any, _: Any) -> Any:
+    """Levels as strings: 1, 1.0 and "1" are one level, however a file writes it."""
+    if is_number(column):
+        numbers = column.astype(float)
+        if bool((numbers.dropna() % 1 == 0).all()):
+            column = numbers.astype("Int64")
+    return column.astype(object).map(str, na_action="ignore").astype(object)
+
+
+def as_date(column: Any, date_format: str | None) -> Any:
+    """A column as dates, in UTC where it has time zones."""
+    pd = pandas()
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        dates = column
+    else:
+        dates = pd.to_datetime(column, format=date_format, errors="coerce")
+    return dates.dt.tz_convert("UTC").dt.tz_localize(None) if dates.dt.tz is not None else dates
+
+
+CASTS = {"number": as_number, "category": as_word, "text": as_word, "date": as_date}
+
+
+def find_date_formats(frame: Any, dates: list[str]) -> dict[str, str]:
+    """The format of each column of dates that is written in words."""
+    pd, found = pandas(), {}
+    for name in dates:
+        if not pd.api.types.is_datetime64_any_dtype(frame[name].dtype):
+            found[name] = load_skrub().ToDatetime().fit(frame[name].dropna().astype(str)).format_
+    return found
+
+
+def make_encoder(columns: Columns, encoding: str) -> Any:
+    """skrub's encoders for the columns that need them; None if none does."""
+    dates, texts = columns.of("date"), columns.of("text")
+    if encoding == "light" and not (dates or texts):
+        return None
+    skrub = load_skrub()
+    text = skrub.StringEncoder(n_components=TEXT_FEATURES, random_state=0)
+    if encoding == "light":
+        steps = [skrub.ApplyToCols(skrub.DatetimeEncoder(), cols=dates)] if dates else []
+        steps += [skrub.ApplyToCols(text, cols=texts)] if texts else []
+        return make_pipeline(*steps)
+    levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
+    return make_pipeline(
+        skrub.TableVectorizer(low_cardinality=levels, high_cardinality=text),
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
+    )

@@ -1,0 +1,96 @@
+"""Files that are whole or not there, and tables to files."""
+
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from kernel_learn.tables.reading import TableError, pandas
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """A place to write to that becomes ``path`` at the end, or vanishes."""
+    path = Path(path)
+    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    try:
+        yield part
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check_output(path: str | None, *suffixes: str) -> None:
+    """Refuse, before any work, what could not be written at its end."""
+    if path is None or path == "-":
+        return
+    file = Path(path)
+    if suffixes and file.suffix.lower() not in suffixes:
+        raise TableError(f"{path!r}: the name must end in {' or '.join(suffixes)}.")
+    if file.is_dir():
+        raise TableError(f"{path!r} is a folder; give the name of a file.")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TableError(f"The folder of {path!r} cannot be made: {error.strerror}.") from error
+    if not os.access(file.parent, os.W_OK):
+        raise TableError(f"{path!r} cannot be written: its folder is not writable.")
+
+
+def write_table(blocks: Iterator[Any], path: str) -> int:
+    """Blocks of a table to a file by its suffix, or as CSV to ``-``; how many rows."""
+    if path == "-":
+        return _write_text(blocks, sys.stdout, ".csv")
+    suffix = Path(path).suffix.lower()
+    with whole_file(path) as part:
+        if suffix == ".parquet":
+            return _write_parquet(blocks, part)
+        with part.open("w", encoding="utf-8", newline="") as file:
+            return _write_text(blocks, file, suffix)
+
+
+def _write_text(blocks: Iterator[Any], file: Any, suffix: str) -> int:
+    rows = 0
+    for block in blocks:
+        if suffix == ".jsonl":
+            text = block.to_json(orient="records", lines=True, force_ascii=False)
+            file.write(text if text.endswith("\n") else text + "\n")
+        else:
+            out = io.StringIO()
+            sep = "\t" if suffix == ".tsv" else ","
+            look = {"sep": sep, "lineterminator": "\n", "float_format": "%.10g"}
+            block.to_csv(out, index=False, header=rows == 0, **look)
+            file.write(out.getvalue())
+        rows += len(block)
+    return rows
+
+
+def _write_parquet(blocks: Iterator[Any], path: Path) -> int:
+    pandas()
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetWriter
+
+    rows, writer = 0, None
+    try:
+        for block in blocks:
+            table = pa.Table.from_pandas(block, preserve_index=False)
+            if writer is None:
+                writer = ParquetWriter(path, table.schema)
+            writer.write_table(table.cast(writer.schema))
+            rows += len(block)
+    finally:
+        if writer is not None:
+            writer.close()
+    return rows
+
+
+def write_json(value: Any, path: Path) -> None:
+    """Write JSON; a file that was there stays until this one is whole."""
+    with whole_file(path) as part:
+        part.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,389 @@
+"""The command line as a user types it: answers, errors, files."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("skrub")
+pytest.importorskip("skops")
+pytest.importorskip("jinja2")
+testing = pytest.importorskip("typer.testing")
+
+import kernel_learn as kl  # noqa: E402
+from kernel_learn.cli.app import EXAMPLES, app  # noqa: E402
+from kernel_learn.cli.session import CODES  # noqa: E402
+
+FAST = ["--set", "quality=fast", "--set", "max_members=3"]
+
+
+def run(*words, code=0, stdin=None):
+    """Standard output and standard error of a command in this process."""
+    done = testing.CliRunner().invoke(app, [str(word) for word in words], input=stdin)
+    assert done.exit_code == code, done.output + repr(done.exception)
+    assert "Traceback" not in done.output
+    return done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Example tables, and a model of wine and one of patients."""
+    folder = tmp_path_factory.mktemp("try")
+    for name in ("wine", "patients"):
+        run("example", folder / f"{name}.csv")
+    run("fit", folder / "wine.csv", "-t", "cultivar", "-o", folder / "wine.skops", *FAST)
+    run("fit", folder / "patients.csv", "-t", "diagnosis", "-o", folder / "patients.skops", *FAST)
+    return folder
+
+
+def test_fit_says_what_it_found(folder):
+    out, err = run(
+        "fit", folder / "patients.csv", "-t", "diagnosis", "-o", folder / "p.skops", *FAST, "--json"
+    )
+    found = json.loads(out)
+    assert found["rows"] == 400 and found["classes"] == ["disease", "healthy"]
+    assert 0.7 < found["accuracy"] < 0.9 and found["naive_accuracy"] == pytest.approx(0.61, abs=0.1)
+    low, high = found["accuracy_interval"]
+    assert low < found["accuracy"] < high
+    assert found["p_value"] < 0.01
+    (warning,) = found["warnings"]
+    assert "'patient_id' looks like an identifier" in warning and warning in err
+    model = kl.load(folder / "p.skops")
+    kinds = model.columns_.kinds
+    assert kinds == {
+        "admitted": "date",
+        "age": "number",
+        "smoker": "category",
+        "marker": "number",
+        "ward": "category",
+        "note": "text",
+    }
+
+
+def test_predict_by_name_with_ids_and_probabilities(folder):
+    table = pd.read_csv(folder / "patients.csv")
+    new = table[table.columns[::-1]].drop(columns="diagnosis").assign(extra=1, smoker="sometimes")
+    new.to_csv(folder / "new.csv", index=False)
+    out, err = run(
+        "predict", folder / "patients.skops", folder / "new.csv", "-o", folder / "p.csv", "--proba"
+    )
+    assert "400 rows written" in out and "'extra' is not known to the model" in err
+    found = pd.read_csv(folder / "p.csv")
+    assert list(found.columns) == ["patient_id", "prediction", "p(disease)", "p(healthy)"]
+    assert found["patient_id"].tolist() == table["patient_id"].tolist()
+    np.testing.assert_allclose(found["p(disease)"] + found["p(healthy)"], 1)
+    model = kl.load(folder / "patients.skops")
+    np.testing.assert_array_equal(found["prediction"], model.predict(new))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
+def test_predictions_in_every_format(folder, suffix):
+    run("predict", folder / "wine.skops", folder / "wine.csv", "-o", folder / f"out{suffix}")
+    readers = {
+        ".csv": pd.read_csv,
+        ".tsv": lambda name: pd.read_csv(name, sep="\t"),
+        ".parquet": pd.read_parquet,
+        ".jsonl": lambda name: pd.read_json(name, lines=True),
+    }
+    found = readers[suffix](folder / f"out{suffix}")
+    truth = pd.read_csv(folder / "wine.csv")["cultivar"]
+    assert np.mean(found["prediction"].to_numpy() == truth.to_numpy()) > 0.95
+
+
+def test_a_stream_gives_the_same_predictions(folder, monkeypatch):
+    text = (folder / "wine.csv").read_text()
+    out, _ = run("predict", folder / "wine.skops", "-", stdin=text)
+    lines = out.splitlines()
+    assert lines[0] == "prediction" and len(lines) == 179
+    monkeypatch.setattr("kernel_learn.tables.reading.read_blocks.__defaults__", (None, 7))
+    again, _ = run("predict", folder / "wine.skops", "-", stdin=text)
+    assert again == out
+
+
+def test_fit_from_standard_input(folder):
+    text = (folder / "wine.csv").read_text()
+    run("fit", "-", "-t", "cultivar", "-o", folder / "stdin.skops", *FAST, stdin=text)
+    assert kl.load(folder / "stdin.skops").labels_.shape == (178,)
+
+
+def test_compare_prints_a_leaderboard_and_keeps_a_model(folder):
+    out, _ = run(
+        "compare",
+        folder / "wine.csv",
+        "-t",
+        "cultivar",
+        "--folds",
+        3,
+        "--repeats",
+        1,
+        "-m",
+        "HSICSubspace",
+        "--report",
+        folder / "c.html",
+        "-o",
+        folder / "c.skops",
+        *FAST,
+    )
+    names = ("KernelClassifier", "HSICSubspace", "SVC, tuned", "logistic", "majority class")
+    assert all(name in out for name in names)
+    page = (folder / "c.html").read_text()
+    assert "Beside other methods" in page and "HSICSubspace" in page
+    assert (folder / "c.skops").exists()
+
+
+def test_compare_as_json_with_groups(folder):
+    table = pd.read_csv(folder / "wine.csv").assign(batch=lambda t: [i // 5 for i in range(len(t))])
+    table.to_csv(folder / "grouped.csv", index=False)
+    out, _ = run(
+        "compare", folder / "grouped.csv", "-t", "cultivar", "--group", "batch", "--folds", 2,
+        "--repeats", 1, "--json", *FAST,
+    )  # fmt: skip
+    board = json.loads(out)["leaderboard"]
+    assert board["grouped"] and board["rows"][0]["accuracy"] > 0.9
+    assert {row["method"] for row in board["rows"]} >= {"KernelClassifier", "majority class"}
+
+
+def test_groups_change_what_is_held_out(folder):
+    frame = pd.read_csv(folder / "patients.csv").assign(who=np.arange(400) // 8)
+    frame.to_csv(folder / "repeated.csv", index=False)
+    out, _ = run(
+        "fit", folder / "repeated.csv", "-t", "diagnosis", "--group", "who", "-o",
+        folder / "g.skops", "--json", *FAST,
+    )  # fmt: skip
+    assert json.loads(out)["p_value"] is None
+    assert "who" not in kl.load(folder / "g.skops").columns_.used
+
+
+def test_report_of_the_model_and_of_new_rows(folder):
+    table = pd.read_csv(folder / "wine.csv")
+    table[::2].to_csv(folder / "old.csv", index=False)
+    table[1::2].to_csv(folder / "fresh.csv", index=False)
+    run("fit", folder / "old.csv", "-t", "cultivar", "-o", folder / "old.skops", *FAST)
+    run("report", folder / "old.skops", "-o", folder / "r.html")
+    assert "each predicted by a model that had not seen it" in (folder / "r.html").read_text()
+    out, _ = run(
+        "report", folder / "old.skops", folder / "fresh.csv", "-o", folder / "n.html", "--json"
+    )
+    assert json.loads(out)["accuracy"] > 0.9
+    assert "89 rows that the model had never seen" in (folder / "n.html").read_text()
+    _, err = run("report", folder / "old.skops", folder / "old.csv", "-o", folder / "s.html")
+    assert "cannot judge it" in err
+    out, err = run("report", folder / "old.skops", folder / "wine.csv", "-o", folder / "s.html")
+    assert "89 of the rows were in the training table" in err
+
+
+def test_inspect(folder):
+    out, _ = run("inspect", folder / "patients.skops")
+    assert "Predicts diagnosis: disease, healthy" in out and "Dates: admitted" in out
+    assert "training rows" in out and "Left out: patient_id" in out
+    found = json.loads(run("inspect", folder / "patients.skops", "--json")[0])
+    assert found["columns"]["note"] == "text" and found["rows"] == 400
+
+
+def test_learn_kernel_from_labels_and_transform(folder):
+    run("learn-kernel", folder / "wine.csv", "-t", "cultivar", "-o", folder / "k.skops",
+        "--components", 2, "--report", folder / "k.html")  # fmt: skip
+    run("transform", folder / "k.skops", folder / "wine.csv", "-o", folder / "f.csv")
+    features = pd.read_csv(folder / "f.csv")
+    model = kl.load(folder / "k.skops")
+    np.testing.assert_allclose(
+        features.to_numpy(), model.transform(pd.read_csv(folder / "wine.csv")), rtol=1e-6
+    )
+    _, err = run("predict", folder / "k.skops", folder / "wine.csv", code=3)
+    assert "use kernel-learn transform" in err
+    assert "A kernel learned by HSICSubspace" in (folder / "k.html").read_text()
+
+
+def test_learn_kernel_from_pairs(folder):
+    table = pd.read_csv(folder / "wine.csv")
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 178, (2, 100))
+    labels = table["cultivar"].to_numpy()
+    pairs = pd.DataFrame({"a": a, "b": b, "same": (labels[a] == labels[b]).astype(int)})[a != b]
+    pairs.to_csv(folder / "pairs.csv", index=False)
+    rows = table.drop(columns="cultivar")
+    rows.to_csv(folder / "rows.csv", index=False)
+    run(
+        "learn-kernel",
+        folder / "rows.csv",
+        "--pairs",
+        folder / "pairs.csv",
+        "-o",
+        folder / "i.skops",
+    )
+    F = kl.load(folder / "i.skops").transform(rows)
+    K = F @ F.T
+    distance = np.diag(K)[:, None] + np.diag(K) - 2 * K
+    same = labels[:, None] == labels
+    assert distance[same].mean() < 0.5 * distance[~same].mean()
+    _, err = run("learn-kernel", folder / "rows.csv", "-o", folder / "i.skops", code=3)
+    assert "--target" in err and "--pairs" in err
+
+
+def test_reproduce_lists_its_tables(folder, monkeypatch):
+    assert "ye2007-table1" in run("reproduce", "--list")[0].split()
+    monkeypatch.delenv("KERNEL_LEARN_DATA", raising=False)
+    assert "There is no table 'x'" in run("reproduce", "x", code=3)[1]
+    assert "No data folder" in run("reproduce", "ye2007-table1", code=4)[1]
+
+
+ERRORS = [
+    (["fit", "gone.csv", "-t", "y", "-o", "m.skops"], 3, "There is no file 'gone.csv'"),
+    (["fit", "wine.csv", "-t", "nothing", "-o", "m.skops"], 3, "no column 'nothing' (--target)"),
+    (["fit", "wine.csv", "-t", "alcohol", "-o", "m.skops"], 3, "predicts classes only"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.pkl"], 3, "must end in .skops"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "x"], 3, "is not a method"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--drop", "x"], 3, "no column 'x'"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--group", "x"], 3, "(--group)"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--set", "x=1"], 3, "name=value"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "SVC, tuned"], 3, "compare"),
+    (["predict", "gone.skops", "wine.csv"], 4, "gone.skops"),
+    (["predict", "wine.csv", "wine.csv"], 3, "wine.csv"),
+    (["predict", "wine.skops", "patients.csv"], 3, "lacks each of the columns 'alcohol'"),
+    (["predict", "wine.skops", "wine.csv", "-o", "p.xlsx"], 3, "must end in .csv"),
+    (["predict", "wine.skops", "wine.csv", "--json"], 3, "name a file with -o"),
+    (["report", "wine.skops", "-t", "cultivar"], 3, "there is no DATA"),
+    (["report", "wine.skops", "patients.csv"], 3, "name the labels with --target"),
+    (["example", "penguins.csv"], 3, "There is no example 'penguins'"),
+]
+
+
+@pytest.mark.parametrize(("words", "code", "text"), ERRORS, ids=lambda x: str(x)[:40])
+def test_errors_are_one_sentence(words, code, text, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    out, err = run(*words, code=code)
+    (line,) = [line for line in err.splitlines() if line.startswith("Error: ")]
+    assert text in line and line.rstrip().endswith(".")
+    assert out == "" or json.loads(out)["exit_code"] == code
+    assert not (folder / "m.skops").exists()
+
+
+def test_errors_as_json_and_with_traceback(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    out, _ = run("fit", "gone.csv", "-t", "y", "-o", "m.skops", "--json", code=3)
+    assert json.loads(out) == {"error": "There is no file 'gone.csv'.", "exit_code": 3}
+    done = testing.CliRunner().invoke(
+        app, ["fit", "gone.csv", "-t", "y", "-o", "m.skops", "--debug"]
+    )
+    assert "Traceback" in done.stderr
+    assert str(3) in CODES
+
+
+def test_wrong_options_are_code_two():
+    run("fit", "--nonsense", code=2)
+
+
+def test_quiet_is_quiet(folder):
+    words = [
+        "fit",
+        folder / "patients.csv",
+        "-t",
+        "diagnosis",
+        "-o",
+        folder / "q.skops",
+        "-q",
+        *FAST,
+    ]
+    assert run(*words) == ("", "")
+
+
+def test_unlabelled_rows_and_leaks_are_named(folder):
+    table = pd.read_csv(folder / "wine.csv").assign(cellar=lambda t: t["cultivar"].str[:4])
+    table.loc[:4, "cultivar"] = None
+    table.to_csv(folder / "odd.csv", index=False)
+    _, err = run("fit", folder / "odd.csv", "-t", "cultivar", "-o", folder / "odd.skops", *FAST)
+    assert "5 rows without 'cultivar' are left out" in err
+    assert "'cellar' alone predicts the target" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_help_shows_an_example_that_works(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+    out, _ = run(name, "--help")
+    for line in EXAMPLES[name]:
+        assert line in out
+        program, *words = shlex.split(line)
+        assert program == "kernel-learn"
+        run(*words)
+
+
+def fresh(*words, **options):
+    return subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, **options
+    )
+
+
+def test_help_starts_fast_and_imports_little():
+    code = (
+        "import sys, time, kernel_learn.cli.app as a\n"
+        "try: a.app(['--help'])\n"
+        "except SystemExit: pass\n"
+        "heavy = [m for m in ('sklearn', 'scipy', 'pandas', 'numpy') if m in sys.modules]\n"
+        "print(heavy, time.process_time(), file=sys.stderr)\n"
+    )
+    done = fresh("-c", code)
+    heavy, seconds = done.stderr.rsplit(maxsplit=1)
+    assert heavy == "[]" and float(seconds) < 1.0
+    assert "compare" in done.stdout
+
+
+def test_module_and_version():
+    done = fresh("-m", "kernel_learn", "--version")
+    assert done.stdout.strip() == f"kernel-learn {kl.__version__}"
+    assert all(hasattr(kl, name) for name in kl.__all__)
+    assert set(kl.__all__) <= set(dir(kl))
+
+
+def test_pipes_that_close_are_no_error(folder):
+    command = f"{shlex.quote(sys.executable)} -m kernel_learn predict wine.skops wine.csv | head -1"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "prediction\n" and "Error" not in done.stderr
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_no_half_written_file(sign, folder, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(3000, 30))).rename(columns=str)
+    X.assign(y=rng.choice(["a", "b"], 3000)).to_parquet(tmp_path / "large.parquet")
+    words = ["fit", "large.parquet", "-t", "y", "-o", "m.skops", "--report", "r.html"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernel_learn", *words],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+    )
+    time.sleep(4)
+    process.send_signal(sign)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and "Interrupted" in err
+    assert [path.name for path in tmp_path.iterdir()] == ["large.parquet"]
+
+
+def test_a_failed_write_keeps_the_old_file(tmp_path):
+    from kernel_learn.tables.writing import whole_file, write_table
+
+    path = tmp_path / "t.csv"
+    path.write_text("old")
+
+    def blocks():
+        yield pd.DataFrame({"a": [1]})
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_table(blocks(), str(path))
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+    with whole_file(path) as part:
+        part.write_text("new")
+    assert path.read_text() == "new" and len(list(tmp_path.iterdir())) == 1

@@ -1,0 +1,117 @@
+"""What columns are taken for, and what is said of the odd ones."""
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("skrub")
+
+from kernel_learn.tables.columns import check_target, kind_of, look_at_columns  # noqa: E402
+from kernel_learn.tables.reading import TableError  # noqa: E402
+
+rng = np.random.default_rng(0)
+N = 60
+Y = np.repeat(["sick", "well"], N // 2)
+TEXTS = [f"patient {i} reports pain in the {['arm', 'leg'][i % 2]} since days" for i in range(N)]
+
+
+def table(**columns):
+    return pd.DataFrame({"size": rng.normal(size=N), **columns})
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (np.arange(N) / 7, "number"),
+        (np.arange(N) % 5, "number"),
+        (np.arange(N) % 2 == 0, "category"),
+        (["a", "b", "c"] * 20, "category"),
+        (pd.Categorical([1, 2, 3] * 20), "category"),
+        (pd.date_range("2020-01-01", periods=N), "date"),
+        ([f"2021-{1 + i % 12:02d}-{1 + i % 28:02d}" for i in range(N)], "date"),
+        ([f"{1 + i % 28:02d}/{1 + i % 12:02d}/2021" for i in range(N)], "date"),
+        (["2020", "2021", "2022"] * 20, "category"),
+        (TEXTS, "text"),
+        (["a rather long level that repeats often"] * 30 + ["another such level"] * 30, "category"),
+        ([None] * 30 + ["a", "b"] * 15, "category"),
+    ],
+)
+def test_kinds(values, kind):
+    assert kind_of(pd.Series(values)) == kind
+
+
+def test_ids_and_constants_are_left_out_and_named():
+    frame = table(
+        patient=[f"P{i}" for i in range(N)],
+        row=range(100, 100 + N),
+        sample_id=rng.permutation(10 * N)[:N],
+        visits=rng.permutation(10 * N)[:N],
+        hospital=["north"] * N,
+        empty=[np.nan] * N,
+    )
+    columns = look_at_columns(frame, Y)
+    assert columns.ids == ["patient", "row", "sample_id"]
+    assert columns.constants == ["hospital", "empty"]
+    assert columns.used == ["size", "visits"]
+    first, second = columns.warnings
+    assert "'patient'" in first and "identifier" in first
+    assert "'hospital'" in second and "same in every row" in second
+
+
+def test_keep_and_drop():
+    frame = table(patient=[f"P{i}" for i in range(N)], noise=rng.normal(size=N))
+    columns = look_at_columns(frame, Y, drop=["noise"], keep=["patient"])
+    assert columns.kinds == {"size": "number", "patient": "category"}
+    assert columns.dropped == ["noise"]
+    with pytest.raises(TableError, match="no column 'nois' in the table; there are 'size'"):
+        look_at_columns(frame, Y, drop=["nois"])
+    with pytest.raises(TableError, match="No column is left"):
+        look_at_columns(frame[["patient"]], Y)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.where(Y == "sick", 1.0, 0.0) + 0.01 * rng.normal(size=N),
+        np.where(Y == "sick", "treated", "untreated"),
+    ],
+    ids=["number", "category"],
+)
+def test_a_column_that_gives_the_target_away_is_named(column):
+    columns = look_at_columns(table(outcome=column), Y)
+    assert list(columns.leaks) == ["outcome"] and "outcome" in columns.used
+    assert "'outcome' alone predicts the target (100.0 %" in columns.warnings[0]
+
+
+def test_strong_columns_are_no_leaks():
+    nearly = np.where(rng.random(N) < 0.9, Y, "well")
+    assert look_at_columns(table(nearly=nearly), Y).leaks == {}
+
+
+def test_leaks_are_found_in_wide_tables():
+    wide = pd.DataFrame(rng.normal(size=(N, 300))).rename(columns=str)
+    wide["299"] = np.where(Y == "sick", 1.0, 0.0) + 0.01 * rng.normal(size=N)
+    assert list(look_at_columns(wide, Y).leaks) == ["299"]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (rng.normal(size=N), "60 different numbers, and kernel-learn predicts classes only"),
+        (np.arange(N), "60 different numbers"),
+        (["only"] * N, "holds only 'only'"),
+        ([None] * N, "holds nothing"),
+        ([f"class {i // 2 if i % 3 else i}" for i in range(N)], "classes must repeat"),
+    ],
+)
+def test_targets_that_are_no_classes(values, message):
+    with pytest.raises(TableError, match=message):
+        check_target(pd.Series(values, name="t"))
+
+
+def test_targets_that_are():
+    assert check_target(pd.Series([1.0, 2.0, np.nan, 1.0] * 5)).tolist() == [1, 2, 1] * 5
+    assert check_target(pd.Series(["a", None, "b"] * 5)).tolist() == ["a", "b"] * 5
+    assert check_target(pd.Series([True, False] * 5)).tolist() == ["True", "False"] * 5
+    assert len(np.unique(check_target(pd.Series(np.arange(2000) % 40)))) == 40
+    assert check_target(pd.Series([0.5, 1.5] * 5)).tolist() == [0.5, 1.5] * 5

@@ -1,0 +1,143 @@
+"""Leaderboards: the same parts for all, intervals that allow for overlap."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("skrub")
+
+from kernel_learn.tables import TableError, look_at_columns  # noqa: E402
+from kernel_learn.tables.comparing import (  # noqa: E402
+    compare,
+    corrected_interval,
+    log_loss,
+    make_splits,
+)
+from kernel_learn.tables.methods import (  # noqa: E402
+    CLASSIFIERS,
+    OTHERS,
+    TRANSFORMERS,
+    check_method,
+    compared,
+    make_model,
+)
+
+rng = np.random.default_rng(0)
+N = 90
+Y = np.repeat(["a", "b", "c"], N // 3)
+FRAME = pd.DataFrame(
+    rng.normal(size=(N, 3)) + 2 * (Y[:, None] == ["a", "b", "c"]), columns=[*"uvw"]
+)
+COLUMNS = look_at_columns(FRAME)
+
+
+def test_corrected_interval_by_hand():
+    values = np.array([0.9, 0.8, 0.85, 0.95])
+    reach = stats.t.ppf(0.975, 3) * np.sqrt((1 / 4 + 1 / 4) * values.var(ddof=1))
+    low, high = corrected_interval(values, 1 / 4)
+    assert (low, high) == pytest.approx((0.875 - reach, 0.875 + reach))
+    naive = stats.t.interval(0.95, 3, 0.875, stats.sem(values))
+    assert high - low > naive[1] - naive[0]
+
+
+def test_coverage_of_the_interval():
+    """Errors of ten splits that share training rows vary less than they should: the correction."""
+    hits = 0
+    for _ in range(400):
+        common, own = rng.normal() * np.sqrt(0.2), rng.normal(size=10) * np.sqrt(0.8)
+        low, high = corrected_interval(common + own, 1 / 4)
+        hits += low <= 0 <= high
+    assert hits / 400 > 0.93
+
+
+def test_splits_keep_classes_and_groups():
+    splits = make_splits(Y, None, 3, 2, 0)
+    assert len(splits) == 6
+    assert sorted(np.concatenate([test for _, test in splits[:3]])) == list(range(N))
+    assert all(np.unique(Y[test], return_counts=True)[1].tolist() == [10] * 3 for _, test in splits)
+    groups = np.arange(N) // 3
+    for train, test in make_splits(Y, groups, 3, 1, 0):
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_leaderboard():
+    steps = []
+    board = compare(
+        FRAME,
+        Y,
+        COLUMNS,
+        ["logistic regression", "majority class"],
+        folds=3,
+        repeats=2,
+        step=lambda method, split: steps.append((method, split)),
+    )
+    rows = board.rows()
+    assert [row["method"] for row in rows] == ["logistic regression", "majority class"]
+    assert len(steps) == 12
+    best, naive = rows
+    assert best["accuracy"] > 0.7 and naive["accuracy"] == pytest.approx(1 / 3)
+    assert best["low"] <= best["accuracy"] <= best["high"]
+    assert naive["log_loss"] == pytest.approx(np.log(3), rel=1e-6)
+    assert naive["difference"][0] == pytest.approx(naive["accuracy"] - best["accuracy"])
+
+
+def test_a_method_that_fails_does_not_end_the_comparison():
+    with_letters = FRAME.assign(u="x")
+    board = compare(
+        with_letters, Y, COLUMNS, ["KernelClassifier", "majority class"], folds=2, repeats=1
+    )
+    failed = board.rows()[-1]
+    assert failed["method"] in ("KernelClassifier", "majority class")
+    assert "'u' holds 'x'" in failed["failure"] and failed["accuracy"] is None
+
+
+def test_rare_classes_and_few_groups():
+    y = Y.astype(object)
+    y[:2] = "rare"
+    y = y.astype(str)
+    board = compare(FRAME, y, COLUMNS, ["majority class"], folds=5, repeats=1)
+    assert board.left_out == ["rare"] and board.n_rows == N - 2
+    with pytest.raises(TableError, match="2 groups, and 5 parts"):
+        compare(FRAME, Y, COLUMNS, ["majority class"], groups=np.arange(N) % 2)
+    with pytest.raises(TableError, match="Fewer than two classes"):
+        compare(FRAME[:32], y[:32], COLUMNS, ["majority class"], folds=5)
+
+
+def test_many_rows_are_sampled():
+    board = compare(FRAME, Y, COLUMNS, ["majority class"], most_rows=45, folds=3, repeats=1)
+    assert board.n_rows == 45
+
+
+def test_log_loss_of_unknown_classes_and_without_probabilities():
+    P = np.array([[0.5, 0.5], [0.2, 0.8]])
+    classes = np.array(["a", "c"])
+    assert log_loss(P, classes, np.array(["a", "c"])) == pytest.approx(-np.log([0.5, 0.8]).mean())
+    assert log_loss(P, classes, np.array(["b", "c"])) > 10
+    assert np.isnan(log_loss(None, classes, np.array(["a", "c"])))
+
+
+def test_methods_by_name():
+    assert check_method("auto") == "KernelClassifier"
+    assert check_method("hsicsubspace") == "HSICSubspace"
+    with pytest.raises(TableError, match="'forest' is not a method"):
+        check_method("forest")
+    names = compared(["HSICSubspace"])
+    assert names[:2] == ["KernelClassifier", "HSICSubspace"]
+    assert {"SVC, tuned", "logistic regression", "gradient boosting", "majority class"} <= set(
+        names
+    )
+    model = make_model("auto", "t", 3, ["quality=fast", "max_members=2"])
+    assert model.estimator.quality == "fast" and model.estimator.max_members == 2
+    assert model.estimator.random_state == 3
+    with pytest.raises(TableError, match="write name=value; KernelClassifier has"):
+        make_model("auto", "t", 0, ["speed=fast"])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", [*CLASSIFIERS, *TRANSFORMERS, *OTHERS])
+def test_every_method_fits_a_table(name):
+    if name in ("LightGBM", "CatBoost"):
+        pytest.importorskip(name.lower())
+    model = make_model(name, "t").fit(FRAME, Y, columns=COLUMNS)
+    assert model.score(FRAME, Y) > (0.3 if name == "majority class" else 0.6)
