@@ -21,7 +21,7 @@ from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
-from kernel_learn.solvers.joint import alternate
+from kernel_learn.solvers.joint import alternate, label_directions
 
 Array = NDArray[Any]
 
@@ -424,9 +424,9 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     exact = frozen(
         SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
     )
-    rows = exact._prepare(K, y)
+    rows = exact._prepare(exact._rows(K, y))
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
-    start = linalg.svd(problem.F.T @ rows.label_factor, full_matrices=False)[0]
+    start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
     rounds = alternate(problem, start[:, : problem.n_components], 1e-4)
     for E, machines, bound in islice(rounds, ROUNDS):

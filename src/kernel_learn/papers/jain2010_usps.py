@@ -45,7 +45,7 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
     labels[:N_LABELLED] = y[labelled]
     start = perf_counter()
     base = GraphDeformed(Gaussian(), X[graph], strength=10.0).resolve(X[graph])
-    options = frozen_preset(tau=0.1, n_constraints=4000, random_state=0)
+    options = frozen_preset(tau=0.1, n_constraints=4000, random_state=0, unlabeled=-1)
     full = trace_ssikdr(base, **options).fit(X[graph], labels)
     trace = trace_ssikdr(base, n_components=2, **options).fit(X[graph], labels)
     seconds = perf_counter() - start

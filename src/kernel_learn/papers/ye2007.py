@@ -167,7 +167,9 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
 def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
     """SDP_Kim: sum theta = 1, lambda on the within-class covariance, hence n lambda on scatters."""
     bank = label_bank(A, y, scale=False)
-    result = solve_simplex(KimDiscriminant(bank, y, reg=lam))
+    result = solve_simplex(
+        KimDiscriminant(bank, np.eye(2)[np.unique(y, return_inverse=True)[1]], reg=lam)
+    )
     traces = np.array([float(np.trace(bank.gram(i))) for i in range(bank.p)])
     reg = len(y) * lam * len(y) / float(traces @ result.point)
     kernel = Combination(BANK, result.point)
