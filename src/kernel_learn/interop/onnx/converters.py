@@ -124,7 +124,7 @@ def wanted_outputs(operator: Any) -> list[str]:
 
 
 def label_classes(operator: Any) -> Array:
-    """The labels, or their numbers where the option asks for them."""
+    """What labels are: the classes, or their numbers if that was asked for."""
     classes = operator.raw_operator.classes_
     return label_array(np.arange(len(classes)) if option(operator, "nocl") else classes)
 
