@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         KernelPLSRegressor,
         KernelRCA,
         MultiKernelSVC,
+        PairClassifier,
         SubspaceSVC,
     )
     from kernel_learn.interop.files import describe, load, save
@@ -52,6 +53,7 @@ __all__ = [
     "KernelRCA",
     "Landmarks",
     "MultiKernelSVC",
+    "PairClassifier",
     "SubspaceSVC",
     "__version__",
     "constraints",

@@ -65,7 +65,8 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
     """Many small factorisations on several threads spend their time waiting for each other."""
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if hasattr(X, "__len__") else SMALL_ROWS + 1
-    return thread_controller().limit(limits=1) if n <= SMALL_ROWS else nullcontext()
+    is_small = isinstance(n, int) and n <= SMALL_ROWS  # a lazy frame does not know its n
+    return thread_controller().limit(limits=1) if is_small else nullcontext()
 
 
 def all_or_nothing(fit: Fit) -> Fit:
@@ -124,11 +125,7 @@ class KernelEstimator(Convertible, OwnPage, BaseEstimator):
         What fits from arrays needs them all; what comes in blocks may be more than
         memory holds. A checkpoint is given up when the fit is done.
         """
-        source = as_source(X)
-        if source is not None and not (y is None and sample_weight is None):
-            raise ValueError(
-                "X is a source of blocks, which has its own labels and weights: pass it alone."
-            )
+        source = as_source(X, y, sample_weight)
         if isinstance(X, StreamState):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
@@ -210,7 +207,8 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         Returns
         -------
         features : ndarray of shape (n_samples, n_components)
-            Of a source an iterator of them, one for each block; the path with ``out``.
+            Of a source an iterator of them, one for each block; of a Dask collection a Dask
+            array; the path with ``out``.
         """
         return self._features(X)
 
