@@ -92,6 +92,7 @@ OURS = (
     "kernel_learn.kernels.viewed.ViewKernel",
     "kernel_learn.representations.landmarks.Landmarks",
     "kernel_learn.representations.plan.Plan",
+    "kernel_learn.representations.price.Price",
     "kernel_learn.tables.columns.Columns",
     "kernel_learn.tables.model.TableModel",
 )
