@@ -1,4 +1,4 @@
-"""Scales of columns inside a kernel, for three penalties, and what they cost: feature_scales.png."""
+"""Scales of columns inside a kernel, and the error along their path: feature_scales.png."""
 
 import sys
 from pathlib import Path
