@@ -30,6 +30,7 @@ FROZEN: dict[type, dict[str, Any]] = {
         "landmarks": "auto",
         "memory_budget": None,
         "random_state": None,
+        "verbose": 0,
     },
     HSICSubspace: {
         "n_components": None,
@@ -43,6 +44,7 @@ FROZEN: dict[type, dict[str, Any]] = {
         "landmarks": "auto",
         "memory_budget": None,
         "random_state": None,
+        "verbose": 0,
     },
     InductiveKernel: {
         "regularizer": "logdet",
@@ -65,6 +67,8 @@ FROZEN: dict[type, dict[str, Any]] = {
         "reg": "loo",
         "decision": "auto",
         "priors": None,
+        "criterion": "discriminant",
+        "coupling": "exact",
         "weights": "learn",
         "solver": "auto",
         "tol": 1e-06,
@@ -72,23 +76,27 @@ FROZEN: dict[type, dict[str, Any]] = {
         "landmarks": "auto",
         "memory_budget": None,
         "random_state": None,
+        "verbose": 0,
     },
     KernelDiscriminantQR: {
         "n_components": None,
         "reg": 0.001,
         "memory_budget": None,
+        "verbose": 0,
     },
     KernelOrthogonalCentroid: {
         "clusters_per_class": 1,
         "landmarks": "auto",
         "memory_budget": None,
         "random_state": None,
+        "verbose": 0,
     },
     KernelPLS: {
         "n_components": None,
         "landmarks": "auto",
         "memory_budget": None,
         "random_state": None,
+        "verbose": 0,
     },
     MultiKernelSVC: {
         "loss": "hinge",
@@ -101,6 +109,7 @@ FROZEN: dict[type, dict[str, Any]] = {
     },
     SubspaceSVC: {
         "C": 1.0,
+        "loss": "hinge",
         "reg": 0.01,
         "uncorrelated": True,
         "n_components": None,
