@@ -1,6 +1,6 @@
 """Machines with squared hinge loss on landmark features: passes over blocks of rows."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,6 @@ from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.probabilities import class_logits
 from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import dense, take_rows
-from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined
 from kernel_learn.representations.plan import Plan
@@ -36,14 +35,14 @@ class FeatureBlocks:
     """
 
     data: Labelled
-    features: SubspaceKernel
+    features: Callable[[Any], Array]  # of rows
+    row_bytes: int  # of the features of a row
     prices: Array  # (n_classes,) C of a row of each class
     plan: Plan
 
     def __post_init__(self) -> None:
-        n, r = self.data.source.n_rows, self.features.coef.shape[1]
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        self.holds = n * r * self.features.coef.dtype.itemsize <= room
+        self.holds = self.data.source.n_rows * self.row_bytes <= room
         self._held: list[tuple[Array, Array, Array]] | None = None
 
     def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
@@ -55,7 +54,7 @@ class FeatureBlocks:
         held: list[tuple[Array, Array, Array]] = []
         k = len(self.data.classes)
         for X, labels, weight in self.data.source.blocks(self.plan.block_rows):
-            F = self.features.transform(X)
+            F = self.features(X)
             block = (F, one_vs_rest_signs(labels, k), self.prices[labels] * weight)
             if self.holds:
                 held.append(block)
@@ -82,7 +81,8 @@ def solve_in_blocks(
     r, k = len(coordinates.spectrum), len(data.classes)
     q = 1 if k == 2 else k
     features = sample.expand(coordinates.lift(np.eye(r)))
-    blocks = FeatureBlocks(data, features, prices, plan)
+    row_bytes = r * features.coef.dtype.itemsize
+    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan)
     start = None
     if np.all(prices == prices[0]):
         h = coordinates.spectrum[:, None]

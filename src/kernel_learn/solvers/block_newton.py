@@ -39,6 +39,8 @@ class Measured:
     lowers: Array  # (q,) of the dual
     gradients: Array  # (m + 1, q)
     hessians: list[Array | None]  # (m + 1, m + 1) each, None where not asked for
+    sides: Array  # (2, m + 1, q) X'alpha of the rows with y > 0, and with y < 0
+    squares: Array  # (2, q) sums of alpha^2 / C
 
 
 def solve_squared_hinges(
@@ -119,7 +121,8 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
                 _add_hessian(H, F, prices, slack[:, j] > 0)
     values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * loss
     gradients = ridge[:, None] * U - (sides[0] - sides[1])
-    return Measured(values, dual_bounds(sides, squares), gradients, hessians)
+    lowers = dual_point(sides, squares).value()
+    return Measured(values, lowers, gradients, hessians, sides, squares)
 
 
 def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
@@ -140,15 +143,31 @@ def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
     H[m, m] += price.sum()
 
 
-def dual_bounds(sides: Array, squares: Array) -> Array:
-    """The dual value of alpha with its heavier side scaled down to y'alpha = 0."""
+@dataclass(frozen=True)
+class DualPoint:
+    """A feasible alpha by its sums: 1'alpha, sum alpha^2 / C, and F'(y alpha), of each machine."""
+
+    linear: Array  # (q,)
+    squares: Array  # (q,)
+    normals: Array  # (m, q)
+
+    def value(self) -> Array:
+        return np.asarray(self.linear - 0.5 * self.squares - 0.5 * np.sum(self.normals**2, axis=0))
+
+
+def dual_point(sides: Array, squares: Array, metric: Array | None = None) -> DualPoint:
+    """alpha with its heavier side scaled down to y'alpha = 0, and its best multiple.
+
+    ``metric`` (m,) are weights of the features in |F'(y alpha)|^2, if not one.
+    """
     m = sides.shape[1] - 1
     weights = sides[:, m]  # (2, q), 1'alpha of each side
     least = weights.min(axis=0)
     scale = least / np.where(weights > 0, weights, 1.0)  # (2, q), at most one
     normals = scale[0] * sides[0, :m] - scale[1] * sides[1, :m]
-    penalty = np.sum(normals**2, axis=0) + np.sum(scale**2 * squares, axis=0)
-    linear, quadratic = 2 * least, penalty
-    # the best multiple of alpha: c linear - c^2 quadratic / 2
+    penalty = np.sum(scale**2 * squares, axis=0)
+    squared = normals**2 if metric is None else metric[:, None] * normals**2
+    linear, quadratic = 2 * least, penalty + np.sum(squared, axis=0)
+    # c linear - c^2 quadratic / 2 is largest at
     c = np.where(quadratic > 0, linear / np.where(quadratic > 0, quadratic, 1.0), 0.0)
-    return np.asarray(c * linear - 0.5 * c**2 * quadratic)
+    return DualPoint(c * linear, c**2 * penalty, c * normals)
