@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.estimators.leaves import LeafMachine, Tree, scaled
-from kernel_learn.estimators.machine import Machine
+from kernel_learn.estimators.features import KernelFeatures
+from kernel_learn.estimators.leaves import LeafMachine, scaled
 from kernel_learn.estimators.table_views import TableView
+from kernel_learn.estimators.trees import Tree
 from kernel_learn.estimators.views import (
     ClippedScores,
     NormalScores,
@@ -31,24 +32,19 @@ def classifier_proba(g: Graph, model: Any, X: Value) -> Value:
         return g.like_rows(X, share / share.sum())
     shares = [
         g("Mul", g("Softmax", g.linear(_scores(g, part, K), *_map(part)), axis=1), part.weight)
-        for part, K in _member_values(g, machine, X)
+        for part, K in zip(machine.parts, _kernel_values(g, machine.kernels, X), strict=True)
     ]
     return _normalised(g, g.total(shares))
 
 
 def classifier_features(g: Graph, model: Any, X: Value) -> Value:
     """``transform``, (n, k - 1)."""
-    machine = model._fitted.machine
-    machine = machine.small if isinstance(machine, LeafMachine) else machine
-    if not machine.parts:
-        return g.like_rows(X, np.zeros(machine.targets.n_classes - 1))
-    total = g.total(
-        [
-            g.scaled(K, float(part.weight / part.mean_diagonal), X)
-            for part, K in _member_values(g, machine, X)
-        ]
-    )
-    ridge, projection = machine._discriminant
+    kernels = model._fitted.machine.kernels
+    if not kernels.parts:
+        return g.like_rows(X, np.zeros(kernels.targets.n_classes - 1))
+    values = zip(kernels.parts, _kernel_values(g, kernels, X), strict=True)
+    total = g.total([g.scaled(K, float(part.factor), X) for part, K in values])
+    ridge, projection = kernels._discriminant
     scores = g.linear(total, ridge.coef, ridge.intercept)
     return g.linear(scores, projection.coef, projection.intercept)
 
@@ -65,14 +61,14 @@ def _check_numbers(model: Any, machine: Any) -> None:
         )
 
 
-def _member_values(g: Graph, machine: Machine, X: Value) -> list[tuple[Any, Value]]:
-    """Each member with its kernel values, (n, n_training)."""
+def _kernel_values(g: Graph, kernels: KernelFeatures, X: Value) -> list[Value]:
+    """The values of each kernel, (n, n_training)."""
     found = []
-    for part in machine.parts:
-        Z = view_rows(g, machine.views, part.candidate.view, X)
+    for part in kernels.parts:
+        Z = view_rows(g, kernels.views, part.candidate.view, X)
         if part.scales is not None:
             Z = _scaled(g, Z, part.scales)
-        found.append((part, kernel_values(g, part.kernel, Z, machine.rows[part.place])))
+        found.append(kernel_values(g, part.kernel, Z, kernels.rows[part.place]))
     return found
 
 
@@ -175,14 +171,14 @@ def _leaf_proba(g: Graph, machine: LeafMachine, X: Value) -> Value:
 
 
 def _leaf_values(g: Graph, machine: LeafMachine, member: Any, X: Value) -> Value:
-    place, scales = member.judged.candidate.place, member.judged.scales
+    place, scales = member.chosen.candidate.place, member.chosen.scales
     key = ("leaf rows", place)
     if key not in g.cache:
         Z = view_rows(g, machine.views, place[0], X)
         known = np.asarray(dense(scaled(machine.rows[place[0]], scales)))
         g.cache[key] = (Z if scales is None else _scaled(g, Z, scales), known)
     Z, known = g.cache[key]
-    return kernel_values(g, member.judged.kernel, Z, known)
+    return kernel_values(g, member.chosen.kernel, Z, known)
 
 
 def _leaf(g: Graph, tree: Tree, Z: Value) -> Value:
