@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.estimators.features import KernelFeatures, WeightedKernel
-from kernel_learn.estimators.leaves import LeafMachine, Tree, scaled
+from kernel_learn.estimators.leaves import LeafMachine, scaled
 from kernel_learn.estimators.table_views import TableView
+from kernel_learn.estimators.trees import Tree
 from kernel_learn.estimators.views import (
     ClippedScores,
     NormalScores,
