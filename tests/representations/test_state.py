@@ -155,3 +155,14 @@ def test_labels_of_a_block_stand_among_the_classes_known():
     state = StreamState.of(rows, classes=np.array([3, 5, 7]), class_sums=True)
     np.testing.assert_array_equal(state.summary.counts, [0.0, 1.0, 2.0])
     np.testing.assert_array_equal(state.sums, [[0.0], [0.0], [3.0]])
+
+
+def test_sums_of_classes_add():
+    a, b = (
+        StreamState.of(
+            LabelledRows(np.array([[x], [x + 1]]), np.array(y), np.array([1.0, 2.0])),
+            class_sums=True,
+        )
+        for x, y in ((0.0, [0, 1]), (10.0, [1, 2]))
+    )
+    np.testing.assert_array_equal((a + b).sums, [[0.0], [12.0], [22.0]])
