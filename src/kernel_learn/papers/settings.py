@@ -105,7 +105,9 @@ FROZEN: dict[type, dict[str, Any]] = {
         "solver": "auto",
         "tol": 1e-06,
         "max_iter": 100,
+        "landmarks": "all",
         "memory_budget": None,
+        "random_state": None,
     },
     SubspaceSVC: {
         "C": 1.0,
