@@ -267,17 +267,7 @@ class _Reading:
         return state
 
     def _room(self) -> Callable[[LabelledRows], bool]:
-        """Whether rows still fit among those that are held."""
-        budget = parse_memory(self.estimator.memory_budget) / HEAD_SHARE
-        left_rows, left_bytes = CAPACITY, min(CAPACITY_BYTES, budget)
-
-        def fits(rows: LabelledRows) -> bool:
-            nonlocal left_rows, left_bytes
-            left_rows -= len(rows.weight)
-            left_bytes -= len(rows.weight) * row_bytes(rows.X)
-            return left_rows >= 0 and left_bytes >= 0
-
-        return fits
+        return room_for(self.estimator.memory_budget)
 
     def _check_stream(self) -> None:
         check_stream(self.estimator, self.source.rewinds)
@@ -300,6 +290,20 @@ class _Reading:
 
     def _training(self, source: ArraySource | PooledSource, classes: Array | None) -> Training:
         return training_of(self.kernels, self.names, source, classes, self.blocks.single)
+
+
+def room_for(memory_budget: Any) -> Callable[[LabelledRows], bool]:
+    """Whether rows still fit among those that are held; asked of one block after the other."""
+    budget = parse_memory(memory_budget) / HEAD_SHARE
+    left_rows, left_bytes = CAPACITY, min(CAPACITY_BYTES, budget)
+
+    def fits(rows: LabelledRows) -> bool:
+        nonlocal left_rows, left_bytes
+        left_rows -= len(rows.weight)
+        left_bytes -= len(rows.weight) * row_bytes(rows.X)
+        return left_rows >= 0 and left_bytes >= 0
+
+    return fits
 
 
 def start_features(
