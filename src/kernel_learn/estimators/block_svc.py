@@ -80,7 +80,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         self.reg_ = self._choose_reg(sample, regs)
         w, U = sample.spectrum.w, sample.spectrum.U
         coordinates = map_rows(sample, w, U, self.reg_, self.uncorrelated)
-        found, _ = solve_in_blocks(
+        found, self.plan_ = solve_in_blocks(
             data,
             sample,
             coordinates,

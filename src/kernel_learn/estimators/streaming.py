@@ -181,6 +181,7 @@ class _Reading:
                 return self._as_arrays(held)
             self._check_stream()
             state = self._begin(held)
+            held.clear()
         else:
             state = saved["summary"]
         assert state is not None
