@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
@@ -128,10 +129,9 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     def _clusters_of(self, data: Labelled, members: Array, clusters: int, seed: int) -> Array:
         """k-means on features z(x) of one class, in the order of the rows' contents."""
         if data.source.is_matrix:
-            raise ValueError(
-                "clusters_per_class > 1 needs rows, and the kernel is precomputed. "
-                "Pass clusters_per_class=1, or labels that name the clusters."
-            )
+            Z, weight = self._matrix_features(data, members), data.weight[members]
+            method = KMeans(min(clusters, len(members)), random_state=seed, n_init=3)
+            return method.fit(Z, sample_weight=weight).labels_
         source = data.source.subset(members)
         plan = plan_source(data.kernels, source, CLUSTER_LANDMARKS, self.memory_budget)
         features = build_features(data.kernels, source, plan, CLUSTER_LANDMARKS, seed)
@@ -139,3 +139,10 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         weight = np.bincount(source.inverse, source.weight, source.n_distinct)
         method = KMeans(min(clusters, source.n_distinct), random_state=seed, n_init=3)
         return method.fit(Z, sample_weight=weight).labels_[source.inverse]
+
+    def _matrix_features(self, data: Labelled, members: Array) -> Array:
+        """Rows of a precomputed matrix in the basis of its eigenvectors, those of one class."""
+        K = data.kernel(take_rows(data.X, members), members)
+        w, U = linalg.eigh((K + K.T) / 2)
+        top = slice(-CLUSTER_LANDMARKS, None)
+        return np.asarray(U[:, top] * np.sqrt(np.maximum(w[top], 0.0)))

@@ -209,9 +209,10 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         ----------
         X : array-like, sparse matrix, data frame, strings, or a source of blocks
             Rows, (n_samples, ...). A source has its own labels and weights, and may have
-            more rows than memory holds: see :mod:`kernel_learn.datasets`.
+            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
+            data frame, which stays with its workers.
         y : array-like of shape (n_samples,)
-            Class labels; None for a source.
+            Class labels; None for a source; for a Dask frame the name of a column, too.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows.
         checkpoint : path, default=None

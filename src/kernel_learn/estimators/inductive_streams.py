@@ -7,10 +7,11 @@ import numpy as np
 from kernel_learn.criteria.constraints import ClassProbabilities, Constraints
 from kernel_learn.datasets.blocks import RowSource
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, stack_blocks
-from kernel_learn.estimators.streaming import READ_ROWS, next_state, room_for
+from kernel_learn.estimators.streaming import HEAD_SHARE, READ_ROWS, next_state, room_for
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.state import LabelledRows, StreamState
 from kernel_learn.representations.summary import stack_rows
 
@@ -30,7 +31,7 @@ def read_for_constraints(
     labelled = constraints is None and not isinstance(estimator.constraints, Constraints)
     wanted = named_rows(constraints)
     checked = CheckedBlocks(estimator, kernel, source, "labels" if labelled else "none")
-    fits, n = room_for(estimator.memory_budget), 0
+    fits, n = room_for(parse_memory(estimator.memory_budget) / HEAD_SHARE), 0
     held: list[LabelledRows] | None = []
     state: StreamState | None = None
     fetched: list[Any] = []
