@@ -72,8 +72,8 @@ class LandmarkSubspaceMargin(WeightCriterion):
 
     G(d) = sum_i d_i s_i Z_i Z_i', centred, of trace n; squared hinge, prices C_j. For a feasible
     alpha, A = y alpha, the dual value 1'alpha - 1/2 sum alpha_j^2 / C_j - 1/2 tr A'Khat(d)A is
-    convex in d, as Khat is operator concave, and below J: its tangent is one of J. With C = Z'Z over all
-    kernels, D = diag(d_i s_i) and S = Z'A,
+    convex in d, as Khat is operator concave, and below J: its tangent is one of J. With C = Z'Z
+    over all kernels, D = diag(d_i s_i) and S = Z'A,
 
         Z'(G + xi)^{-1} A = W / xi,  W = S - C D^{1/2} (xi + D^{1/2} C D^{1/2})^{-1} D^{1/2} S,
 
