@@ -82,6 +82,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         row_bytes = features.dimension * features.dtype.itemsize
         prices = np.full(k, float(self.C))
         blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
+        self.plan_ = blocks.plan
         tol = INNER_SHARE * self.tol
         tol = max(tol, SINGLE_TOL) if features.dtype == np.float32 else tol
         criterion = partial(LandmarkMargin, blocks=blocks, n_machines=q, tol=tol)

@@ -360,7 +360,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             return
         if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
             raise ValueError(
-                "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
+                "SubspaceSVC with several kernels and the hinge is exact: landmarks must be 'auto' "
+                "or 'all'. Landmarks need loss='squared_hinge'."
             )
         learns = isinstance(self.weights, str) and self.weights == "learn"
         if learns and not isinstance(self.reg, Real):

@@ -42,6 +42,7 @@ class PooledSource:
 
     @cached_property
     def summary(self) -> Summary:
+        """The summary, its rows being numbers of the rows X."""
         assert self.state.summary is not None
         return replace(self.state.summary, rows=np.arange(n_rows(self.X)))
 
@@ -52,37 +53,37 @@ class PooledSource:
 
     @property
     def n_distinct(self) -> int:
-        """Rows without their repetitions, as far as the summary can tell."""
+        """Distinct rows of the stream, estimated where they are many."""
         return self.summary.n_distinct
 
     @property
     def n_classes(self) -> int | None:
-        """None where targets are values."""
+        """Number of classes; None where targets are values."""
         return None if self.state.classes is None else len(self.state.classes)
 
     @property
     def n_targets(self) -> int:
-        """Classes, or columns of values."""
+        """Columns of the targets."""
         return self.state.n_targets
 
     @property
     def counts(self) -> Array:
-        """The weight of each class, or weighted sums of values."""
+        """The weight of each class, or the weighted sum of each value."""
         return self.summary.counts
 
     @property
     def keys(self) -> Keys:
-        """Of the rows of the summary."""
+        """Of the rows X."""
         return self.summary.keys
 
     @property
     def first(self) -> Array:
-        """The rows of the summary, in the order of their keys."""
+        """One index per row of X, which are distinct."""
         return np.arange(n_rows(self.X))
 
     @property
     def merged_place(self) -> Array:
-        """Where each row of the summary stands among the merged ones."""
+        """Where each row, in the order of the keys, stands among the merged ones."""
         return self.first
 
     def blocks(self, rows: int) -> Iterator[Block]:
