@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.estimators.features import KernelFeatures
+from kernel_learn.estimators.features import KernelFeatures, WeightedKernel
 from kernel_learn.estimators.leaves import LeafMachine, scaled
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.trees import Tree
@@ -30,20 +30,23 @@ def classifier_proba(g: Graph, model: Any, X: Value) -> Value:
     if not machine.parts:
         share = machine.targets.counts.sum(axis=0) + 0.5
         return g.like_rows(X, share / share.sum())
-    shares = [
-        g("Mul", g("Softmax", g.linear(_scores(g, part, K), *_map(part)), axis=1), part.weight)
-        for part, K in zip(machine.parts, _kernel_values(g, machine.kernels, X), strict=True)
-    ]
+    shares = []
+    for part in machine.parts:
+        K = _values(g, machine.kernels, part.kernel, X)
+        scores = g.linear(K, part.model.coef, part.model.intercept)
+        logits = g.linear(scores, part.second.coef, part.second.intercept)
+        shares.append(g("Mul", g("Softmax", logits, axis=1), float(part.weight)))
     return _normalised(g, g.total(shares))
 
 
 def classifier_features(g: Graph, model: Any, X: Value) -> Value:
     """``transform``, (n, k - 1)."""
-    kernels = model._fitted.machine.kernels
+    kernels: KernelFeatures = model._fitted.machine.kernels
     if not kernels.parts:
         return g.like_rows(X, np.zeros(kernels.targets.n_classes - 1))
-    values = zip(kernels.parts, _kernel_values(g, kernels, X), strict=True)
-    total = g.total([g.scaled(K, float(part.factor), X) for part, K in values])
+    total = g.total(
+        [g.scaled(_values(g, kernels, part, X), float(part.factor), X) for part in kernels.parts]
+    )
     ridge, projection = kernels._discriminant
     scores = g.linear(total, ridge.coef, ridge.intercept)
     return g.linear(scores, projection.coef, projection.intercept)
@@ -61,15 +64,15 @@ def _check_numbers(model: Any, machine: Any) -> None:
         )
 
 
-def _kernel_values(g: Graph, kernels: KernelFeatures, X: Value) -> list[Value]:
-    """The values of each kernel, (n, n_training)."""
-    found = []
-    for part in kernels.parts:
+def _values(g: Graph, kernels: KernelFeatures, part: WeightedKernel, X: Value) -> Value:
+    """Kernel values of one member, (n, n_training); each once."""
+    key = ("values", id(part))
+    if key not in g.cache:
         Z = view_rows(g, kernels.views, part.candidate.view, X)
         if part.scales is not None:
             Z = _scaled(g, Z, part.scales)
-        found.append(kernel_values(g, part.kernel, Z, kernels.rows[part.place]))
-    return found
+        g.cache[key] = kernel_values(g, part.kernel, Z, kernels.rows[part.place])
+    return str(g.cache[key])
 
 
 def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
@@ -79,21 +82,13 @@ def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
     return str(g.cache[key])
 
 
-def _scores(g: Graph, part: Any, K: Value) -> Value:
-    return g.linear(K, part.model.coef, part.model.intercept)
-
-
-def _map(part: Any) -> tuple[Array, Array]:
-    return part.second.coef, part.second.intercept
-
-
 def _normalised(g: Graph, P: Value) -> Value:
     return g("Div", P, g.row_sums(P))
 
 
 def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> Value:
     """The rows in a view, (n, d); each view once."""
-    key = ("view", name)
+    key = ("view", id(views[name]))
     if key not in g.cache:
         view = views[name]
         g.cache[key] = VIEWS[type(view.of_numbers)](g, view.of_numbers, g.columns(X, view.numbers))
