@@ -103,6 +103,16 @@ def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None)
     return Labelled(kernels, source, names, kept, n, classes)
 
 
+def validate_unlabelled(estimator: Any, X: Any) -> Training:
+    """Check rows that come without labels; constraints say what is known of them."""
+    kernel = as_kernel(estimator.kernel)
+    given, X = X, validate_rows(estimator, kernel, X, reset=True)
+    n, is_matrix = n_rows(X), kernel.input == "matrix"
+    copied = copied_bytes(X, given)
+    source = ArraySource(X, np.empty((n, 0)), is_matrix=is_matrix, copied_bytes=copied)
+    return Training([kernel], source, None, None, n)
+
+
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
     given = X
