@@ -438,3 +438,24 @@ class TestEverySubspace:
         a = type(model)(**{**model.get_params(deep=False), "kernel": Linear()}).fit(X, y)
         b = type(model)(**{**model.get_params(deep=False), "kernel": "precomputed"}).fit(X @ X.T, y)
         assert_allclose(a.transform(X_NEW), b.transform(X_NEW @ X.T), atol=1e-6)
+
+
+class TestClustersOfCentroids:
+    @pytest.mark.parametrize(
+        ("weight", "alone"), [([9, 9, 1, 1, 1, 1], 0), ([1, 1, 9, 9, 1, 1], 3)]
+    )
+    def test_weights_move_the_border(self, weight, alone):
+        """The row that is a cluster alone is in the span of the centroids, and no other is."""
+        rows = np.array([[0.0], [4.0], [5.5], [10.0], [30.0], [31.0]])
+        labels, weight = np.array([0, 0, 0, 0, 1, 1]), np.array(weight)
+
+        def fitted(rows, labels, **options):
+            model = KernelOrthogonalCentroid(Gaussian(0.01), clusters_per_class=2, random_state=0)
+            return model.fit(rows, labels, **options).kernel_
+
+        kernel = fitted(rows, labels, sample_weight=weight.astype(float))
+        inside = kernel.diag(rows)[:4] > 1 - 1e-6
+        assert_array_equal(np.flatnonzero(inside), [alone])
+        copies = np.repeat(np.arange(6), weight)
+        repeated = fitted(rows[copies], labels[copies])
+        assert_allclose(kernel(rows), repeated(rows), atol=1e-9)

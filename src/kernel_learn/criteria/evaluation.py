@@ -72,6 +72,7 @@ class IdentityVertex:
 
     @property
     def M(self) -> Array:
+        """The map d -> (ridge - least, weights), (p + 1, p + 1)."""
         M = np.eye(len(self.uniform) + 1)
         M[0, 0], M[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
         return M

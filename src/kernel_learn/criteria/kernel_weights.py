@@ -44,6 +44,7 @@ class LabelResolvent(WeightCriterion):
 
     @property
     def learns_reg(self) -> bool:
+        """Whether reg is one more weight."""
         return self.reg == "learn"
 
     @property
@@ -59,6 +60,7 @@ class LabelResolvent(WeightCriterion):
         return self.identity.shares(d) if self.learns_reg else d
 
     def learned_reg(self, d: Array) -> float:
+        """The reg of d, relative to a kernel of trace n."""
         return self.identity.ratio(d) if self.learns_reg else float(self.reg)
 
     def evaluate(self, d: Array) -> Evaluation:

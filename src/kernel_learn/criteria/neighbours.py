@@ -127,6 +127,7 @@ class CollapsedClasses(PairCriterion):
 
 
 def with_ones(X: Array) -> Array:
+    """A column of ones beside the others."""
     return np.hstack([X, np.ones((len(X), 1))])
 
 

@@ -65,10 +65,12 @@ class Blocks:
         self.rewinds = callable(iterable) or iter(iterable) is not iterable
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         for block in self.iterable() if callable(self.iterable) else self.iterable:
             yield as_block(block)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {}
 
 
@@ -87,6 +89,7 @@ class ArrayRows:
                 raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {len(values)}.")
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         for part in row_blocks(int(self.X.shape[0]), rows):
             yield RawBlock(
                 self._take(part),
@@ -102,6 +105,7 @@ class ArrayRows:
         return take_rows(self.X, part)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {"shape": [int(n) for n in self.X.shape], "dtype": str(getattr(self.X, "dtype", ""))}
 
 

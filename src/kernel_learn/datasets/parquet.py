@@ -69,9 +69,11 @@ class ParquetSource:
 
     @cached_property
     def n_rows(self) -> int:
+        """Rows of all files, from their footers."""
         return sum(self._parquet.read_metadata(file).num_rows for file in self.files)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
         for path in self.files:
@@ -100,6 +102,7 @@ class ParquetSource:
         return X
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {
             **file_identity(self.files),
             "columns": self.columns,
@@ -109,6 +112,7 @@ class ParquetSource:
 
 
 def is_number(kind: str) -> bool:
+    """Whether Arrow's name of a type is one of a number."""
     return kind.startswith(("int", "uint", "float", "double", "halffloat", "bool"))
 
 
@@ -124,6 +128,7 @@ def column_array(column: Any) -> Any:
 
 
 def need_parquet() -> Any:
+    """pyarrow.parquet, or an error that names the extra."""
     try:
         import pyarrow.parquet
     except ImportError as error:

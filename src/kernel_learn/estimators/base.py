@@ -13,6 +13,7 @@ from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.on_sources import on_sources
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
@@ -55,6 +56,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -90,7 +92,7 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(BaseEstimator):
+class KernelEstimator(OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any

@@ -217,6 +217,7 @@ def rebatch(blocks: Iterator[LabelledRows], rows: int) -> Iterator[LabelledRows]
 
 
 def stack_blocks(blocks: list[LabelledRows]) -> LabelledRows:
+    """Several blocks as one."""
     if len(blocks) == 1:
         return blocks[0]
     return LabelledRows(

@@ -588,10 +588,12 @@ class _RowTable:
 
 
 def stack_sparse(parts: list[Any]) -> Any:
+    """Sparse rows below each other, CSR."""
     return sparse.vstack(parts, format="csr")
 
 
 def warn_of_contradictions(constraints: Constraints) -> None:
+    """Say how many pairs are listed as similar and as dissimilar."""
     n = sum(family.contradictions() for family in constraints.families if isinstance(family, Pairs))
     if n:
         warn_user(
@@ -603,6 +605,7 @@ def warn_of_contradictions(constraints: Constraints) -> None:
 def transformed_kernel(
     features: FeatureMap, weights: Array, V: Array, alpha: float
 ) -> TransformedKernel:
+    """alpha (k - z'z) + sum_i weights_i (v_i'z)^2 as a kernel on any rows."""
     kept = np.abs(weights) > 1e-14 * max(1.0, float(np.abs(weights).max(initial=0.0)))
     expanded = features.expand(V[:, kept], np.zeros(len(V)))
     return TransformedKernel(

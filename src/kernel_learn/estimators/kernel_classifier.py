@@ -13,6 +13,7 @@ from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -34,7 +35,7 @@ from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, OwnPage, BaseEstimator
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
@@ -201,26 +202,31 @@ class KernelClassifier(
 
     @property
     def members_(self) -> Members:
+        """What predicts, with weights; prints as a table."""
         check_is_fitted(self)
         return Members(self._fitted.members)
 
     @property
     def feature_relevance_(self) -> Array:
+        """Share of each column in the squared gradient of a fit, (n_features_in_,)."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
 
     @property
     def feature_relevance_std_(self) -> Array:
+        """How much it varies between five parts of the rows."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[1]
 
     @property
     def kernel_(self) -> Any:
+        """sum of weight * kernel / mean diagonal, each on its view."""
         check_is_fitted(self)
         return self._fitted.machine.kernel_object()
 
     @property
     def summary_(self) -> str:
+        """What was found, in words."""
         check_is_fitted(self)
         return summarise(self)
 

@@ -85,6 +85,7 @@ def fit_in_leaves(
 
 
 def rows_of_leaves(place: Array) -> list[Array]:
+    """The rows of each leaf."""
     return [np.flatnonzero(place == leaf) for leaf in range(int(place.max()) + 1)]
 
 
@@ -105,4 +106,5 @@ def guide_of(
 
 
 def loss_of(proba: Array, targets: Targets) -> float:
+    """Mean log loss of held-out probabilities."""
     return mean_and_error(log_losses(proba), targets)[0]

@@ -314,4 +314,5 @@ def _level(scores: Array, sample: Sample, judging: Array) -> SecondLevel:
 
 
 def scaled(Z: Rows, scales: Array | None) -> Rows:
+    """Rows with their columns scaled, if there are scales."""
     return Z if scales is None else scale_columns(Z, scales)

@@ -36,6 +36,7 @@ def survivors(found: Sequence[Judged], targets: Targets, keep: int) -> list[Judg
 
 
 def near_regs(found: Sequence[Judged]) -> dict[Candidate, Array]:
+    """A few values around the one that each candidate had."""
     return {one.candidate: one.reg * REFIT_REGS for one in found}
 
 

@@ -57,6 +57,7 @@ def training_of(
     classes: Array | None,  # None: values
     single: bool = True,
 ) -> Training:
+    """The source as what ``_fit`` learns from."""
     if classes is None:
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:

@@ -329,6 +329,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 
 def check_positive(name: str, value: Any, owner: Any) -> float:
+    """A positive finite number as a float."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf:
         return float(value)
     raise ValueError(
@@ -337,6 +338,7 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
 
 
 def check_not_negative(name: str, value: Any, owner: Any) -> float:
+    """A finite number that is not negative, as a float."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf:
         return float(value)
     raise ValueError(
@@ -345,6 +347,7 @@ def check_not_negative(name: str, value: Any, owner: Any) -> float:
 
 
 def check_count(name: str, value: Any, owner: Any) -> int:
+    """A positive integer."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     raise ValueError(
@@ -353,6 +356,7 @@ def check_count(name: str, value: Any, owner: Any) -> int:
 
 
 def check_n_components(value: Any, default: int, owner: Any) -> int:
+    """The number of components, ``default`` for None."""
     if value is None:
         return default
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
@@ -371,6 +375,7 @@ def check_variance(sample: Combined, n_features: int | None) -> None:
 def check_spread(
     kernel: Kernel, variance: float, mean_diagonal: float, n_features: int | None
 ) -> None:
+    """Refuse a kernel whose variance is rounding or not a number."""
     if not (np.isfinite(variance) and np.isfinite(mean_diagonal)):
         raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
     if not has_variance(variance, mean_diagonal):

@@ -132,6 +132,7 @@ def describe(path: str | os.PathLike[str]) -> str:
 
 
 def import_skops(caller: str) -> Any:
+    """skops.io, or an error that names the extra."""
     try:
         import skops.io
     except ImportError as error:

@@ -232,10 +232,12 @@ def as_vectors(X: Rows) -> Rows:
 
 
 def is_sparse(X: Rows) -> bool:
+    """Whether rows are a sparse matrix."""
     return bool(sparse.issparse(X))
 
 
 def n_rows(X: Rows) -> int:
+    """The number of rows, of any form of them."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
 
 
@@ -290,4 +292,5 @@ def writeable(X: Rows) -> Array:
 
 
 def dense(X: Rows) -> Array:
+    """Rows as a dense array."""
     return X.toarray() if is_sparse(X) else np.asarray(X)

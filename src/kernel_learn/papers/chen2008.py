@@ -75,6 +75,7 @@ def load_half(
 
 
 def median_distance(X: Array) -> float:
+    """The median squared distance of the rows."""
     return 1.0 / float(Gaussian("median").resolve(X).gamma)  # type: ignore[arg-type]
 
 
@@ -115,6 +116,7 @@ def choose_width(half: Half) -> int:
 
 
 def best_cell(errors: Array) -> tuple[int, int]:
+    """Where the grid of errors is least."""
     i, j = np.unravel_index(np.argmin(errors), errors.shape)
     return int(i), int(j)
 
@@ -151,6 +153,7 @@ def count_svm_errors(F: Array, y: Array, F_new: Array, y_new: Array) -> Array:
 
 
 def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
+    """HSIC or uHSIC: reg and C by folds along paths, then the test half."""
     K, y = half.K[width], half.y_train
     k = half.n_classes
     template = HSICSubspace("precomputed", uncorrelated=uncorrelated, n_components=k - 1)
@@ -172,6 +175,7 @@ def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
 
 
 def features_error(half: Half, width: int, model: Any, C: float) -> float:
+    """Test error of a linear SVC on the learned features, per cent."""
     F, F_test = scaled_features(model.transform(half.K[width]), model.transform(half.K_test[width]))
     machine = SVC(C=C, kernel="linear", max_iter=200_000).fit(F, half.y_train)
     return half.error(machine.predict(F_test))
@@ -197,6 +201,7 @@ def run_skfe(half: Half, width: int) -> Record:
 
 
 def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
+    """SVM_joint or uSVM_joint: reg and C by folds along paths, then the test half."""
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
     template = SubspaceSVC("precomputed", uncorrelated=uncorrelated, tol=1e-3)
@@ -223,6 +228,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
 
 
 def run_table_cell(data: DataFolder, cell: Cell) -> Record:
+    """All methods on one partition of one set."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
     width = choose_width(half)
     record: Record = {"width": WIDTHS[width], "n_train": len(half.y_train)}
@@ -235,6 +241,7 @@ def run_table_cell(data: DataFolder, cell: Cell) -> Record:
 
 
 def table() -> Protocol:
+    """Tables 2 and 4: seven sets, twenty partitions."""
     cells = [
         Cell(f"{name}/{partition}", {"data": name, "partition": partition})
         for partition in range(PARTITIONS)
@@ -280,6 +287,7 @@ DEPARTURES = """\
 
 
 def render_table(records: Iterable[Record]) -> str:
+    """The page of Tables 2 and 4."""
     by_set: dict[str, list[Record]] = {name: [] for name in SETS}
     for record in records:
         by_set[record["data"]].append(record)
@@ -358,6 +366,7 @@ ROUNDS = 10
 
 
 def figures() -> Protocol:
+    """Figures 1 to 3."""
     cells = [
         Cell(f"bounds/{name}/{u}", {"figure": 2, "data": name, "uncorrelated": u, "partition": 0})
         for name in ("wine", "satimage")
@@ -382,6 +391,7 @@ def figures() -> Protocol:
 
 
 def run_figure_cell(data: DataFolder, cell: Cell) -> Record:
+    """Errors by the number of features, or the rounds of the alternation."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], FIGURE_PER_CLASS)
     width = choose_width(half)
     if cell.settings["figure"] == 1:
@@ -451,6 +461,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
 
 
 def render_figures(records: Iterable[Record]) -> str:
+    """The page of Figures 1 to 3."""
     records = list(records)
     lines = ["# Chen et al. (2008): Figures 1 to 3", ""]
     lines += [

@@ -45,6 +45,7 @@ TABLE_3 = {
 
 
 def table3() -> Protocol:
+    """Table 3: single kernels and their combination."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
         for repeat in range(REPEATS)
@@ -54,6 +55,7 @@ def table3() -> Protocol:
 
 
 def run_cell(data: DataFolder, cell: Cell) -> Record:
+    """All columns of the table on one split of one set."""
     X, y = rows(data, cell.settings["set"], cell.settings["repeat"])
     A, B, y_A, y_B = train_test_split(
         X, y, test_size=0.5, stratify=y, random_state=cell.settings["repeat"]
@@ -112,12 +114,14 @@ def best_hsic(kernel: Any, A: Any, y: Any) -> tuple[Any, float]:
 
 
 def fit_hsic(kernel: Any, reg: float, A: Any, y: Any) -> Any:
+    """uHSIC at one reg; keeps the number of training rows."""
     model = HSICSubspace(kernel, reg=reg, uncorrelated=True).fit(A, y)
     model.n_train_ = len(y)
     return model
 
 
 def best_joint(kernel: Any, A: Any, y: Any) -> Any:
+    """uSVM_joint with reg and C by a third of the rows."""
     F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
     # one kernel: the machines' own accuracy; several: J is flat, and 1e-3 would accept any weights
     tol = 1e-6 if isinstance(kernel, list) else 1e-3
@@ -136,6 +140,7 @@ def _strata(y: Any) -> Any:
 
 
 def render(records: Iterable[Record]) -> str:
+    """The page of Table 3."""
     runs: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         runs[record["set"]].append(record)
@@ -156,6 +161,7 @@ def render(records: Iterable[Record]) -> str:
 
 
 def claims(runs: dict[str, list[Record]]) -> str:
+    """How often the combination beats the best single kernel."""
     lines = ["\n| combined against the best single kernel (mean error) | better | equal | worse |"]
     lines.append("|---|---|---|---|")
     for family in ("HSIC", "SVM"):

@@ -184,6 +184,7 @@ def verdict(name: str, accuracy: Array, rank: Array) -> tuple[str, float, float]
 
 
 def summary(verdicts: list[tuple[str, float, float]]) -> list[str]:
+    """Whether low rank costs accuracy, set by set."""
     held = [name for name, lead, factor in verdicts if lead <= 1.0 and factor >= 4.0]
     lines = [
         "## Does low rank cost accuracy?",
@@ -199,6 +200,7 @@ def summary(verdicts: list[tuple[str, float, float]]) -> list[str]:
 
 
 def notes(seconds: float, gap: float) -> list[str]:
+    """How it was run, and what the paper leaves open."""
     return [
         "## How it was run, and what the paper leaves open",
         "",

@@ -29,6 +29,7 @@ ALL_TRACE, ALL_PCA = "Trace-SSIKDR, its own rank", "kernel PCA, the same rank"
 
 
 def build() -> Protocol:
+    """Figure 1: draws of labelled digits."""
     cells = [Cell(f"seed {seed}", {"seed": seed}) for seed in SEEDS]
     return Protocol(NAME, "Jain, Kulis & Dhillon (2010), Figure 1", cells, run_cell, render)
 
@@ -65,6 +66,7 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
 
 
 def render(records: Iterable[Record]) -> str:
+    """The page of the figure."""
     found = list(records)
     columns = ("raw pixels", PCA, TRACE, ALL_PCA, ALL_TRACE)
     means = {name: [r[name] for r in found] for name in columns}

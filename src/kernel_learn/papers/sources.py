@@ -23,6 +23,7 @@ CHOICES = ("learn", "uniform", "alignment")
 
 
 def multi_source() -> Protocol:
+    """Several sources: weights against the best single source."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
         for repeat in range(REPEATS)
@@ -32,6 +33,7 @@ def multi_source() -> Protocol:
 
 
 def run_cell(data: DataFolder, cell: Cell) -> Record:
+    """All choices of weights on one split of one set."""
     name = cell.settings["set"]
     content, y = data.load(name)
     y = np.unique(y, return_inverse=True)[1]
@@ -67,18 +69,22 @@ def view_kernels(views: list[Any], train: Any) -> Any:
 
 
 def discriminant(weights: str) -> Any:
+    """A discriminant on a stack of kernel matrices."""
     return KernelDiscriminant("precomputed", reg="loo", decision="centroid", weights=weights)
 
 
 def machine(weights: str) -> Any:
+    """A support vector machine on a stack of kernel matrices."""
     return MultiKernelSVC("precomputed", loss="hinge", C=10.0, weights=weights, tol=1e-4)
 
 
 def error(model: Any, K: Any, K_new: Any, y: Any, y_new: Any) -> float:
+    """Test error in per cent."""
     return 100 * (1 - float(model.fit(K, y).score(K_new, y_new)))
 
 
 def render(records: Iterable[Record]) -> str:
+    """The page of the comparison."""
     runs: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         runs[record["set"]].append(record)
@@ -96,6 +102,7 @@ def render(records: Iterable[Record]) -> str:
 
 
 def table_row(name: str, family: str, runs: list[Record]) -> str:
+    """One set: the best single source, each choice, and a paired test."""
     singles = np.array([run["errors"][f"{family} single"] for run in runs])
     best = int(np.argmin(singles.mean(axis=0)))
     columns = [singles[:, best]]

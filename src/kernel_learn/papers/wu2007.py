@@ -66,6 +66,7 @@ def table() -> Protocol:
 
 
 def run_cell(data: DataFolder, cell: Cell) -> Record:
+    """All methods on one set."""
     X, y = data.load(cell.settings["set"])
     y = np.unique(y, return_inverse=True)[1]
     start = perf_counter()
@@ -138,6 +139,7 @@ def features(
 
 
 def count_wrong(F: Any, y: Any, F_new: Any, y_new: Any) -> int:
+    """Errors of the nearest neighbour on the features."""
     return int(np.sum(KNeighborsClassifier(1).fit(F, y).predict(F_new) != y_new))
 
 

@@ -55,6 +55,7 @@ FIGURE_1 = ["SDP_theta exact", "SDP_theta", "SDP_theta,lambda exact", "SDP_theta
 
 
 def table1() -> Protocol:
+    """Table 1: two classes."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
         for repeat in range(REPEATS)
@@ -64,6 +65,7 @@ def table1() -> Protocol:
 
 
 def table2() -> Protocol:
+    """Table 2: several classes."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
         for repeat in range(REPEATS)
@@ -73,6 +75,7 @@ def table2() -> Protocol:
 
 
 def run_binary(data: DataFolder, cell: Cell) -> Record:
+    """All methods of Table 1 on one split."""
     X, y = data.load(BINARY[cell.settings["set"]])
     complete = ~np.isnan(X).any(axis=1)
     X, y = X[complete], np.unique(y[complete], return_inverse=True)[1]
@@ -92,6 +95,7 @@ def run_binary(data: DataFolder, cell: Cell) -> Record:
 
 
 def run_multi(data: DataFolder, cell: Cell) -> Record:
+    """All methods of Table 2 on one split."""
     name, k = MULTI[cell.settings["set"]]
     X, y = data.load(name)
     classes = np.unique(y)[:k]
@@ -112,6 +116,7 @@ def run_multi(data: DataFolder, cell: Cell) -> Record:
 
 
 def measure(methods: dict[str, Callable[..., float]], split: tuple[Any, ...]) -> Record:
+    """Accuracy and seconds of each method."""
     accuracies, seconds = {}, {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # lambda of 1e-8: machines at their limits are expected
@@ -134,6 +139,7 @@ def partition(
 
 
 def label_bank(A: Any, y: Any, **options: Any) -> GramForm:
+    """The bank on rows A with the normalised label factor."""
     classes = np.unique(y)
     _, mixing = label_factor("normalized", y, classes)
     return GramForm(BANK, A, one_hot(y, len(classes)), mixing=mixing, **options)
@@ -170,6 +176,7 @@ def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
 
 
 def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
+    """Accuracy of a machine on the bank."""
     return float(MultiKernelSVC(BANK, **options).fit(A, y).score(B, y_B))
 
 
@@ -200,10 +207,12 @@ def svm_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
 
 
 def render_1(records: Iterable[Record]) -> str:
+    """The page of Table 1."""
     return HEADER_1 + comparison(list(records), COLUMNS_1, TABLE_1) + ORDER_1
 
 
 def render_2(records: Iterable[Record]) -> str:
+    """The page of Table 2."""
     records = list(records)
     figure = ["\n## Figure 1: exact and approximate, accuracy in % and time in ms\n"]
     figure.append("| data | " + " | ".join(FIGURE_1) + " |")
@@ -219,6 +228,7 @@ def render_2(records: Iterable[Record]) -> str:
 
 
 def by_set(records: list[Record]) -> dict[str, list[Record]]:
+    """The records of each data set."""
     runs: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         runs[record["set"]].append(record)

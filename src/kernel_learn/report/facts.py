@@ -309,9 +309,10 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
     if not hasattr(part, "transform"):
         return None
     n = rows.shape[0]
-    labels = (
-        getattr(model, "labels_", np.zeros(n, dtype=int)) if y is not None else np.zeros(n, int)
-    )
+    names, labels = ["all rows"], np.zeros(n, dtype=int)
+    if y is not None:
+        classes, labels = np.unique(y, return_inverse=True)
+        names = [str(label) for label in classes]
     some = some_rows(labels, MOST_POINTS)
     seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
     F = np.asarray(part.transform(seen))[:, :2]
@@ -323,6 +324,7 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
             [*(float(f"{v / size:.4g}") for v in f), int(labels[i]), int(i)]
             for f, i in zip(F, some, strict=True)
         ],
+        "names": names,
         "dimensions": F.shape[1],
         "scale": float(size),
         "of": n,

@@ -115,7 +115,7 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
 
 
 def draw_embedding(facts: Mapping[str, Any]) -> Any:
-    old, names = facts["embedding"], facts.get("classes") or ["all rows"]
+    old, names = facts["embedding"], facts["embedding"]["names"]
     new = (facts.get("new_rows") or {}).get("points") or []
     points = []
     for rows, is_new in ((old["points"], False), (new, True)):
@@ -197,7 +197,7 @@ def cell(value: Any) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    return "" if share is None else f"{100 * share:.{digits}f} %"
+    return "" if share is None else f"{100 * share:.{digits}f}\u00a0%"  # a space that never breaks
 
 
 def thousands(count: float) -> str:

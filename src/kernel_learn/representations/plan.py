@@ -57,6 +57,7 @@ class Size:
 
     @property
     def double_bytes(self) -> float:
+        """Of a row of X in float64."""
         return self.row_bytes * 8 / self.itemsize
 
 
@@ -281,6 +282,7 @@ def _setup(size: Size) -> float:
 
 
 def describe(chosen: Plan) -> str:
+    """What a plan fits, in words."""
     if chosen.representation != "gram":
         return f"feature map with {chosen.n_landmarks} landmarks"
     many = f" under {chosen.n_kernels} kernels" if chosen.n_kernels > 1 else ""
@@ -343,6 +345,7 @@ def _cgroup() -> int | None:
 
 
 def format_bytes(amount: float) -> str:
+    """An amount of memory in the unit that reads best."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if amount >= size:
             return f"{amount / size:.3g} {unit}"

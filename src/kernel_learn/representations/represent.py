@@ -72,6 +72,7 @@ def size_of(
     merge: bool = True,
     uses_pool: bool = True,
 ) -> Size:
+    """What a plan needs to know of these rows and kernels."""
     n, few = source.n_distinct, source.summary.weight[:MEDIAN_ROWS]
     is_weighted = bool(np.any(few != few[0]))
     return Size(

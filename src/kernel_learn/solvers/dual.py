@@ -19,6 +19,8 @@ Array = NDArray[Any]
 
 
 class Point(Protocol):
+    """A dual point: value, gradient, and the primal value at what it gives."""
+
     @property
     def value(self) -> float: ...
     @property
@@ -28,6 +30,8 @@ class Point(Protocol):
 
 
 class Dual(Protocol):
+    """max over z >= 0 of a smooth concave function."""
+
     @property
     def n(self) -> int: ...
 
@@ -69,6 +73,7 @@ def projected_norm(z: Array, g: Array) -> float:
 
 
 def start(dual: Dual) -> tuple[Array, Point]:
+    """z = 0 and the dual there."""
     z = np.zeros(dual.n)
     point = dual.evaluate(z)
     if point is None:
@@ -121,6 +126,7 @@ def solve_quasi_newton(
 
 
 def first_step(g: Array, free: Array) -> float:
+    """The length of a step when nothing is known of the curvature."""
     return 1.0 / max(float(np.linalg.norm(g[free])), 1e-300)
 
 
