@@ -57,6 +57,7 @@ EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
 # Machines of the parts need not be exact to the last digit where they are dear.
 PART_TOL, PART_STEPS = 1e-3, 200
+LEAST_WEIGHT = 1e-12  # beside the largest
 
 
 class MarginPath(NamedTuple):
@@ -244,7 +245,7 @@ class SubspaceSVC(
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
@@ -252,6 +253,8 @@ class SubspaceSVC(
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
         y : array-like of shape (n_samples,)
             Class labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 is two rows.
 
         Returns
         -------
@@ -259,7 +262,7 @@ class SubspaceSVC(
         """
         self._start_weights()
         regs = self._regs()
-        rows = self._prepare(X, y, regs)
+        rows = self._prepare(X, y, regs, sample_weight)
         self.reg_ = self._choose_reg(rows.sample, regs)
         problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
@@ -317,8 +320,13 @@ class SubspaceSVC(
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
 
-    def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
-        data = self._choose_width(validate_labelled(self, X, y), regs)
+    def _prepare(
+        self, X: Any, y: Any, regs: Sequence[float] = (), sample_weight: Any = None
+    ) -> "_Rows":
+        data = validate_labelled(self, X, y, sample_weight)
+        if not data.weight.all():  # in a kernel matrix: a box that is all but closed
+            data.source.weight = np.maximum(data.weight, LEAST_WEIGHT * data.weight.max())
+        data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)
@@ -331,7 +339,10 @@ class SubspaceSVC(
                 f"column{'s' * (n_machines > 1)}.",
             )
         self._check_bank(data)
-        source, inverse, _ = data.source.merged_by_label()
+        # weighted and repeated rows give the same, whatever the order
+        repeats = data.source.n_distinct < data.source.n_rows or bool(np.any(data.weight != 1))
+        source, inverse, _ = data.source.merged_by_label(by_content=repeats)
+        share, kept = data.weight / source.weight[inverse], data.kept
         data = replace(data, source=source)
         several = data.names is not None
         needs = BANK_NEEDS if several else EXACT_NEEDS
@@ -346,6 +357,8 @@ class SubspaceSVC(
             weight=source.weight,
             price=price,
             inverse=inverse,
+            share=share,
+            kept=np.arange(len(inverse)) if kept is None else kept,
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
@@ -431,10 +444,10 @@ class SubspaceSVC(
         self.gap_ = solution.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        # a row that stands for several shares its weight among them
-        A = (machines.A / rows.weight[:, None])[rows.inverse]
-        self.support_ = np.flatnonzero(A.any(axis=1))
-        self.dual_coef_ = A[self.support_].T
+        # a row that stands for several shares its part among them
+        A = machines.A[rows.inverse] * rows.share[:, None]
+        support = np.flatnonzero(A.any(axis=1))
+        self.support_, self.dual_coef_ = rows.kept[support], A[support].T
         self.sharpness_ = rows.sharpness(self.reg_ / rows.lam(1.0), float(self.C))
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
@@ -456,6 +469,8 @@ class _Rows:
     weight: Array  # (n,), how many rows a row stands for
     price: Array  # (n_classes,)
     inverse: Array  # original row -> row
+    share: Array  # of each original row in the weight of the row that stands for it
+    kept: Array  # original rows of positive weight
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned

@@ -20,6 +20,7 @@ from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
 from kernel_learn.representations.summary import row_bytes
@@ -298,13 +299,16 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
 
 
 def class_prices(class_weight: Any, data: Labelled) -> Array:
-    """Factors on C per class, (k,), from ``class_weight`` as in scikit-learn."""
-    y = data.classes[data.labels]
-    price = compute_class_weight(class_weight, classes=data.classes, y=y)
+    """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
+    if isinstance(class_weight, str):  # "balanced"
+        price = data.counts.sum() / (len(data.classes) * data.counts)
+    else:
+        y = data.classes[data.labels]
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
     if not (np.all(np.isfinite(price)) and np.all(price > 0)):
         raise ValueError(
             f"class_weight gives the classes {list(data.classes)} the factors "
-            f"{[float(p) for p in price]} on C; each must be positive and finite. "
+            f"{[float(p) for p in price]}; each must be positive and finite. "
             "To leave a class out, leave out its rows."
         )
     return np.asarray(price, dtype=np.float64)
@@ -325,6 +329,13 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         raise ValueError(f"sample_weight has negative weights, {weight.min():.3g} the smallest.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least two rows must count.")
+    n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
+    if total < n_counted * (1 - 1e-9):
+        warn_user(
+            f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "
+            f"{n_counted} rows sum to {total:.3g}: so few rows are regularised more. If they were "
+            "normalised, pass w * n / w.sum(), n the number of rows.",
+        )
     return weight
 
 
