@@ -123,3 +123,14 @@ def test_probabilities_of_a_stream():
     for part in np.array_split(np.arange(len(y)), 4):
         model.partial_fit(X[part], y[part], classes=[0, 1, 2])
     assert log_loss(Y_NEW, model.predict_proba(X_NEW)) < 0.5
+
+
+@pytest.mark.parametrize("model", [kl.HSICSubspace(), kl.KernelDiscriminant(), kl.SubspaceSVC()])
+def test_normalised_weights_are_warned_of(model):
+    """Weights are counts: rescaling would change what a weight of 2 means."""
+    with pytest.warns(UserWarning, match=r"w \* n / w.sum\(\)"):
+        model.fit(X, y, sample_weight=np.full(len(y), 1 / len(y)))
+    mixed = np.where(np.arange(len(y)) % 2, 0.5, 1.5)
+    mixed[0] = 2.0
+    model.fit(X, y, sample_weight=mixed)  # as many as there are rows
+    model.fit(X, y, sample_weight=np.arange(len(y)) % 2)  # rows of weight zero do not count

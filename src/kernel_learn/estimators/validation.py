@@ -27,6 +27,9 @@ from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
 
+# Numbers whose squares, summed over columns and rows, leave the range of float64.
+LARGEST, SMALLEST = 1e150, 1e-150
+
 
 @dataclass(frozen=True)
 class Training:
@@ -215,6 +218,8 @@ def _weigh(
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
+    if weight is not None:
+        warn_of_normalised(weight)
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
@@ -252,7 +257,7 @@ def validate_rows(
             )
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return _table(kernel, X)
-    return validate_data(
+    rows = validate_data(
         estimator,
         X,
         accept_sparse=kernel.input == "vectors" and "csr",
@@ -261,6 +266,23 @@ def validate_rows(
         ensure_min_samples=least,
         reset=reset,
     )
+    if kernel.input == "vectors":
+        check_magnitude(rows, fitting=reset)
+    return rows
+
+
+def check_magnitude(X: Rows, *, fitting: bool) -> None:
+    """Refuse rows whose squares are infinite or, all of them, zero in floating point."""
+    values = X.data if is_sparse(X) else X
+    if not values.size or values.dtype != np.float64:
+        return
+    top = max(abs(float(values.max())), abs(float(values.min())))
+    if top >= LARGEST or (fitting and 0 < top <= SMALLEST):
+        what = "infinite" if top >= LARGEST else "zero"
+        raise ValueError(
+            f"X has values of up to {top:.3g} in size, and the squares of such numbers are {what} "
+            "in floating point. Bring its columns to a common scale, with StandardScaler say."
+        )
 
 
 def _table(kernel: Kernel, X: Any) -> Table:
@@ -270,6 +292,7 @@ def _table(kernel: Kernel, X: Any) -> Table:
     used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
     names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
     assert_all_finite(used, input_name=f"columns {names!r}")
+    check_magnitude(used, fitting=False)
     return table
 
 
@@ -329,6 +352,11 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         raise ValueError(f"sample_weight has negative weights, {weight.min():.3g} the smallest.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least two rows must count.")
+    return weight
+
+
+def warn_of_normalised(weight: Array) -> None:
+    """Weights are counts, and are never rescaled: say so where someone has normalised them."""
     n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
     if total < n_counted * (1 - 1e-9):
         warn_user(
@@ -336,7 +364,6 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
             f"{n_counted} rows sum to {total:.3g}: so few rows are regularised more. If they were "
             "normalised, pass w * n / w.sum(), n the number of rows.",
         )
-    return weight
 
 
 def check_positive(name: str, value: Any, owner: Any) -> float:
