@@ -17,7 +17,8 @@ PATHS = {
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel KernelClassifier
         KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML KernelMMC KernelNCA
         KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA Landmarks MultiKernelSVC
-        SubspaceSVC __version__ constraints describe kernels load metrics presets save""",
+        SubspaceSVC __version__ constraints describe export_onnx kernels load metrics
+        presets save""",
     "kernel_learn.constraints": "ClassProbabilities Constraints Pairs Similarities Triplets",
     "kernel_learn.criteria.kernel_weights": "KimDiscriminant LabelResolvent",
     "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace",
@@ -47,8 +48,9 @@ PATHS = {
 EXPORTED = sorted(
     {
         value
-        for path in PATHS
-        for value in vars(importlib.import_module(path)).values()
+        for path, names in PATHS.items()
+        for module in [importlib.import_module(path)]
+        for value in [getattr(module, n, None) for n in {*vars(module), *names.split()}]
         if inspect.isclass(value) and value.__module__.startswith("kernel_learn.")
     },
     key=lambda value: (value.__module__, value.__name__),

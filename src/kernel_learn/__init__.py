@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         SubspaceSVC,
     )
     from kernel_learn.interop.files import describe, load, save
+    from kernel_learn.interop.onnx import export_onnx
     from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "__version__",
     "constraints",
     "describe",
+    "export_onnx",
     "inspection",
     "kernels",
     "load",
@@ -69,6 +71,7 @@ __all__ = [
 HOMES = {
     "Landmarks": "representations",
     "describe": "interop.files",
+    "export_onnx": "interop.onnx",
     "load": "interop.files",
     "save": "interop.files",
 }

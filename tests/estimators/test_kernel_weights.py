@@ -483,6 +483,23 @@ def test_leave_one_out_weights_are_refused_with_a_learned_constant():
         kl.HSICSubspace(BANK, weights="loo", max_iter=1).fit(X, Y)
 
 
+def test_svc_bounds_of_weights_that_are_not_optimal():
+    """After one step the machines' bounds hold for their own weights: the optimum is lower."""
+    pytest.importorskip("cvxpy")
+    from oracles import kernel_weights as weights_oracle
+
+    rows = slice(None, None, 4)
+    signs = np.where(Y[rows, None] == np.unique(Y), 1.0, -1.0)
+    Gs = [weights_oracle.centred_kernel(kernel(X[rows])) for kernel in BANK.values()]
+    value = weights_oracle.svm_mkl(Gs, signs, 1.0, 0.1)
+    model = kl.SubspaceSVC(BANK, C=1.0, reg=0.1, solver="silp", max_iter=1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X[rows], Y[rows])
+    assert model.lower_bound_ <= value * (1 + 1e-6)
+    assert model.upper_bound_ > value * (1 + 1e-4)  # or nothing was shown
+    assert model.gap_ == pytest.approx(model.upper_bound_ - model.lower_bound_)
+
+
 class TestCriteriaOfYeAndKim:
     """coupling= and criterion= of KernelDiscriminant."""
 
@@ -567,20 +584,3 @@ class TestCriteriaOfYeAndKim:
             kl.KernelDiscriminant(self.bank, criterion="kim", **options).fit(X, y)
         with pytest.raises(ValueError, match="two classes, and y has 3"):
             kl.KernelDiscriminant(self.bank, criterion="kim").fit(X, np.arange(30) % 3)
-
-
-def test_svc_bounds_of_weights_that_are_not_optimal():
-    """After one step the machines' bounds hold for their own weights: the optimum is lower."""
-    pytest.importorskip("cvxpy")
-    from oracles import kernel_weights as weights_oracle
-
-    rows = slice(None, None, 4)
-    signs = np.where(Y[rows, None] == np.unique(Y), 1.0, -1.0)
-    Gs = [weights_oracle.centred_kernel(kernel(X[rows])) for kernel in BANK.values()]
-    value = weights_oracle.svm_mkl(Gs, signs, 1.0, 0.1)
-    model = kl.SubspaceSVC(BANK, C=1.0, reg=0.1, solver="silp", max_iter=1)
-    with pytest.warns(ConvergenceWarning):
-        model.fit(X[rows], Y[rows])
-    assert model.lower_bound_ <= value * (1 + 1e-6)
-    assert model.upper_bound_ > value * (1 + 1e-4)  # or nothing was shown
-    assert model.gap_ == pytest.approx(model.upper_bound_ - model.lower_bound_)

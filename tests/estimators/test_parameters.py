@@ -12,10 +12,11 @@ import kernel_learn as kl
 X, y = load_iris(return_X_y=True)
 X, y = X[::5], y[::5]
 ROWS, SAME = np.arange(20).reshape(10, 2), np.arange(10) % 2 == 0
+PUBLIC = {name: getattr(kl, name) for name in kl.__all__}
 ESTIMATORS = {
-    name: getattr(kl, name)
-    for name in kl.__all__
-    if inspect.isclass(getattr(kl, name)) and issubclass(getattr(kl, name), BaseEstimator)
+    name: value
+    for name, value in PUBLIC.items()
+    if inspect.isclass(value) and issubclass(value, BaseEstimator)
 }
 # Values that no parameter of that name takes.
 REFUSED = {

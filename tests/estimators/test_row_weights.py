@@ -26,6 +26,10 @@ MACHINES = [
     kl.MultiKernelSVC(BANK, class_weight="balanced"),
     kl.MultiKernelSVC(BANK, loss="squared_hinge", C="learn", class_weight={0: 2.0, 1: 1.0, 2: 0.5}),
     kl.KernelDiscriminant(Gaussian(0.05), class_weight="balanced"),
+    kl.MultiKernelSVC(
+        BANK[:2], loss="squared_hinge", class_weight="balanced", landmarks=10, random_state=0
+    ),
+    kl.SubspaceSVC(Gaussian(0.05), landmarks=20, random_state=0),
     kl.KernelPLS(Gaussian(0.05)),
 ]
 

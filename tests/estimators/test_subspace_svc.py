@@ -320,7 +320,7 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     kernel = Gaussian(0.05)
     options = {"C": 3.0, "uncorrelated": uncorrelated, "random_state": 0}
     model = SubspaceSVC(kernel, landmarks=landmarks, **options)
-    prepared = model._prepare(X_s, y_s)
+    prepared = model._prepare(model._rows(X_s, y_s))
     targets = Targets(np.eye(n_classes)[prepared.labels] * prepared.weight[:, None])
     held, scores = held_out_in_parts(targets, partial(prepared.score_part, reg=1e-1, C=3.0))
     assert_array_equal(np.sort(held), np.arange(len(rows)))  # equal rows with one label are one

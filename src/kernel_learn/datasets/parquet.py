@@ -74,13 +74,33 @@ class ParquetSource:
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
+        for number in range(len(self.files)):
+            yield from self.read_file(number, rows)
+
+    def row_groups(self) -> list[tuple[int, int, int]]:
+        """(file, row group, rows) of each row group, in order."""
+        tables = [self._parquet.read_metadata(file) for file in self.files]
+        return [
+            (number, group, table.row_group(group).num_rows)
+            for number, table in enumerate(tables)
+            for group in range(table.num_row_groups)
+        ]
+
+    def read_file(
+        self,
+        number: int,
+        rows: int,
+        groups: list[int] | None = None,  # row groups, None for all
+    ) -> Iterator[RawBlock]:
+        """The rows of one of the files."""
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
-        for path in self.files:
-            with self._parquet.ParquetFile(path) as file:
-                choose_columns(file.schema_arrow.names, wanted, None, None, path)
-                for batch in file.iter_batches(batch_size=rows, columns=wanted):
-                    yield self._block(batch)
+        path = self.files[number]
+        with self._parquet.ParquetFile(path) as file:
+            choose_columns(file.schema_arrow.names, wanted, None, None, path)
+            options = {} if groups is None else {"row_groups": groups}
+            for batch in file.iter_batches(batch_size=rows, columns=wanted, **options):
+                yield self._block(batch)
 
     def _block(self, batch: Any) -> RawBlock:
         y = None

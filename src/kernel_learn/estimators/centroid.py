@@ -9,8 +9,9 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED
+from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import Needs, build_features, plan_source
@@ -34,7 +35,7 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         With more than one, each class is first cut into so many clusters by
         k-means in feature space, and every cluster contributes its centroid:
         for classes of several lumps.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`; ``random_state`` also starts k-means.
 
     Attributes
@@ -63,6 +64,7 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         "kernel": KERNEL,
         "clusters_per_class": COUNT,
         "landmarks": LANDMARKS,
+        "verbose": VERBOSE,
     }
 
     def __init__(
@@ -73,14 +75,17 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.clusters_per_class = clusters_per_class
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

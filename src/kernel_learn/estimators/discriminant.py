@@ -24,11 +24,12 @@ from kernel_learn.estimators.parameters import (
     MOMENT_REGS,
     NONE,
     POSITIVE_LIST,
-    SUBSPACE,
+    STREAMED,
     WEIGHTS,
     choice,
 )
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -98,7 +99,7 @@ class KernelDiscriminant(
     coupling : {"exact", "approximate"}, default="exact"
         With several kernels and several classes: the sum over the classes itself, or Ye's bound
         of it (Eq. 37), which lies between once and n_classes times the sum.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state
+    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -142,7 +143,7 @@ class KernelDiscriminant(
     """
 
     _parameters = (
-        SUBSPACE
+        STREAMED
         | WEIGHTS
         | {
             "reg": MOMENT_REGS | choice("learn"),
@@ -172,6 +173,7 @@ class KernelDiscriminant(
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -188,8 +190,10 @@ class KernelDiscriminant(
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

@@ -10,7 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
-from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.datasets.blocks import as_source
+from kernel_learn.datasets.gather import gather_rows
+from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.pages import OwnPage
@@ -32,10 +34,16 @@ from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count
+from kernel_learn.representations.plan import parse_memory
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, OwnPage, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ProbabilityClassifier,
+    Convertible,
+    OwnPage,
+    BaseEstimator,
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
@@ -150,21 +158,30 @@ class KernelClassifier(
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to a table and its labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, categories, strings and booleans, with missing cells; or a
-            list of such arrays, one per group of columns.
+            list of such arrays, one per group of columns. Or a source of blocks, whose
+            rows are kept: an eighth of the memory budget at the most.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source, which has its own and its own weights.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
+        source = as_source(X)
+        if source is not None:
+            if not (y is None and sample_weight is None and groups is None):
+                raise ValueError(
+                    "X is a source of blocks, which has its own labels and weights: pass it alone."
+                )
+            room = parse_memory(self.memory_budget) / 8
+            X, y, sample_weight = gather_rows(source, room, type(self).__name__)
         seed = 0 if self.random_state is None else _seed(self.random_state)
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)

@@ -9,31 +9,37 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.block_mkl import LandmarkMachines, machine_sharpness
 from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import CLASS_WEIGHT, POSITIVE, WEIGHTS, choice
-from kernel_learn.estimators.probabilities import SharpenedScores, fit_sharpness
+from kernel_learn.estimators.parameters import (
+    CLASS_WEIGHT,
+    LANDMARKS,
+    POSITIVE,
+    RANDOM,
+    WEIGHTS,
+    choice,
+)
+from kernel_learn.estimators.probabilities import SharpenedScores
 from kernel_learn.estimators.validation import (
     Array,
     class_prices,
-    validate_labelled,
     validate_rows,
 )
-from kernel_learn.estimators.weights import Weighed, WeightLearner
+from kernel_learn.estimators.weights import Weighed
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
 from kernel_learn.representations.sources import one_hot
-from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
+from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
 NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
-PART_TOL = 1e-3  # of machines whose scores decide one factor
 
 
-class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEstimator):
+class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
     min over weights of the optimum of the machine, a convex problem (Lanckriet
@@ -56,8 +62,13 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
     weights, solver, tol, max_iter
         As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo"
         needs a number for C.
+    landmarks : "all", "auto", int, str, Landmarks or array, default="all"
+        "all": exact. Else features of landmarks, as in :class:`HSICSubspace`, which need
+        ``loss="squared_hinge"`` and a number for C; a stream always has them.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; what does not fit is evaluated again when needed.
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
@@ -75,7 +86,8 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
     kernel_ : Combination
         The learned kernel, also ``base_kernel_``.
     support_ : ndarray of shape (n_support,)
-        Training rows (among those of positive weight) that carry a machine;
+        Training rows (among those of positive weight) that carry a machine (not there with
+        landmarks);
         of equal rows with one label the first.
     dual_coef_ : ndarray of shape (n_machines, n_support)
         alpha times the sign of each row; one machine for two classes.
@@ -105,6 +117,8 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
         "loss": choice(*LOSSES),
         "C": POSITIVE | choice("learn"),
         "class_weight": CLASS_WEIGHT,
+        "landmarks": LANDMARKS,
+        "random_state": RANDOM,
     }
 
     def __init__(
@@ -118,7 +132,9 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
+        landmarks: Any = "all",
         memory_budget: float | str | None = None,
+        random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.loss = loss
@@ -128,17 +144,20 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.landmarks = landmarks
         self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn weights and machines.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Or a stack of kernel matrices (n_samples, n_samples, n_kernels).
-        y : array-like of shape (n_samples,)
+            Or a stack of kernel matrices (n_samples, n_samples, n_kernels), or a source of
+            blocks that can be read again.
+        y : array-like of shape (n_samples,); None for a source
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
 
@@ -148,7 +167,10 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
         """
         self._check_learned_C()
         self._start_weights()
-        data = validate_labelled(self, X, y, sample_weight)
+        data = self._rows(X, y, sample_weight)
+        chosen = self._landmark_plan(data)
+        if chosen is not None:
+            return self._fit_on_landmarks(data, chosen)
         self.classes_ = data.classes
         source, _, first = data.source.merged_by_label(by_content=True)
         data = replace(data, source=source)
@@ -208,27 +230,17 @@ class MultiKernelSVC(WeightLearner, SharpenedScores, MachineClassifier, KernelEs
         self.intercept_ = solution.intercept
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), found.theta)
         self._support_rows = self.kernel_.reference(source.X, support)
-        self.sharpness_ = self._sharpness(source, K, found.criterion.boxes(self.C_))
-
-    def _sharpness(self, source: ArraySource, K: Array, boxes: Array) -> float:
-        """The factor on decision values, from scores of rows held out of the machines."""
-        k = len(self.classes_)
-        counts = one_hot(source.labels, k) * source.weight[:, None]
         told = np.flatnonzero(source.weight > 0)
-
-        def score_part(inside: Array, outside: Array) -> Array:
-            inside, outside = told[inside], told[outside]
-            signs = one_vs_rest_signs(source.labels[inside], k)
-            machines = solve_margin(
-                K[np.ix_(inside, inside)], signs, boxes[inside], loss=self.loss, tol=PART_TOL
-            )
-            return np.asarray(K[np.ix_(outside, inside)] @ machines.A + machines.intercept)
-
-        return fit_sharpness(Targets(counts[told]), score_part)
+        counts = one_hot(source.labels, len(self.classes_)) * source.weight[:, None]
+        boxes = found.criterion.boxes(self.C_)[told]
+        K = K if len(told) == len(K) else K[np.ix_(told, told)]
+        self.sharpness_ = machine_sharpness(K, Targets(counts[told]), boxes, self.loss)
 
     def _machine_values(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_rows(self, self.base_kernel_, X, reset=False)
+        if not hasattr(self, "dual_coef_"):
+            return self._landmark_values(X)
         return machine_values(self.kernel_, X, self._support_rows, self.dual_coef_, self.intercept_)
 
 

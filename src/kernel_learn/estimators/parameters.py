@@ -71,6 +71,7 @@ def _is_bool(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: int) -> bool:
+    """A whole number, and no boolean, of at least so much."""
     return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
 
 
@@ -115,6 +116,8 @@ REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
 CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
 
+VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or is_whole(v, 0))
+
 ParameterTable = dict[str, Condition | Read]
 # What all estimators share that draw, those of a subspace, and those that weigh kernels.
 SEEDED: ParameterTable = {"memory_budget": MEMORY, "random_state": RANDOM}
@@ -123,6 +126,8 @@ SUBSPACE: ParameterTable = SEEDED | {
     "n_components": COUNT | NONE,
     "landmarks": LANDMARKS,
 }
+# Those that learn from streams.
+STREAMED: ParameterTable = SUBSPACE | {"verbose": VERBOSE}
 WEIGHTS: ParameterTable = {
     "kernel": KERNELS,
     "weights": choice("learn", "loo", "uniform", "alignment") | ARRAY,

@@ -11,13 +11,12 @@ from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
 from kernel_learn.estimators.on_sources import ScoredRegressor, on_sources
-from kernel_learn.estimators.parameters import SUBSPACE
+from kernel_learn.estimators.parameters import STREAMED
 from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.probabilities import HELD_OUT_ROWS, SharpenedScores, fit_sharpness
+from kernel_learn.estimators.probabilities import SharpenedScores, fit_sharpness, pool_kernel
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
-from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.representations import Combined, Gram, Needs
-from kernel_learn.representations.gram import to_double
 from kernel_learn.solvers.pls import solve_pls
 
 
@@ -26,7 +25,7 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
 
     n_components: int | None
 
-    _parameters = SUBSPACE
+    _parameters = STREAMED
 
     def __init__(
         self,
@@ -36,12 +35,14 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     def _solve(self, data: Training, default: int) -> tuple[Training, Combined]:
         wanted = check_n_components(self.n_components, default, self)
@@ -70,7 +71,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Number of features; None means n_classes.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -98,6 +99,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     """
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
@@ -125,12 +127,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
                 G = sample.operator[np.ix_(told[a], told[b])]
                 return np.asarray(G / root[a][:, None] / root[b])
         else:
-            summary = data.source.summary
-            rows = summary.rows[: min(HELD_OUT_ROWS, len(summary.rows))]
-            targets = Targets(dense(summary.labels[: len(rows)]))
-            X = to_double(take_rows(data.source.X, rows))
-            is_matrix = data.kernel.input == "matrix"
-            K = data.kernel(X, data.kernel.reference(data.source.X, rows) if is_matrix else None)
+            targets, K = pool_kernel(data.kernel, data.source)
 
             def block(a: Array, b: Array) -> Array:
                 return np.asarray(K[np.ix_(a, b)])
@@ -175,7 +172,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Number of scores; None means 10, or fewer if they exhaust the targets.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -195,6 +192,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     learns_values = True
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

@@ -23,6 +23,7 @@ from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
@@ -325,6 +326,8 @@ def class_prices(class_weight: Any, data: Labelled) -> Array:
     """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
     if isinstance(class_weight, str):  # "balanced"
         price = data.counts.sum() / (len(data.classes) * data.counts)
+    elif isinstance(data.source, PooledSource):  # the labels are gone
+        price = compute_class_weight(class_weight, classes=data.classes, y=data.classes)
     else:
         y = data.classes[data.labels]
         price = compute_class_weight(class_weight, classes=data.classes, y=y)
