@@ -36,6 +36,8 @@ class JointRows:
     weight: Array  # (n,), how many rows a row stands for
     price: Array  # (n_classes,)
     inverse: Array  # original row -> row
+    share: Array  # of each original row in the weight of the row that stands for it
+    kept: Array  # original rows of positive weight
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned

@@ -50,6 +50,7 @@ def parts_bytes(n: int, M: int) -> float:
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
+LEAST_WEIGHT = 1e-12  # beside the largest
 
 
 class MarginPath(NamedTuple):
@@ -243,7 +244,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
@@ -252,6 +253,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             Rows, (n_samples, ...). A source must be one that can be read again.
         y : array-like of shape (n_samples,)
             Class labels; None for a source.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 is two rows.
 
         Returns
         -------
@@ -259,7 +262,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         """
         self._start_weights()
         regs = self._regs()
-        data = self._rows(X, y)
+        data = self._rows(X, y, sample_weight)
         if self._goes_in_blocks(data):
             return self._fit_in_blocks(data, regs)
         rows = self._prepare(data, regs)
@@ -321,6 +324,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         return self._features(X) @ self.coef_.T + self.intercept_
 
     def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> JointRows:
+        if not data.weight.all():  # in a kernel matrix: a box that is all but closed
+            data.source.weight = np.maximum(data.weight, LEAST_WEIGHT * data.weight.max())
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
@@ -334,7 +339,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 f"column{'s' * (n_machines > 1)}.",
             )
         self._check_bank(data)
-        source, inverse, _ = data.source.merged_by_label()
+        # weighted and repeated rows give the same, whatever the order
+        repeats = data.source.n_distinct < data.source.n_rows or bool(np.any(data.weight != 1))
+        source, inverse, _ = data.source.merged_by_label(by_content=repeats)
+        share, kept = data.weight / source.weight[inverse], data.kept
         data = replace(data, source=source)
         several = data.names is not None
         needs = BANK_NEEDS if several else EXACT_NEEDS
@@ -349,6 +357,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             weight=source.weight,
             price=price,
             inverse=inverse,
+            share=share,
+            kept=np.arange(len(inverse)) if kept is None else kept,
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
@@ -435,10 +445,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.gap_ = solution.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        # a row that stands for several shares its weight among them
-        A = (machines.A / rows.weight[:, None])[rows.inverse]
-        self.support_ = np.flatnonzero(A.any(axis=1))
-        self.dual_coef_ = A[self.support_].T
+        # a row that stands for several shares its part among them
+        A = machines.A[rows.inverse] * rows.share[:, None]
+        support = np.flatnonzero(A.any(axis=1))
+        self.support_, self.dual_coef_ = rows.kept[support], A[support].T
         part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
         self.sharpness_ = fit_sharpness(rows.targets, part)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
