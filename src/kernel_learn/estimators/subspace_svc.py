@@ -9,7 +9,15 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
+from kernel_learn.criteria.joint_problem import (
+    DualMap,
+    DualProblem,
+    JointProblem,
+    RowMap,
+    map_dual,
+    map_rows,
+    shrink_spectrum,
+)
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.criteria.targets import Targets
@@ -41,7 +49,12 @@ from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
 from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot
-from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.solvers.joint import (
+    JointSolution,
+    solve_alternating,
+    solve_closed,
+    solve_exact,
+)
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
 
@@ -54,6 +67,10 @@ def parts_bytes(n: int, M: int) -> float:
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
+# One reg: G, the inverse of G + lam which becomes Khat, and what LIBSVM holds of it.
+CLOSED_NEEDS = {True: Needs(exact=2.6, rows=3.5, extra=parts_bytes)}
+CLOSED_NEEDS[False] = Needs(exact=3.6, rows=3.5, extra=parts_bytes)  # and the inverse itself
+LEAST_CLOSED_REG = 1e-9  # below, G + lam may not be positive definite in floating point
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
 # Machines of the parts need not be exact to the last digit where they are dear.
 PART_TOL, PART_STEPS = 1e-3, 200
@@ -261,10 +278,9 @@ class SubspaceSVC(
         regs = self._regs()
         rows = self._prepare(X, y, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, float(self.C))
-        solution = self._solve(problem, rows)
+        solution, coordinates = self._solve_at(rows, self.reg_, float(self.C))
         descent = (self.history_, self.n_iter_)
-        self._store(solution, rows, problem, coordinates)
+        self._store(solution, rows, coordinates)
         if rows.weighed_by_loo:
             self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
@@ -291,6 +307,7 @@ class SubspaceSVC(
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
         rows = worker._prepare(X, y, regs)
+        _ = rows.spectrum  # once, for the whole grid
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -334,7 +351,7 @@ class SubspaceSVC(
         source, inverse, _ = data.source.merged_by_label()
         data = replace(data, source=source)
         several = data.names is not None
-        needs = BANK_NEEDS if several else EXACT_NEEDS
+        needs = BANK_NEEDS if several else self._needs(n_wanted >= n_machines)
         data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
         theta, weights_lower = self._weights(data, form, price)
         sample = self._combine(form, theta)
@@ -351,6 +368,15 @@ class SubspaceSVC(
             weights_lower=weights_lower,
             weighed_by_loo=several and self._weighs_by_loo,
         )
+
+    def _needs(self, is_closed: bool) -> Needs:
+        if is_closed and self.method == "exact" and isinstance(self.reg, Real):
+            return (
+                CLOSED_NEEDS[self.uncorrelated]
+                if float(self.reg) > LEAST_CLOSED_REG
+                else EXACT_NEEDS
+            )
+        return EXACT_NEEDS
 
     def _check_bank(self, data: Labelled) -> None:
         if data.names is None:
@@ -391,6 +417,20 @@ class SubspaceSVC(
         learns = isinstance(self.weights, str) and self.weights == "learn"
         return theta, result.value - result.gap if learns else None
 
+    def _solve_at(
+        self, rows: "_Rows", lam: float, C: float
+    ) -> tuple[JointSolution, RowMap | DualMap]:
+        """One lam: a factorisation in place of an eigendecomposition where that is enough."""
+        if self.method == "exact" and rows.is_closed and not rows.sample.is_decomposed:
+            dual = map_dual(rows.sample, lam, self.uncorrelated)
+            if dual is not None:
+                closed = DualProblem(dual.Khat, rows.signs, rows.boxes(C))
+                solution = solve_closed(closed, tol=self.tol)
+                self._warn_if_apart(solution)
+                return solution, dual
+        problem, coordinates = rows.problem(lam, C)
+        return self._solve(problem, rows), coordinates
+
     def _solve(
         self, problem: JointProblem, rows: "_Rows", start: Array | None = None
     ) -> JointSolution:
@@ -419,9 +459,7 @@ class SubspaceSVC(
             )
         warn_user(text, ConvergenceWarning)
 
-    def _store(
-        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
-    ) -> None:
+    def _store(self, solution: JointSolution, rows: "_Rows", coordinates: RowMap | DualMap) -> None:
         machines = solution.machines
         self.coef_ = solution.coef
         self.intercept_ = machines.intercept
@@ -497,9 +535,19 @@ class _Rows:
         coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
         F = self.on_axes(np.sqrt(coordinates.spectrum / w))
         Khat = F @ F.T if isinstance(self.sample, Gram) else None
-        signs = one_vs_rest_signs(self.labels, self.n_classes)
-        boxes = C * self.price[self.labels] * self.weight
-        return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
+        return JointProblem(F, self.signs, self.boxes(C), self.n_components, Khat), coordinates
+
+    @property
+    def signs(self) -> Array:
+        return one_vs_rest_signs(self.labels, self.n_classes)
+
+    def boxes(self, C: float) -> Array:
+        return np.asarray(C * self.price[self.labels] * self.weight)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there are as many directions as machines."""
+        return self.n_components >= (1 if self.n_classes == 2 else self.n_classes)
 
     def sharpness(self, reg: float, C: float) -> float:
         """The factor on decision values, from scores of rows held out."""
@@ -508,24 +556,42 @@ class _Rows:
 
     def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
         """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
-        axes, weight = np.ones(len(self.spectrum.w)), self.weight[inside]
-        F, F_new = self._features_of_part(
-            self.on_axes(axes, inside), self.on_axes(axes, outside), weight, reg
+        weight = self.weight[inside]
+        F, F_new = features_of_part(
+            self.products(inside, inside),
+            self.products(outside, inside),
+            weight,
+            reg,
+            self.uncorrelated,
         )
-        signs = one_vs_rest_signs(self.labels[inside], self.n_classes)
-        boxes = C * self.price[self.labels[inside]] * weight
-        problem = JointProblem(F, signs, boxes, self.n_components, F @ F.T)
+        boxes = self.boxes(C)[inside]
+        problem = JointProblem(F, self.signs[inside], boxes, self.n_components, F @ F.T)
         solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
         V = solution.directions @ solution.coef.T
         return np.asarray(F_new @ V + solution.machines.intercept)
 
-    def _features_of_part(
-        self, A: Array, A_new: Array, weight: Array, reg: float
-    ) -> tuple[Array, Array]:
-        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
-        mean = weight @ A / weight.sum()
-        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
-        B = root * A
-        w, U = eigh_positive(B @ B.T)
-        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
-        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))
+    def products(self, rows: Array, others: Array) -> Array:
+        """Inner products of centred rows."""
+        if not isinstance(self.sample, Gram):
+            return np.asarray(self._feature_axes[rows] @ self._feature_axes[others].T)
+        root = self.sample.root_weight
+        return np.asarray(
+            self.sample.operator[np.ix_(rows, others)] / np.outer(root[rows], root[others])
+        )
+
+
+def features_of_part(
+    G: Array,  # (n, n), of the rows of the part
+    G_new: Array,  # (m, n), of other rows with them
+    weight: Array,  # (n,)
+    reg: float,
+    uncorrelated: bool,
+) -> tuple[Array, Array]:
+    """F with F F' = Khat of these rows alone, and the same features of the other rows."""
+    share, root = weight / weight.sum(), np.sqrt(weight)
+    mean = G @ share
+    G_new = G_new - (G_new @ share)[:, None] - mean + share @ mean
+    G = G - mean[:, None] - mean + share @ mean
+    w, U = eigh_positive(G * np.outer(root, root))
+    h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), uncorrelated)
+    return U * np.sqrt(h) / root[:, None], (G_new * root) @ (U * (np.sqrt(h) / w))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.interior import solve_linear_machine
 from kernel_learn.solvers.margin import (
     LinearMargin,
@@ -58,14 +57,22 @@ class Gap(float):
     __str__ = __repr__
 
 
-class JointSaddle(SaddleProblem, Protocol):
+class ClosedProblem(Protocol):
+    """Machines on the kernel matrix Khat, and how many directions are wanted of them."""
+
+    signs: Array  # (n, m)
+    boxes: Array  # (n,)
+    Khat: Array | None  # (n, n)
+
+    def frame(self, machines: MarginSolution) -> tuple[Array, Array]:
+        """(directions of the best subspace for the machines, their weights in it (m, l))."""
+
+
+class JointSaddle(SaddleProblem, ClosedProblem, Protocol):
     """Rows F with Khat = F F', signs and boxes; ``Khat`` is there if it is to be used."""
 
     F: Array  # (n, r)
-    signs: Array  # (n, m)
-    boxes: Array  # (n,)
     n_components: int
-    Khat: Array | None  # (n, n)
 
     def normals(self, alpha: Array) -> Array:
         """V = F'A, the weights of the machines, (r, m)."""
@@ -130,13 +137,7 @@ def solve_exact(
     """The saddle point: closed form for l >= m, the relaxed problem and a rounding below."""
     machines = solve_machines(problem, tol, start)
     if problem.n_components >= problem.signs.shape[1]:
-        # F'A spans the subspace, so the machines on it are these: nothing is solved again
-        lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
-        V = problem.normals(machines.alpha)
-        E = fix_signs(problem.directions(V))
-        met = machines.relative_gap <= tol
-        bound = {"lower": lower, "upper": upper}
-        return JointSolution(E, (E.T @ V).T, machines, lower, upper, upper, met, False, 1, (bound,))
+        return closed_form(problem, machines, tol)
     steps = SADDLE_STEPS if max_iter is None else max_iter
     relaxed_tol = max(RELAXED_TOL, tol)
     relaxed = solve_saddle(problem, machines.alpha, tol=relaxed_tol, max_iter=steps)
@@ -152,6 +153,29 @@ def solve_exact(
         n_iter=relaxed.n_iter,
         history=relaxed.history,
     )
+
+
+def closed_form(problem: ClosedProblem, machines: MarginSolution, tol: float) -> JointSolution:
+    """l >= m: F'A spans the subspace, so the machines on it are these; nothing is solved again."""
+    lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
+    met = machines.relative_gap <= tol
+    return JointSolution(
+        *problem.frame(machines),
+        machines=machines,
+        lower=lower,
+        upper=upper,
+        relaxed=upper,
+        met=met,
+        subspace_fixed=False,
+        history=({"lower": lower, "upper": upper},),
+    )
+
+
+def solve_closed(problem: ClosedProblem, *, tol: float) -> JointSolution:
+    """l >= m on the kernel matrix Khat alone."""
+    assert problem.Khat is not None
+    machines = solve_margin(problem.Khat, problem.signs, problem.boxes, tol=tol)
+    return closed_form(problem, machines, tol)
 
 
 def _round(
