@@ -73,7 +73,7 @@ CLOSED_NEEDS[False] = Needs(exact=3.6, rows=3.5, extra=parts_bytes)  # and the i
 LEAST_CLOSED_REG = 1e-9  # below, G + lam may not be positive definite in floating point
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
 # Machines of the parts need not be exact to the last digit where they are dear.
-PART_TOL, PART_STEPS = 1e-3, 200
+PART_TOL = 1e-3
 
 
 class MarginPath(NamedTuple):
@@ -566,7 +566,7 @@ class _Rows:
         )
         boxes = self.boxes(C)[inside]
         problem = JointProblem(F, self.signs[inside], boxes, self.n_components, F @ F.T)
-        solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
+        solution = solve_exact(problem, tol=PART_TOL, bound=False)
         V = solution.directions @ solution.coef.T
         return np.asarray(F_new @ V + solution.machines.intercept)
 
