@@ -22,8 +22,10 @@ help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' Makefile
 
-run: $(STAMP)  ## fit on wine and digits, print accuracies, draw out/embedding.png
-	$(PY) examples/quickstart.py $(ARGS)
+run: $(STAMP)  ## compare methods on wine, write out/report.html and a model, predict with it
+	$(VENV)/bin/kernel-learn example out/wine.csv
+	$(VENV)/bin/kernel-learn compare out/wine.csv --target cultivar --report out/report.html -o out/wine.skops $(ARGS)
+	$(VENV)/bin/kernel-learn predict out/wine.skops out/wine.csv -o out/predictions.csv --proba
 
 test: $(STAMP)  ## run the whole test suite (ARGS="-k hsic" for a part of it)
 	SCIPY_ARRAY_API=1 $(PY) -m pytest -n $(WORKERS) $(ARGS)

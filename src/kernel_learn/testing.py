@@ -74,6 +74,7 @@ class Promise:
             raise AssertionError(f"{self.kernel!r}: {promise}, and {instead}.")
 
     def equal(self, A: Array, B: Array, promise: str, rtol: float | None = None) -> None:
+        """Both must be the same to rounding."""
         self(A.shape == B.shape, promise, f"the shapes are {A.shape} and {B.shape}")
         error = np.abs(A - B).max(initial=0.0)
         bound = (self.rtol if rtol is None else rtol) * np.abs(B).max(initial=0.0)
@@ -282,6 +283,7 @@ def read_only(X: Rows) -> Rows:
 
 
 def floating(X: Rows) -> np.dtype[Any]:
+    """float32 for rows of float32, else float64."""
     return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
 

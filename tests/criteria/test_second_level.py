@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from kernel_learn.criteria.second_level import (
+    FACTORS,
     SHRINKAGES,
     TEMPERATURES,
     fit_discriminants,
@@ -145,3 +146,17 @@ def test_temperature_has_the_least_softened_loss(rng):
     chance = 2 / (np.exp(perfect) + 2)  # what is left to the other classes
     expected = 2 / 3 / (targets.total + 1)
     assert expected / 3 < chance < 3 * expected
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_temperature_of_scores_without_an_error_is_what_n_rows_can_tell(k):
+    """One count in N + 1 goes to chance: softmax(t) of the own class is N/(N+1) + 1/((N+1)k)."""
+    n = 20 * k
+    counts = np.eye(k)[np.arange(n) % k]
+    t, _ = fit_temperature(counts, Targets(counts))
+    share = n / (n + 1) + 1 / ((n + 1) * k)
+    wanted = np.log(share * (k - 1) / (1 - share))
+    step = FACTORS[1] / FACTORS[0]
+    assert wanted / step <= t <= wanted * step
+    more = fit_temperature(counts, Targets(5 * counts))[0]
+    assert more > t  # and more certainty of more rows

@@ -85,8 +85,19 @@ class TestOrthogonalCentroid:
     def test_bad_clusters(self):
         with pytest.raises(ValueError, match="clusters_per_class must be"):
             KernelOrthogonalCentroid(clusters_per_class=0).fit(X, y)
-        with pytest.raises(ValueError, match="needs rows"):
-            KernelOrthogonalCentroid("precomputed", clusters_per_class=2).fit(X @ X.T, y)
+
+    def test_clusters_of_a_precomputed_matrix(self):
+        rng = np.random.default_rng(0)
+        corners = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]) * 6.0
+        A = np.vstack([c + rng.normal(size=(20, 2)) for c in corners])
+        labels = np.repeat([0, 0, 1, 1], 20)
+        options = {"clusters_per_class": 2, "random_state": 0}
+        rows = KernelOrthogonalCentroid(Gaussian(0.1), **options).fit(A, labels)
+        K = Gaussian(0.1)(A)
+        matrix = KernelOrthogonalCentroid("precomputed", **options).fit(K, labels)
+        assert matrix.n_components_ == rows.n_components_ == 4
+        F, F_rows = matrix.transform(K), rows.transform(A)
+        assert_allclose(F @ F.T, F_rows @ F_rows.T, atol=1e-8)
 
 
 class TestDiscriminantQR:
@@ -427,3 +438,24 @@ class TestEverySubspace:
         a = type(model)(**{**model.get_params(deep=False), "kernel": Linear()}).fit(X, y)
         b = type(model)(**{**model.get_params(deep=False), "kernel": "precomputed"}).fit(X @ X.T, y)
         assert_allclose(a.transform(X_NEW), b.transform(X_NEW @ X.T), atol=1e-6)
+
+
+class TestClustersOfCentroids:
+    @pytest.mark.parametrize(
+        ("weight", "alone"), [([9, 9, 1, 1, 1, 1], 0), ([1, 1, 9, 9, 1, 1], 3)]
+    )
+    def test_weights_move_the_border(self, weight, alone):
+        """The row that is a cluster alone is in the span of the centroids, and no other is."""
+        rows = np.array([[0.0], [4.0], [5.5], [10.0], [30.0], [31.0]])
+        labels, weight = np.array([0, 0, 0, 0, 1, 1]), np.array(weight)
+
+        def fitted(rows, labels, **options):
+            model = KernelOrthogonalCentroid(Gaussian(0.01), clusters_per_class=2, random_state=0)
+            return model.fit(rows, labels, **options).kernel_
+
+        kernel = fitted(rows, labels, sample_weight=weight.astype(float))
+        inside = kernel.diag(rows)[:4] > 1 - 1e-6
+        assert_array_equal(np.flatnonzero(inside), [alone])
+        copies = np.repeat(np.arange(6), weight)
+        repeated = fitted(rows[copies], labels[copies])
+        assert_allclose(kernel(rows), repeated(rows), atol=1e-9)

@@ -5,6 +5,7 @@ import pytest
 
 from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.model_selection import leave_groups_out, leave_one_out, search_leave_one_out
+from kernel_learn.model_selection.leave_one_out import LeaveOneOutPath
 from kernel_learn.representations import ArraySource, GramForm, plan_source, represent
 
 RNG = np.random.default_rng(0)
@@ -125,3 +126,14 @@ def test_search_takes_small_and_decomposed_samples():
     np.testing.assert_array_equal(found.lams, expected.lams)
     small = search_leave_one_out(form.at(np.ones(1)), lams)  # fewer rows than it would look at
     assert small.lams[small.best] in lams
+
+
+def test_the_strongest_regularisation_among_equals():
+    """Whatever the order of the lams, and up to rounding of the errors."""
+    errors = np.array([0.5, 0.2, 0.2, 0.2 * (1 + 1e-12), 0.3])
+    for order in (np.arange(5), np.arange(5)[::-1], np.array([2, 0, 3, 1, 4])):
+        lams = np.array([1e-3, 1e-2, 1e-1, 1.0, 10.0])[order]
+        path = LeaveOneOutPath(lams, errors[order], np.zeros(5))
+        assert path.lams[path.best] == 1.0
+    unsafe = LeaveOneOutPath(np.array([1.0, 3.0, 2.0]), np.full(3, np.inf), np.ones(3))
+    assert unsafe.best == 1

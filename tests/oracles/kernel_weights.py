@@ -119,3 +119,11 @@ def svm_mkl(Gs, signs, C, reg):
 def factor(K):
     w, V = np.linalg.eigh(K)
     return np.sqrt(np.maximum(w, 0))[:, None] * V.T
+
+
+def centred_kernel(K):
+    """PKP, scaled to trace n."""
+    n = len(K)
+    P = np.eye(n) - 1 / n
+    G = P @ K @ P
+    return G * n / np.trace(G)

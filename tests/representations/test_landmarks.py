@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from numpy.random import RandomState
+from sklearn.cluster import KMeans
 
 from kernel_learn.kernels import Gaussian, Linear, Precomputed, Spectrum
 from kernel_learn.kernels.rows import distinct_rows
@@ -13,6 +14,7 @@ from kernel_learn.representations import (
 )
 from kernel_learn.representations.landmarks import (
     check_landmarks,
+    combine_rows,
     select_landmarks,
     select_rpcholesky,
     select_uniform,
@@ -149,3 +151,42 @@ def test_landmarks_object_checks_itself():
         Landmarks("nearest")
     with pytest.raises(ValueError, match="positive integer"):
         Landmarks("uniform", 0)
+
+
+def test_uniform_draws_follow_the_weights():
+    """A row of weight w is drawn first with probability w / sum w."""
+    weight = np.array([1.0, 2.0, 7.0])
+    drawn = [int(select_uniform(1, weight, RandomState(s))[0]) for s in range(2000)]
+    shares = np.bincount(drawn, minlength=3) / 2000
+    np.testing.assert_allclose(shares, weight / 10, atol=0.04)
+    assert set(select_uniform(3, np.array([1.0, 0.0, 2.0]), RandomState(0))) == {0, 2}
+
+
+def test_kmeans_centres_are_weighted_means():
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    weight = np.array([3.0, 1.0, 1.0, 1.0])
+    chosen = select_landmarks("kmeans", 2, Gaussian(0.1), X, np.arange(4), weight, RandomState(0))
+    np.testing.assert_allclose(np.sort(chosen.rows.ravel()), [0.25, 10.5])
+
+
+def test_clusters_are_those_of_weighted_rows():
+    X = np.array([[0.0], [4.0], [6.0], [10.0]])  # the weights decide where the middle goes
+    for weight in ([9.0, 9.0, 1.0, 1.0], [1.0, 1.0, 9.0, 9.0]):
+        repeated = np.repeat(X, np.array(weight, dtype=int), axis=0)
+        J = combine_rows("clusters", 2, X, np.array(weight), RandomState(0))
+        K = KMeans(2, random_state=RandomState(0).randint(2**31 - 1), n_init=1).fit(repeated)
+        own = K.predict(X)
+        assert np.array_equal(J @ J.T, own[:, None] == own)
+
+
+def test_stratified_landmarks_are_balanced_over_the_classes(rng):
+    X = rng.normal(size=(1000, 2))
+    labels = np.where(np.arange(1000) < 5, 2, (np.arange(1000) < 60).astype(int))
+    source = ArraySource(X, labels, n_classes=3)
+    plan = plan_source([Gaussian(1.0)], source, Landmarks("stratified", 100))
+    form = represent([Gaussian(1.0)], source, plan, Landmarks("stratified", 100), random_state=0)
+    own = labels[np.isin(X[:, 0], form.features.landmarks[:, 0])]
+    assert np.bincount(own).tolist() == [48, 47, 5]  # all of the smallest, the others alike
+    values = ArraySource(X, X[:, :1])
+    with pytest.raises(ValueError, match="there are no classes"):
+        represent([Gaussian(1.0)], values, plan, Landmarks("stratified", 100), random_state=0)

@@ -1,7 +1,10 @@
+import numpy as np
 import pytest
 
-from kernel_learn.representations import Needs, Size, plan
-from kernel_learn.representations.plan import format_bytes, free_memory, parse_memory
+from kernel_learn.kernels import ColumnKernel, Gaussian
+from kernel_learn.representations import ArraySource, Needs, Size, plan
+from kernel_learn.representations.plan import _setup, format_bytes, free_memory, parse_memory
+from kernel_learn.representations.represent import rule_rows, size_of
 
 
 def size(n, **options):
@@ -124,3 +127,53 @@ def test_free_memory_is_found():
     assert free_memory() > 0
     assert parse_memory(None) > 0
     assert format_bytes(12) == "12 bytes"
+
+
+def test_rules_look_at_some_rows_and_the_plan_counts_them(rng):
+    """Rows that a rule looks at are copied; a kernel without rules, or with values, copies none."""
+    X = rng.normal(size=(5000, 50))
+    source = ArraySource(X, np.zeros((5000, 1)))
+    kernels = {"median": Gaussian("median"), "given": Gaussian(0.1)}
+    sizes = {name: size_of([kernel], source) for name, kernel in kernels.items()}
+    assert sizes["median"].rule_rows == Gaussian.pool_rows < 5000
+    assert sizes["given"].rule_rows == 0 and sizes["given"].rule_bytes == 0
+    assert rule_rows(ColumnKernel(Gaussian("median"), [0, 1]), 5000) == Gaussian.pool_rows
+    assert rule_rows(Gaussian("median"), 7) == 7
+    per_row = X[0].nbytes + sizes["median"].row_copies * sizes["median"].double_bytes
+    setup = _setup(sizes["median"])
+    assert setup == sizes["median"].rule_bytes + Gaussian.pool_rows * per_row
+    assert _setup(sizes["given"]) == 48.0 * sizes["given"].n_held
+
+
+def test_landmarks_are_chosen_among_as_many_rows_as_fit():
+    rows = size(200_000, row_bytes=800.0, pool=20_000)
+    free = plan(rows, 1000, memory_budget=10**11)
+    assert free.pool_rows == 20_000
+    with pytest.warns(UserWarning, match="chosen among"):
+        tight = plan(rows, 1000, memory_budget=free.bytes_least + 10**7)
+    assert 1000 <= tight.pool_rows < 20_000
+    with pytest.warns(UserWarning, match="chosen among"):
+        more = plan(rows, 1000, memory_budget=free.bytes_least + 2 * 10**7)
+    # a row of the pool costs a column per landmark, those of a round of draws, and itself
+    per_row = 8 * 1000 + 3 * 8 * 100 + 800
+    assert more.pool_rows - tight.pool_rows == pytest.approx(10**7 / per_row, abs=2)
+
+
+def test_half_of_what_is_free_is_the_budget(monkeypatch):
+    monkeypatch.setitem(parse_memory.__globals__, "free_memory", lambda: 3001)
+    assert parse_memory(None) == 1500
+
+
+@pytest.mark.parametrize("landmarks", ["all", 100])
+def test_copies_of_rows_that_are_there_already_count(landmarks):
+    plain, copied = (
+        plan(size(5000, copied_bytes=amount), landmarks, memory_budget="2GB")
+        for amount in (0.0, 10**6)
+    )
+    assert copied.bytes_needed - plain.bytes_needed == 10**6
+    assert copied.bytes_least - plain.bytes_least == 10**6
+
+
+def test_landmarks_are_chosen_among_no_more_rows_than_there_are():
+    assert plan(size(15_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 15_000
+    assert plan(size(30_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 20_000

@@ -1,7 +1,7 @@
 """Solvers on the simplex: planted optima, certificates, what they say when they fail."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -163,3 +163,26 @@ def test_vertices(rng):
     assert problem.calls - calls - 6 <= 6
     result = solve_vertices(Search(problem), list(np.eye(6)))
     assert result.value == min(values) and result.gap == 0
+
+
+def test_negligible_weights_become_zeros(rng):
+    """And only where the certificate stands without them."""
+    problem = Planted(4, rng, zeros=2)
+    small = problem.e + np.where(problem.e == 0, 3e-7, 0.0)
+    search = Search(problem)
+    search.evaluate(small / small.sum())
+    result = search.finish(1, tol=1e-3)
+    assert np.count_nonzero(result.point) == 2 and result.point.sum() == pytest.approx(1.0)
+    assert problem.evaluate(result.point).value == pytest.approx(result.value)
+
+    class Steep(Planted):
+        """Leaving out a weight costs more than the tolerance allows."""
+
+        def evaluate(self, d):
+            tangent = super().evaluate(d)
+            dear = 1.0 if (d == 0).any() else 0.0
+            return replace(tangent, value=tangent.value + dear)
+
+    search = Search(Steep(4, rng, zeros=2))
+    search.evaluate(small / small.sum())
+    assert np.count_nonzero(search.finish(1, tol=1e-6).point) == 4

@@ -40,6 +40,7 @@ class Terms(NamedTuple):
 def plain_terms(
     left: Array, left_coef: Array, right: Array, right_coef: Array, sign: float, bound: Array
 ) -> Terms:
+    """One term per constraint, of weight one."""
     m = len(left)
     ones = np.ones(m)
     signs = np.full(m, sign)
@@ -47,11 +48,13 @@ def plain_terms(
 
 
 def distance_terms(pairs: Array, sign: float, bound: Array) -> Terms:
+    """sign d(i, j) <= bound for each pair."""
     coef = np.tile([1.0, -1.0], (len(pairs), 1))
     return plain_terms(pairs, coef, pairs, coef, sign, bound)
 
 
 def product_terms(pairs: Array, sign: float, bound: Array) -> Terms:
+    """sign K_W(i, j) <= bound for each pair."""
     coef = np.tile([1.0, 0.0], (len(pairs), 1))
     return plain_terms(pairs[:, [0, 0]], coef, pairs[:, [1, 1]], coef, sign, bound)
 

@@ -42,6 +42,7 @@ class Constraints(ABC):
 
     @property
     def families(self) -> tuple["Constraints", ...]:
+        """The families that were added up; itself if it is one."""
         return (self,)
 
     @property
@@ -401,6 +402,7 @@ def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -
 
 
 def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Array | None:
+    """A bound as float64, one number or one per tuple; None stays."""
     if bound is None:
         return None
     array = np.asarray(bound, dtype=np.float64)
@@ -413,6 +415,7 @@ def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Arr
 
 
 def check_order(low: Any, high: Any, low_name: str, high_name: str, *, equal: bool = False) -> None:
+    """Refuse two bounds of all tuples that contradict each other."""
     if low is None or high is None:
         return
     if np.ndim(low) or np.ndim(high):
@@ -425,11 +428,13 @@ def check_order(low: Any, high: Any, low_name: str, high_name: str, *, equal: bo
 
 
 def check_some(owner: Constraints, *tuples: Array) -> None:
+    """Refuse a family without a tuple."""
     if not sum(len(part) for part in tuples):
         raise ValueError(f"{type(owner).__name__} holds no constraint: give at least one tuple.")
 
 
 def check_form(owner: Constraints, *tuples: Array) -> None:
+    """Refuse indices in one argument and rows in the other."""
     forms = {part.ndim for part in tuples if len(part)}
     if len(forms) > 1:
         raise ValueError(
@@ -439,6 +444,7 @@ def check_form(owner: Constraints, *tuples: Array) -> None:
 
 
 def default_bound(bound: Array | None, n: int, default: Callable[[], float]) -> Array:
+    """The bound of each of n tuples; ``default()`` where the user gave none."""
     return (
         np.full(n, default())
         if bound is None and n

@@ -39,6 +39,7 @@ class WeightCriterion(ABC):
     bank: Representation
     concave: ClassVar[bool] = False
     """Whether J is concave: its minimum is at a vertex then, and no tangent is below it."""
+    has_hessian: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -72,6 +73,7 @@ class IdentityVertex:
 
     @property
     def M(self) -> Array:
+        """The map d -> (ridge - least, weights), (p + 1, p + 1)."""
         M = np.eye(len(self.uniform) + 1)
         M[0, 0], M[1:, 0] = 1 - LEAST_SHARE, LEAST_SHARE * self.uniform
         return M

@@ -68,6 +68,7 @@ class MarginWeights(WeightCriterion):
 
     @property
     def learns_C(self) -> bool:
+        """Whether 1/C is one more weight."""
         return isinstance(self.C, str)
 
     @property
@@ -82,6 +83,7 @@ class MarginWeights(WeightCriterion):
         return self.identity.shares(d) if self.learns_C else d
 
     def learned_C(self, d: Array) -> float:
+        """The C of d."""
         return 1.0 / self.identity.ratio(d) if self.learns_C else float(self.C)
 
     def boxes(self, C: float) -> Array:

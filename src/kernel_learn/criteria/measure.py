@@ -105,12 +105,14 @@ class LinearConstraints:
 
 
 def combine_points(Z: Array, points: Array, coef: Array) -> Array:
+    """coef_0 z_0 + coef_1 z_1 for each term, (n_terms, M)."""
     result = Z[points[:, 0]] * coef[:, :1]
     result += Z[points[:, 1]] * coef[:, 1:]
     return np.asarray(result)
 
 
 def as_sparse(points: Array, coef: Array, n_points: int) -> Any:
+    """The same combinations as a matrix (n_terms, n_points)."""
     rows = np.repeat(np.arange(len(points)), 2)
     return sparse.csr_matrix((coef.ravel(), (rows, points.ravel())), shape=(len(points), n_points))
 

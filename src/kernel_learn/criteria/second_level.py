@@ -150,11 +150,13 @@ def rank_scores(scores: Array, targets: Targets) -> Array:
 
 
 def softmax(logits: Array) -> Array:
+    """exp(logits) with rows that sum to one; no overflow."""
     E = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(E / E.sum(axis=1, keepdims=True))
 
 
 def log_softmax(logits: Array) -> Array:
+    """Logarithms of the probabilities of log-odds, finite where those round to zero."""
     D = logits - logits.max(axis=1, keepdims=True)
     return np.asarray(D - np.log(np.exp(D).sum(axis=1, keepdims=True)))
 

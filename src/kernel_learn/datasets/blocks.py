@@ -6,6 +6,7 @@ does not have, and ``identity()``: what tells it from another source of the same
 the sizes and times of its files. That is all that a fit asks of it.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -21,6 +22,12 @@ class RawBlock(NamedTuple):
     X: Any
     y: Any = None
     weight: Any = None
+
+
+def raw_length(raw: RawBlock) -> int:
+    """Its number of rows."""
+    shape = getattr(raw.X, "shape", None)
+    return int(shape[0]) if shape else len(raw.X)
 
 
 @runtime_checkable
@@ -65,10 +72,12 @@ class Blocks:
         self.rewinds = callable(iterable) or iter(iterable) is not iterable
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         for block in self.iterable() if callable(self.iterable) else self.iterable:
             yield as_block(block)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {}
 
 
@@ -87,6 +96,7 @@ class ArrayRows:
                 raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {len(values)}.")
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         for part in row_blocks(int(self.X.shape[0]), rows):
             yield RawBlock(
                 self._take(part),
@@ -102,6 +112,7 @@ class ArrayRows:
         return take_rows(self.X, part)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {"shape": [int(n) for n in self.X.shape], "dtype": str(getattr(self.X, "dtype", ""))}
 
 
@@ -121,11 +132,42 @@ def as_block(block: Any) -> RawBlock:
     return RawBlock(*block)
 
 
-def as_source(X: Any) -> RowSource | None:
-    """X as a source of blocks; None if it is rows, as lists, arrays and frames are."""
+def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
+    """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
+
+    A Dask collection takes labels and weights with it; any other source has its own.
+    """
+    if hasattr(type(X), "__dask_graph__"):
+        from kernel_learn.interop.dask import collection_rows
+
+        return collection_rows(X, y, weight)
+    source = _own_source(X)
+    if source is not None and not (y is None and weight is None):
+        raise ValueError(
+            "X is a source of blocks, which has its own labels and weights: pass it alone."
+        )
+    return source
+
+
+def _own_source(X: Any) -> RowSource | None:
     if isinstance(X, RowSource) and not is_frame(X):
         return X
     is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
     if not is_rows and (callable(X) or hasattr(X, "__next__")):
         return Blocks(X)
     return None
+
+
+def spread_source(source: Any) -> RowSource:
+    """The source as the workers of a connected Dask client read it, if they can."""
+    if "distributed" not in sys.modules or not hasattr(source, "row_groups"):
+        return source
+    from kernel_learn.interop.dask import parquet_rows
+
+    spread: RowSource = parquet_rows(source)
+    return spread
+
+
+def is_spread(source: Any) -> bool:
+    """Whether workers can add up over the blocks of a source: see :mod:`kernel_learn.interop`."""
+    return hasattr(source, "add_up")

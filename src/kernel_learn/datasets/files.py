@@ -24,6 +24,7 @@ def file_identity(paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def find_file(path: PathLike, what: str) -> Path:
+    """The path if it is a file; ``what`` names it in the error."""
     found = Path(path)
     if not found.is_file():
         raise FileNotFoundError(f"There is no {what} {os.fspath(path)!r}.")
@@ -61,11 +62,13 @@ class NpySource:
         return np.load(path, mmap_mode="r", allow_pickle=False)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         arrays = [None if path is None else self._map(path) for path in self.paths]
         for part in row_blocks(self.n_rows, rows):
             yield RawBlock(*(None if A is None else np.array(A[part]) for A in arrays))
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return file_identity([path for path in self.paths if path is not None])
 
 
@@ -104,6 +107,7 @@ class CsvSource:
         self.columns = choose_columns(header, columns, target, weight, self.path)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
         for chunk in pandas.read_csv(self.path, usecols=wanted, chunksize=rows):
@@ -117,6 +121,7 @@ class CsvSource:
             )
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {**file_identity([self.path]), "columns": self.columns, "target": self.target}
 
 
@@ -157,6 +162,7 @@ class LibsvmSource:
         return most
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
         labels: list[float] = []
         values: list[float] = []
         indices: list[int] = []
@@ -197,6 +203,7 @@ class LibsvmSource:
         return RawBlock(X, y.astype(np.int64) if whole else y)
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return file_identity([self.path])
 
 
@@ -221,6 +228,7 @@ def choose_columns(
 
 
 def need_pandas() -> Any:
+    """pandas, or an error that names the extra."""
     try:
         import pandas
     except ImportError as error:

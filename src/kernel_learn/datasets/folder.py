@@ -29,6 +29,7 @@ class DataFolder:
     path: Path
 
     def names(self) -> list[str]:
+        """The sets that are in the folder."""
         files = (path.name for path in self.path.glob("*.npz"))
         return sorted(name.removesuffix(".npz").removesuffix(".sparse") for name in files)
 

@@ -69,16 +69,38 @@ class ParquetSource:
 
     @cached_property
     def n_rows(self) -> int:
+        """Rows of all files, from their footers."""
         return sum(self._parquet.read_metadata(file).num_rows for file in self.files)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
+        for number in range(len(self.files)):
+            yield from self.read_file(number, rows)
+
+    def row_groups(self) -> list[tuple[int, int, int]]:
+        """(file, row group, rows) of each row group, in order."""
+        tables = [self._parquet.read_metadata(file) for file in self.files]
+        return [
+            (number, group, table.row_group(group).num_rows)
+            for number, table in enumerate(tables)
+            for group in range(table.num_row_groups)
+        ]
+
+    def read_file(
+        self,
+        number: int,
+        rows: int,
+        groups: list[int] | None = None,  # row groups, None for all
+    ) -> Iterator[RawBlock]:
+        """The rows of one of the files."""
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
-        for path in self.files:
-            with self._parquet.ParquetFile(path) as file:
-                choose_columns(file.schema_arrow.names, wanted, None, None, path)
-                for batch in file.iter_batches(batch_size=rows, columns=wanted):
-                    yield self._block(batch)
+        path = self.files[number]
+        with self._parquet.ParquetFile(path) as file:
+            choose_columns(file.schema_arrow.names, wanted, None, None, path)
+            options = {} if groups is None else {"row_groups": groups}
+            for batch in file.iter_batches(batch_size=rows, columns=wanted, **options):
+                yield self._block(batch)
 
     def _block(self, batch: Any) -> RawBlock:
         y = None
@@ -100,6 +122,7 @@ class ParquetSource:
         return X
 
     def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
         return {
             **file_identity(self.files),
             "columns": self.columns,
@@ -109,6 +132,7 @@ class ParquetSource:
 
 
 def is_number(kind: str) -> bool:
+    """Whether Arrow's name of a type is one of a number."""
     return kind.startswith(("int", "uint", "float", "double", "halffloat", "bool"))
 
 
@@ -124,6 +148,7 @@ def column_array(column: Any) -> Any:
 
 
 def need_parquet() -> Any:
+    """pyarrow.parquet, or an error that names the extra."""
     try:
         import pyarrow.parquet
     except ImportError as error:

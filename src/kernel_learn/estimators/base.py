@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
+from importlib import import_module
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from threadpoolctl import ThreadpoolController
 
 from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.on_sources import on_sources
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
@@ -55,6 +57,7 @@ SMALL_ROWS = 1500
 
 @cache
 def thread_controller() -> ThreadpoolController:
+    """Found once: looking through the loaded libraries takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -62,7 +65,8 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
     """Many small factorisations on several threads spend their time waiting for each other."""
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if hasattr(X, "__len__") else SMALL_ROWS + 1
-    return thread_controller().limit(limits=1) if n <= SMALL_ROWS else nullcontext()
+    is_small = isinstance(n, int) and n <= SMALL_ROWS  # a lazy frame does not know its n
+    return thread_controller().limit(limits=1) if is_small else nullcontext()
 
 
 def all_or_nothing(fit: Fit) -> Fit:
@@ -90,10 +94,25 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(BaseEstimator):
+class Convertible:
+    """What skl2onnx finds on its way to ONNX."""
+
+    def onnx_parser(self) -> Any:
+        """Asked by skl2onnx of an estimator that it does not know: our converters register then.
+
+        By name, since converters know estimators, and nothing here knows converters.
+        """
+        return import_module("kernel_learn.interop.onnx").introduce(self)
+
+
+class KernelEstimator(Convertible, OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
+    landmarks: Any
+    memory_budget: Any
+    random_state: Any
+    stream_needs = Needs()
 
     @contextmanager
     def _training(
@@ -110,11 +129,7 @@ class KernelEstimator(BaseEstimator):
         What fits from arrays needs them all; what comes in blocks may be more than
         memory holds. A checkpoint is given up when the fit is done.
         """
-        source = as_source(X)
-        if source is not None and not (y is None and sample_weight is None):
-            raise ValueError(
-                "X is a source of blocks, which has its own labels and weights: pass it alone."
-            )
+        source = as_source(X, y, sample_weight)
         if isinstance(X, StreamState):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
@@ -129,6 +144,19 @@ class KernelEstimator(BaseEstimator):
         """Checked training data for a fit that keeps all rows; a source may have as many."""
         with self._training(X, y, sample_weight) as data:
             return data
+
+    def _settle(self, data: AnyTraining) -> AnyTraining:
+        """With every rule of the kernels replaced by its value, before features are made."""
+        return data.resolved()
+
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
+        """The plan for a stream of which the summary is known."""
+        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
+
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
+        """The feature map of a stream, of kernels without rules, from its summary."""
+        data = self._settle(data)
+        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
 
     def _state_training(self, state: StreamState) -> Training:
         raise ValueError(
@@ -180,7 +208,6 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     landmarks: Any
     memory_budget: Any
     random_state: Any
-    stream_needs = Needs()
 
     @on_sources
     def transform(self, X: Any) -> Array:
@@ -196,7 +223,8 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         Returns
         -------
         features : ndarray of shape (n_samples, n_components)
-            Of a source an iterator of them, one for each block; the path with ``out``.
+            Of a source an iterator of them, one for each block; of a Dask collection a Dask
+            array; the path with ``out``.
         """
         return self._features(X)
 
@@ -235,19 +263,6 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
             **options,
         )
         return data, form
-
-    def _settle(self, data: AnyTraining) -> AnyTraining:
-        """With every rule of the kernels replaced by its value, before features are made."""
-        return data.resolved()
-
-    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
-        """The plan for a stream of which the summary is known."""
-        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
-
-    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
-        """The feature map of a stream, of kernels without rules, from its summary."""
-        data = self._settle(data)
-        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
 
     def _combine(self, form: Representation, theta: Array | None = None) -> Combined:
         """The sample under one kernel; sets ``base_kernel_`` and ``landmark_residual_``."""

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernel_learn.datasets.blocks import RawBlock, RowSource
+from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
@@ -21,6 +21,23 @@ Target = Literal["labels", "values", "none"]
 
 class BadBlockError(ValueError):
     """A block of a source that cannot be used; the message says which, which row and why."""
+
+    number: int | None = None
+    row: int | None = None
+    error: str = ""
+
+
+def bad_block(error: Any, number: int, row: int | None, start: int | None) -> BadBlockError:
+    """What is wrong with a block, or with a row of it; the block begins at row ``start``."""
+    place = f"Block {number}"
+    if row is not None:
+        place += f", row {row}"
+        place += "" if start is None else f" (row {start + row} of the source)"
+    elif start:
+        place += f" (from row {start} of the source)"
+    found = BadBlockError(f"{place}: {error}")
+    found.number, found.row, found.error = number, row, str(error)
+    return found
 
 
 class CheckedBlocks:
@@ -49,28 +66,28 @@ class CheckedBlocks:
         """All rows with positive weight, in the source's own blocks cut to at most ``rows``."""
         start = 0
         for number, raw in enumerate(self.source.read(rows)):
-            block = self._check(number, start, raw)
+            yield from self.cut(number, start, raw, rows)
             start += self._n_raw
-            for first in range(0, n_rows(block.X), rows):
-                part = slice(first, first + rows)
-                whole = n_rows(block.X) <= rows
-                yield (
-                    block
-                    if whole
-                    else LabelledRows(take_rows(block.X, part), block.y[part], block.weight[part])
-                )
 
-    def _check(self, number: int, start: int, raw: RawBlock) -> LabelledRows:
+    def cut(
+        self, number: int, start: int | None, raw: RawBlock, rows: int
+    ) -> Iterator[LabelledRows]:
+        """The rows of one block, which begins at row ``start`` of the source, at most ``rows``."""
+        block = self._check(number, start, raw)
+        whole = n_rows(block.X) <= rows
+        for first in range(0, n_rows(block.X), rows):
+            part = slice(first, first + rows)
+            yield (
+                block
+                if whole
+                else LabelledRows(take_rows(block.X, part), block.y[part], block.weight[part])
+            )
+
+    def _check(self, number: int, start: int | None, raw: RawBlock) -> LabelledRows:
         def refuse(error: Any, row: int | None = None) -> BadBlockError:
-            place = f"Block {number}"
-            if row is not None:
-                place += f", row {row} (row {start + row} of the source)"
-            elif start:
-                place += f" (from row {start} of the source)"
-            return BadBlockError(f"{place}: {error}")
+            return bad_block(error, number, row, start)
 
-        shape = getattr(raw.X, "shape", None)
-        self._n_raw = n = int(shape[0]) if shape else len(raw.X)
+        self._n_raw = n = raw_length(raw)
         if n == 0:
             return LabelledRows(np.empty((0, 0)), np.empty(0), np.empty(0))
         X = self._rows(raw.X, refuse)
@@ -217,6 +234,7 @@ def rebatch(blocks: Iterator[LabelledRows], rows: int) -> Iterator[LabelledRows]
 
 
 def stack_blocks(blocks: list[LabelledRows]) -> LabelledRows:
+    """Several blocks as one."""
     if len(blocks) == 1:
         return blocks[0]
     return LabelledRows(

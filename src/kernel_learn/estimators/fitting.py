@@ -31,7 +31,7 @@ def fit_classifier(problem: Problem) -> Fitted:
         if kept and not (problem.plan.exact and in_time):
             return fit_in_leaves(problem, sample, views, kept, learned)
         if sample.targets.n > NARROW_ABOVE and len(in_time) == len(kept):
-            in_time = within_time(problem, try_narrower(problem, sample, kept, len(kept))[0])
+            in_time = within_time(problem, try_narrower(problem, sample, kept))
         kept = in_time
         chosen, regs = [one.candidate for one in kept], near_regs(kept)
     judged, weights, own = judge_all(problem, sample, chosen, regs)
@@ -59,6 +59,7 @@ def fit_views(problem: Problem) -> dict[str, TableView]:
 
 
 def sample_of(problem: Problem, views: Mapping[str, TableView]) -> Sample:
+    """The problem's rows on all views, with the parts that judge them."""
     groups = [columns for columns in problem.sources.values() if columns is not None]
     return Sample(
         {name: view.rows(problem.table) for name, view in views.items()},
@@ -93,5 +94,6 @@ def held_out_average(judged: Sequence[Judged], weights: Array, targets: Targets)
 
 
 def prior(targets: Targets) -> Array:
+    """Shares of the classes, half a count added to each, (k,)."""
     n_c, k = targets.mean * targets.total, targets.n_classes
     return np.asarray((n_c + 0.5) / (targets.total + 0.5 * k))

@@ -10,9 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
-from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.datasets.blocks import as_source
+from kernel_learn.datasets.gather import gather_rows
+from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
@@ -31,10 +34,16 @@ from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count
+from kernel_learn.representations.plan import parse_memory
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ProbabilityClassifier,
+    Convertible,
+    OwnPage,
+    BaseEstimator,
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 
@@ -149,21 +158,30 @@ class KernelClassifier(
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to a table and its labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, categories, strings and booleans, with missing cells; or a
-            list of such arrays, one per group of columns.
+            list of such arrays, one per group of columns. Or a source of blocks, whose
+            rows are kept: an eighth of the memory budget at the most.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source, which has its own and its own weights.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
+        source = as_source(X)
+        if source is not None:
+            if not (y is None and sample_weight is None and groups is None):
+                raise ValueError(
+                    "X is a source of blocks, which has its own labels and weights: pass it alone."
+                )
+            room = parse_memory(self.memory_budget) / 8
+            X, y, sample_weight = gather_rows(source, room, type(self).__name__)
         seed = 0 if self.random_state is None else _seed(self.random_state)
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)
@@ -188,39 +206,40 @@ class KernelClassifier(
         """Is there any signal at all? The share of shuffled labels that are predicted as well.
 
         By a kernel that has not seen the labels, on at most 1000 rows; one
-        decomposition serves all permutations.
+        decomposition serves all permutations. Groups keep one label each, which is
+        shuffled among them; refused where labels differ within a group.
         """
         check_is_fitted(self)
         count = check_count("n_permutations", n_permutations, self)
-        if self._grouped:
-            raise ValueError(
-                "permutation_p_value shuffles rows, and rows of one group cannot be shuffled one "
-                "by one. Fit one row per group to ask this."
-            )
         return self._fitted.probe.p_value(count, self._seed)
 
     @property
     def members_(self) -> Members:
+        """What predicts, with weights; prints as a table."""
         check_is_fitted(self)
         return Members(self._fitted.members)
 
     @property
     def feature_relevance_(self) -> Array:
+        """Share of each column in the squared gradient of a fit, (n_features_in_,)."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
 
     @property
     def feature_relevance_std_(self) -> Array:
+        """How much it varies between five parts of the rows."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[1]
 
     @property
     def kernel_(self) -> Any:
+        """sum of weight * kernel / mean diagonal, each on its view."""
         check_is_fitted(self)
         return self._fitted.machine.kernel_object()
 
     @property
     def summary_(self) -> str:
+        """What was found, in words."""
         check_is_fitted(self)
         return summarise(self)
 
@@ -237,7 +256,6 @@ class KernelClassifier(
         self._fitted: Fitted = fitted
         self._first = prepared.kept[rows.first]  # positions of the distinct rows
         self._rows_digest = rows.digest
-        self._grouped = bool(targets.groups)
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan

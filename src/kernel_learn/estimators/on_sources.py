@@ -1,7 +1,7 @@
 """Results for rows that come in blocks: an iterator of blocks, a file, or one figure."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -11,8 +11,15 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.datasets.blocks import ArrayRows, RawBlock, RowSource, as_source
-from kernel_learn.estimators.checked_blocks import BadBlockError, bad_row
+from kernel_learn.datasets.blocks import (
+    ArrayRows,
+    RawBlock,
+    RowSource,
+    as_source,
+    is_spread,
+    raw_length,
+)
+from kernel_learn.estimators.checked_blocks import bad_block, bad_row
 from kernel_learn.estimators.streaming import READ_ROWS
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.pool import ColumnSums
@@ -32,33 +39,39 @@ def on_sources(method: Method) -> Method:
 
     @wraps(method)
     def of_rows_or_source(self: Any, X: Any, *, out: Any = None) -> Any:
-        source = as_source(X)
+        source: Any = as_source(X)
         if source is None and out is None:
             return method(self, X)
         check_is_fitted(self)
+        if out is None and hasattr(source, "map"):  # a Dask collection of a Dask collection
+            return source.map(self, method.__name__)
         source = ArrayRows(X) if source is None else source
-        blocks = (found for _, found in _blocks(self, method, source))
+        blocks = (found for *_, found in _results(self, method, numbered(source)))
         return blocks if out is None else write_blocks(blocks, out, self)
 
     return of_rows_or_source  # type: ignore[return-value]
 
 
-def _blocks(
-    estimator: Any, method: Callable[..., Any], source: RowSource
-) -> Iterator[tuple[RawBlock, Array]]:
+def numbered(source: RowSource) -> Iterator[tuple[int, int, RawBlock]]:
+    """(number, first row, block) of each block of a source."""
     start = 0
     for number, raw in enumerate(source.read(READ_ROWS)):
-        shape = getattr(raw.X, "shape", None)
-        n = int(shape[0]) if shape else len(raw.X)
-        if n == 0:
+        yield number, start, raw
+        start += raw_length(raw)
+
+
+def _results(
+    estimator: Any,
+    method: Callable[..., Any],
+    blocks: Iterable[tuple[int, int | None, RawBlock]],
+) -> Iterator[tuple[int, RawBlock, Array]]:
+    for number, start, raw in blocks:
+        if raw_length(raw) == 0:
             continue
         try:
-            yield raw, method(estimator, raw.X)
+            yield number, raw, method(estimator, raw.X)
         except ValueError as error:
-            row = bad_row(raw.X)
-            place = "" if row is None else f", row {row} (row {start + row} of the source)"
-            raise BadBlockError(f"Block {number}{place}: {error}") from error
-        start += n
+            raise bad_block(error, number, bad_row(raw.X), start) from error
 
 
 def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
@@ -102,22 +115,33 @@ class ScoredOnSources:
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, or R^2 for real targets; of a source by its own labels and weights."""
-        source = as_source(X)
+        source: Any = as_source(X, y, sample_weight)
         if source is None:
             return super().score(X, y, sample_weight)  # type: ignore[misc]
         check_is_fitted(self)
-        predict = type(self).predict  # type: ignore[attr-defined]
-        total: Any = None
-        for number, (raw, found) in enumerate(_blocks(self, predict, source)):
-            if raw.y is None or len(raw.y) != len(found):
-                what = "no labels" if raw.y is None else f"{len(raw.y)} labels"
-                raise BadBlockError(f"Block {number}: it has {len(found)} rows and {what}.")
-            weight = np.ones(len(found)) if raw.weight is None else np.asarray(raw.weight, float)
-            part = self._score_sums(np.asarray(raw.y), found, weight)
-            total = part if total is None else total + part
+        sums = BlockScores(self)
+        total = source.add_up(sums) if is_spread(source) else sums(numbered(source))
         if total is None:
             raise ValueError("The source has no rows.")
         return self._score_of(total)
+
+
+@dataclass(frozen=True)
+class BlockScores:
+    """The sums that a score is made of, over some blocks ``(number, first row, block)``."""
+
+    estimator: Any
+
+    def __call__(self, blocks: Iterable[tuple[int, int | None, RawBlock]]) -> Any:
+        model, total = self.estimator, None
+        for number, raw, found in _results(model, type(model).predict, blocks):
+            if raw.y is None or len(raw.y) != len(found):
+                what = "no labels" if raw.y is None else f"{len(raw.y)} labels"
+                raise bad_block(f"it has {len(found)} rows and {what}.", number, None, None)
+            weight = np.ones(len(found)) if raw.weight is None else np.asarray(raw.weight, float)
+            part = model._score_sums(np.asarray(raw.y), found, weight)
+            total = part if total is None else total + part
+        return total
 
 
 class ScoredClassifier(ScoredOnSources, ClassifierMixin):

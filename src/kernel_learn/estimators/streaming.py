@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.datasets.blocks import RowSource
+from kernel_learn.datasets.blocks import RowSource, is_spread, spread_source
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch, stack_blocks
 from kernel_learn.estimators.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.estimators.progress import Progress
@@ -46,6 +46,7 @@ def read_training(
     """
     reading = _Reading(estimator, source, values, checkpoint)
     yield reading.training()
+    reading.progress.finish()
     if reading.checkpoint:
         reading.checkpoint.remove()
 
@@ -57,6 +58,7 @@ def training_of(
     classes: Array | None,  # None: values
     single: bool = True,
 ) -> Training:
+    """The source as what ``_fit`` learns from."""
     if classes is None:
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:
@@ -71,13 +73,16 @@ class _Reading:
     """One fit's way through a source."""
 
     def __init__(self, estimator: Any, source: RowSource, values: bool, checkpoint: Any) -> None:
+        source = spread_source(source)
         self.estimator, self.source, self.values = estimator, source, values
+        self.spread: Any = source if is_spread(source) else None  # workers add up over its blocks
         self.kernels, self.names, kernel = stream_kernels(estimator)
         self.blocks = CheckedBlocks(estimator, kernel, source, "values" if values else "labels")
         self.checkpoint = None
         if checkpoint is not None:
             self.checkpoint = Checkpoint(checkpoint, signature_of(estimator, source.identity()))
         self.progress = Progress(estimator, getattr(source, "n_rows", None))
+        self.head_bytes = parse_memory(estimator.memory_budget) / HEAD_SHARE
         # what the source knows of its rows: then a summary has fewer and larger parts
         known = READ_BYTES / getattr(source, "row_bytes", READ_BYTES / READ_ROWS)
         self.read_rows = max(READ_ROWS // 16, min(8 * READ_ROWS, int(known)))
@@ -91,11 +96,13 @@ class _Reading:
     def _two_passes(self, saved: dict[str, Any]) -> Training:
         state: Any = saved.get("summary")
         moments = saved.get("moments")
+        if self.spread:
+            self.spread.look(self.blocks)
         if not saved.get("is_summarized"):
-            state, held = self._summarize(state)
+            state, held = self._spread_summary() if self.spread else self._summarize(state)
             if held is not None:
                 return self._as_arrays(held)
-        else:  # the first block says what rows look like
+        elif not self.spread:  # the first block says what rows look like
             next(self.blocks.read(self.read_rows), None)
         pool = PooledSource(state)
         data = self._training(pool, state.classes)
@@ -104,21 +111,31 @@ class _Reading:
             if state.summary.n_known is None:
                 return self._as_arrays(list(self.blocks.read(self.read_rows)))
             return replace(data, source=PooledSource(state, chosen))
+        self.progress.say(f"{chosen}; {chosen.price}")
+        if self.spread:
+            self.spread.check(chosen)
         if moments is None:
             features = self.estimator._stream_features(data, chosen)
         else:
             features = moments.features
         self.kernels = features.kernels
-        moments = self._add(
-            moments,
-            rebatch(self.blocks.read(chosen.block_rows), chosen.block_rows),
-            lambda rows, _: StreamState.of(
-                rows, features, values=self.values, classes=state.classes, summarize=False
-            ),
-            lambda found: {"is_summarized": True, "summary": state, "moments": found},
-            f"pass 2 of 2, {chosen.n_landmarks} landmarks",
-            state.n_rows,
-        )
+        what = f"pass 2 of 2, {chosen.n_landmarks} landmarks"
+        if self.spread and moments is None:
+            self.progress.begin(what, state.n_rows, 0)
+            moments = self.spread.moments(
+                self.blocks, features, state.classes, chosen.block_rows, self.progress
+            )
+        elif not self.spread:
+            moments = self._add(
+                moments,
+                rebatch(self.blocks.read(chosen.block_rows), chosen.block_rows),
+                lambda rows, _: StreamState.of(
+                    rows, features, values=self.values, classes=state.classes, summarize=False
+                ),
+                lambda found: {"is_summarized": True, "summary": state, "moments": found},
+                what,
+                state.n_rows,
+            )
         if self.checkpoint and moments is not None:
             self.checkpoint.write({"is_summarized": True, "summary": state, "moments": moments})
         if moments is None or not moments.same_rows(state):
@@ -129,7 +146,8 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
-        return self._training(PooledSource(state, chosen), state.classes)
+        pool = PooledSource(state, chosen, read=self.blocks.read)
+        return self._training(pool, state.classes)
 
     def _summarize(
         self, state: StreamState | None
@@ -163,6 +181,26 @@ class _Reading:
             self.checkpoint.write({"is_summarized": True, "summary": found})
         return found, held
 
+    def _spread_summary(self) -> tuple[StreamState, list[LabelledRows] | None]:
+        """The same of a source that workers read."""
+        n: Any = self.spread.n_rows
+        state: Any = None
+        if n is not None and not self._holds(n, self.spread.bytes_each):
+            self._check_stream()
+        if n is None or self.checkpoint or not self._holds(n, self.spread.bytes_each):
+            self.progress.begin("pass 1 of 2, summary", None, 0)
+            class_sums = getattr(self.estimator, "needs_class_sums", False)
+            state = self.spread.summary(self.blocks, class_sums, self.progress)
+            if state is None:
+                raise ValueError("The source has no rows.")
+            n = state.n_rows
+        if not self.checkpoint and self._holds(n, self.spread.bytes_each):
+            return state, list(self.blocks.read(self.read_rows))
+        self._check_stream()
+        if self.checkpoint:
+            self.checkpoint.write({"is_summarized": True, "summary": state})
+        return state, None
+
     # -- a source that is read once ----------------------------------------------------
 
     def _one_pass(self, saved: dict[str, Any] | None) -> Training:
@@ -183,6 +221,7 @@ class _Reading:
         features: Any = state.features
         self.kernels = features.kernels
         chosen = self._open_plan(state)
+        self.progress.say(f"{chosen}")
         found = self._add(
             state,
             rebatch(blocks, chosen.block_rows),
@@ -263,16 +302,19 @@ class _Reading:
 
     def _room(self) -> Callable[[LabelledRows], bool]:
         """Whether rows still fit among those that are held."""
-        budget = parse_memory(self.estimator.memory_budget) / HEAD_SHARE
-        left_rows, left_bytes = CAPACITY, min(CAPACITY_BYTES, budget)
+        n, size = 0, 0.0
 
         def fits(rows: LabelledRows) -> bool:
-            nonlocal left_rows, left_bytes
-            left_rows -= len(rows.weight)
-            left_bytes -= len(rows.weight) * row_bytes(rows.X)
-            return left_rows >= 0 and left_bytes >= 0
+            nonlocal n, size
+            n += len(rows.weight)
+            size += len(rows.weight) * row_bytes(rows.X)
+            return self._holds(n, size / n)
 
         return fits
+
+    def _holds(self, n: int, bytes_each: float) -> bool:
+        """Whether so many rows are few enough to be held."""
+        return n <= CAPACITY and n * bytes_each <= min(CAPACITY_BYTES, self.head_bytes)
 
     def _check_stream(self) -> None:
         check_stream(self.estimator, self.source.rewinds)

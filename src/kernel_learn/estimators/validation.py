@@ -22,6 +22,7 @@ from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
@@ -289,8 +290,14 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
 
 def class_prices(class_weight: Any, data: Labelled) -> Array:
     """Factors on C per class, (k,), from ``class_weight`` as in scikit-learn."""
-    y = data.classes[data.labels]
-    price = compute_class_weight(class_weight, classes=data.classes, y=y)
+    if isinstance(data.source, PooledSource):  # the labels are gone, and their counts are known
+        y = data.classes
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
+        if isinstance(class_weight, str):
+            price = data.counts.sum() / (len(y) * data.counts)
+    else:
+        y = data.classes[data.labels]
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
     if not (np.all(np.isfinite(price)) and np.all(price > 0)):
         raise ValueError(
             f"class_weight gives the classes {list(data.classes)} the factors "
@@ -319,6 +326,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 
 def check_positive(name: str, value: Any, owner: Any) -> float:
+    """A positive finite number as a float."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf:
         return float(value)
     raise ValueError(
@@ -327,6 +335,7 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
 
 
 def check_not_negative(name: str, value: Any, owner: Any) -> float:
+    """A finite number that is not negative, as a float."""
     if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf:
         return float(value)
     raise ValueError(
@@ -335,6 +344,7 @@ def check_not_negative(name: str, value: Any, owner: Any) -> float:
 
 
 def check_count(name: str, value: Any, owner: Any) -> int:
+    """A positive integer."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
         return int(value)
     raise ValueError(
@@ -343,6 +353,7 @@ def check_count(name: str, value: Any, owner: Any) -> int:
 
 
 def check_n_components(value: Any, default: int, owner: Any) -> int:
+    """The number of components, ``default`` for None."""
     if value is None:
         return default
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
@@ -361,6 +372,7 @@ def check_variance(sample: Combined, n_features: int | None) -> None:
 def check_spread(
     kernel: Kernel, variance: float, mean_diagonal: float, n_features: int | None
 ) -> None:
+    """Refuse a kernel whose variance is rounding or not a number."""
     if not (np.isfinite(variance) and np.isfinite(mean_diagonal)):
         raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
     if not has_variance(variance, mean_diagonal):

@@ -10,6 +10,7 @@ WIDTH = 4.4  # inches of a panel: at 400 pixels its words are still read
 
 
 def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that names the extra."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -87,4 +88,5 @@ def draw_bars(
 
 
 def bar_height(count: int) -> float:
+    """Inches of a picture with so many bars."""
     return 0.9 + 0.24 * count

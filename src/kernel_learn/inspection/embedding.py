@@ -11,6 +11,7 @@ GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an ev
 
 
 def labels_or_one(y: Any, n: int) -> Array:
+    """The labels; empty ones where there are none."""
     return np.full(n, "") if y is None else np.asarray(y)
 
 

@@ -1,1 +1,1 @@
-"""Where models leave the library: files without pickle, and ONNX."""
+"""Where models leave the process: files without pickle, ONNX, and Dask's workers."""

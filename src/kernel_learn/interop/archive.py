@@ -98,6 +98,7 @@ def read_metadata(archive: ZipFile, path: Path) -> Node:
 
 
 def read_json(archive: ZipFile, name: str, path: Path) -> Any:
+    """A member of the archive as JSON; an error says what is damaged."""
     try:
         return json.loads(archive.read(name))
     except Exception as error:  # bad sums, bad text, depth: whatever it is, the file is bad
@@ -119,6 +120,7 @@ def nodes_of(schema: Any) -> list[Node]:
 
 
 def node_name(node: Node) -> str:
+    """The full name of a node's class."""
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 

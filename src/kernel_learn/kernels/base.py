@@ -167,6 +167,7 @@ def mirror_panel(K: Array, rows: slice) -> None:
 
 
 def check_resolved(kernel: Kernel) -> None:
+    """Refuse to evaluate a kernel whose rules still wait for rows."""
     if not kernel.is_resolved:
         raise ValueError(
             f"{kernel!r} has a rule in place of a number, and a rule needs training rows. "

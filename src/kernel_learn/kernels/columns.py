@@ -61,6 +61,7 @@ class ColumnKernel(Kernel):
 
     @property
     def pool_rows(self) -> int | None:  # type: ignore[override]
+        """As many as the rules of its kernel look at."""
         return self.base.pool_rows
 
     def resolve_on(self, pool: Pool) -> Self:

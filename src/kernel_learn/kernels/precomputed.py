@@ -87,10 +87,12 @@ class Precomputed(Kernel):
 
 
 def kernel_matrix(X: Rows) -> Array:
+    """What was given as X, as a dense matrix."""
     return pairwise.dense(pairwise.as_vectors(X))
 
 
 def check_square(K: Array) -> None:
+    """Refuse a kernel matrix that is not square."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"A precomputed kernel matrix must be square at fit, and X has shape {K.shape}. "
@@ -104,6 +106,7 @@ def check_symmetric_matrix(
     remedy: str = "Use (K + K.T) / 2 if that is rounding, and check that X is "
     "K(X_train, X_train) if it is not.",
 ) -> None:
+    """Refuse a matrix that differs from its transpose by more than rounding."""
     largest = np.abs(K).max(initial=0.0)
     difference = np.abs(K - K.T)
     if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:

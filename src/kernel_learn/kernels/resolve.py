@@ -82,6 +82,7 @@ def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
 
 
 def is_bank(spec: Any) -> bool:
+    """Whether several kernels were given: a dict, a list or a tuple."""
     return isinstance(spec, Mapping | list | tuple)
 
 

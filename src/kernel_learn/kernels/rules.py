@@ -23,6 +23,7 @@ WIDTH_RULES = (*GAMMA_RULES, "2 * median", "loo")
 
 
 def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -> None:
+    """Refuse a gamma that is neither a positive number nor a rule."""
     if isinstance(gamma, str) and (gamma in rules or (rules is WIDTH_RULES and multiple_of(gamma))):
         return
     if isinstance(gamma, Real) and 0 < float(gamma) < np.inf:

@@ -57,6 +57,7 @@ class ScaledKernel(Kernel):
 
     @property
     def pool_rows(self) -> int | None:  # type: ignore[override]
+        """As many as the rules of its kernel look at."""
         return self.kernel.pool_rows
 
     def rule_bytes(self, n: int, is_weighted: bool = False) -> int:

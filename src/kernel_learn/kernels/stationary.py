@@ -179,6 +179,7 @@ class ChiSquared(Stationary):
 
     @staticmethod
     def check_histograms(X: Rows) -> None:
+        """Refuse negative entries."""
         if X.shape[0] and X.min() < 0:
             raise ValueError(
                 "ChiSquared compares histograms, and X has negative values. "

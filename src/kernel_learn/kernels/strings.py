@@ -239,6 +239,7 @@ def check_strings(X: Rows) -> list[str]:
 
 
 def string_lengths(texts: list[str]) -> Array:
+    """Characters of each text, (n,)."""
     return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
 
 
@@ -311,6 +312,7 @@ def count_pairs(S: Strings, T: Strings | None) -> tuple[float, float]:
 
 
 def common_letters(S: Array, T: Array) -> Array:
+    """Letters that both sides have."""
     letters = np.intersect1d(S, T)
     return letters[letters >= 0]
 
@@ -365,6 +367,7 @@ def products_by_pairs(S: Strings, T: Strings, k: int, decay: float) -> Array:
 
 
 def squares_by_pairs(S: Strings, k: int, decay: float) -> Array:
+    """k(s, s) of each string by aligning it with itself."""
     squares = np.zeros(len(S.lengths))
     for rows in length_blocks(S, k, lambda longest: pairs_side(k, longest, 1)):
         letters = S.columns(rows)
@@ -440,6 +443,7 @@ def products_by_words(S: Strings, T: Strings, k: int, decay: float) -> Array:
 
 
 def squares_by_words(S: Strings, k: int, decay: float) -> Array:
+    """k(s, s) of each string from its word weights."""
     squares = np.zeros(len(S.lengths))
     for rows in length_blocks(S, k, lambda longest: words_side(longest, S.n_letters)):
         for Phi in word_weights(S.columns(rows), S.n_letters, k, decay):
@@ -453,6 +457,7 @@ def words_side(longest: int, n_letters: int) -> int:
 
 
 def stack_columns(left: Array, right: Array) -> Array:
+    """Strings as columns side by side, filled up with -1."""
     both = np.full((max(len(left), len(right)), left.shape[1] + right.shape[1]), -1)
     both[: len(left), : left.shape[1]] = left
     both[: len(right), left.shape[1] :] = right

@@ -297,6 +297,7 @@ def certificate(model: TableModel) -> Facts | None:
 
 
 def none_where_unknown(values: Array) -> list[float | None]:
+    """Numbers as JSON can hold them."""
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
@@ -309,9 +310,10 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
     if not hasattr(part, "transform"):
         return None
     n = rows.shape[0]
-    labels = (
-        getattr(model, "labels_", np.zeros(n, dtype=int)) if y is not None else np.zeros(n, int)
-    )
+    names, labels = ["all rows"], np.zeros(n, dtype=int)
+    if y is not None:
+        classes, labels = np.unique(y, return_inverse=True)
+        names = [str(label) for label in classes]
     some = some_rows(labels, MOST_POINTS)
     seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
     F = np.asarray(part.transform(seen))[:, :2]
@@ -323,6 +325,7 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
             [*(float(f"{v / size:.4g}") for v in f), int(labels[i]), int(i)]
             for f, i in zip(F, some, strict=True)
         ],
+        "names": names,
         "dimensions": F.shape[1],
         "scale": float(size),
         "of": n,
@@ -368,6 +371,7 @@ def values_of(column: Any, kind: str) -> str:
 
 
 def plan_of(model: TableModel) -> str:
+    """The plan of the fit in words; empty if there is none."""
     try:
         part, _ = find_part(model.estimator_, "plan_", display="report")
     except ValueError:
@@ -376,6 +380,7 @@ def plan_of(model: TableModel) -> str:
 
 
 def versions() -> dict[str, str]:
+    """Of this package, Python and what they stand on."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"kernel-learn": __version__, "Python": platform.python_version()}

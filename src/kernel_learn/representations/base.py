@@ -145,6 +145,7 @@ class Representation(ABC):
 
     @property
     def p(self) -> int:
+        """The number of kernels."""
         return len(self.kernels)
 
     @property

@@ -166,6 +166,7 @@ class FeatureMap:
 
 
 def same_array(A: Array | None, B: Array | None) -> bool:
+    """Whether both are None or equal."""
     return A is B or (A is not None and B is not None and np.array_equal(A, B))
 
 
@@ -180,4 +181,5 @@ def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:
 
 
 def merge_all(moments: Iterable[Moments]) -> Moments:
+    """The moments of all blocks."""
     return reduce(Moments.merge, moments)

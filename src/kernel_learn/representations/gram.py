@@ -65,6 +65,7 @@ class Gram(Combined):
             yield spectrum.U[rows] * root, self.targets[rows], share[rows]
 
     def sketched(self, size: int) -> "Gram":
+        """The sample of the first rows by their keys."""
         few = self.order[:size]
         part = copy(self)
         part.__dict__.pop("spectrum", None)  # that of the whole

@@ -47,6 +47,7 @@ class Moments:
         return cls(n, mean, (V.T @ V).astype(np.float64, copy=False), n_features)
 
     def merge(self, other: Self) -> Self:
+        """The moments of the rows of both."""
         n = self.n + other.n
         if n == 0:
             return self
@@ -66,10 +67,12 @@ class Moments:
 
     @property
     def feature_mean(self) -> Array:
+        """(M,)"""
         return self.mean[: self.n_features]
 
     @property
     def target_mean(self) -> Array:
+        """(q,)"""
         return self.mean[self.n_features :]
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations.price import Price
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
 # asked for: one Cholesky factorisation is n^3/3 = 1.7e11 operations, seconds.
@@ -57,6 +58,7 @@ class Size:
 
     @property
     def double_bytes(self) -> float:
+        """Of a row of X in float64."""
         return self.row_bytes * 8 / self.itemsize
 
 
@@ -93,6 +95,7 @@ class Plan:
     bytes_least: int = 0
     n_kernels: int = 1
     n_kept: int = 1  # kernel matrices that are kept
+    price: Price | None = None  # what it costs; ``print(plan.price)``
 
     def __str__(self) -> str:
         n, M = self.n_rows, self.n_landmarks
@@ -210,7 +213,20 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
         while kept > 0 and total(kept) > budget:
             kept -= 1
     least = total(1) if p == 1 else total(0)
-    return Plan("gram", n, n, n, n, total(kept), budget, reason, least, n_kernels=p, n_kept=kept)
+    return Plan(
+        "gram",
+        n,
+        n,
+        n,
+        n,
+        total(kept),
+        budget,
+        reason,
+        least,
+        n_kernels=p,
+        n_kept=kept,
+        price=_price_gram(size, needs),
+    )
 
 
 def _plan_features(
@@ -266,6 +282,38 @@ def _plan_features(
         least,
         n_kernels=p,
         n_kept=p,
+        price=_price_features(size, M, pool_rows, kind),
+    )
+
+
+def _price_features(size: Size, M: int, pool_rows: int, kind: str) -> Price:
+    """k(x, landmarks), z = kT, z'z (half of it, being symmetric); landmarks, whitening, solving."""
+    p, columns = size.n_kernels, size.n_kernels * M + size.n_targets
+    products = 0.0 if kind == "explicit" else 2.0 * p * M**2
+    distances = 2.0 * M * size.row_bytes / size.itemsize
+    chosen = 2.0 * pool_rows * M**2 if kind == "landmarks" else 0.0
+    return Price(
+        n_rows=size.n_rows,
+        passes=1 if size.is_open else 2,
+        row_operations=distances + products + float(columns) ** 2,
+        row_values=float(p * M),
+        row_bytes=size.row_bytes,
+        once_operations=chosen + 10.0 * p * M**3 + 5.0 * float(columns) ** 3,
+        itemsize=size.itemsize,
+    )
+
+
+def _price_gram(size: Size, needs: Needs) -> Price:
+    """All kernel values, of each pair once, and a decomposition or some factorisations."""
+    n, p = float(size.n), size.n_kernels
+    return Price(
+        n_rows=size.n_rows,
+        passes=1,
+        row_operations=p * n * size.row_bytes / size.itemsize,
+        row_values=p * n / 2,
+        row_bytes=size.row_bytes,
+        once_operations=(5.0 if needs.exact > 3 else 1.0) * n**3,
+        itemsize=8,
     )
 
 
@@ -281,6 +329,7 @@ def _setup(size: Size) -> float:
 
 
 def describe(chosen: Plan) -> str:
+    """What a plan fits, in words."""
     if chosen.representation != "gram":
         return f"feature map with {chosen.n_landmarks} landmarks"
     many = f" under {chosen.n_kernels} kernels" if chosen.n_kernels > 1 else ""
@@ -343,6 +392,7 @@ def _cgroup() -> int | None:
 
 
 def format_bytes(amount: float) -> str:
+    """An amount of memory in the unit that reads best."""
     for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if amount >= size:
             return f"{amount / size:.3g} {unit}"

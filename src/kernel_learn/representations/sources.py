@@ -62,10 +62,12 @@ class ArraySource:
 
     @property
     def n_rows(self) -> int:
+        """Rows as given."""
         return n_rows(self.X)
 
     @property
     def n_targets(self) -> int:
+        """Classes, or columns of values."""
         return int(self.labels.shape[1]) if self.n_classes is None else self.n_classes
 
     @cached_property
@@ -97,6 +99,7 @@ class ArraySource:
 
     @property
     def n_distinct(self) -> int:
+        """Rows without their repetitions."""
         return len(self.first)
 
     @cached_property
@@ -160,6 +163,7 @@ class ArraySource:
         )
 
     def blocks(self, rows: int) -> Iterator[Block]:
+        """All rows, at most ``rows`` at a time."""
         for part in row_blocks(self.n_rows, rows):
             yield Block(take_rows(self.X, part), self.labels[part], self.weight[part])
 
@@ -205,6 +209,7 @@ class ArraySource:
 
 
 def one_hot(labels: Array, k: int) -> Array:
+    """A row of zeros and a one per label, (n, k)."""
     Y = np.zeros((len(labels), k))
     Y[np.arange(len(labels)), labels] = 1.0
     return Y

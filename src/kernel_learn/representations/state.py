@@ -146,10 +146,12 @@ class StreamState:
 
 
 def same_labels(a: Array | None, b: Array | None) -> bool:
+    """Whether both are None or the same classes."""
     return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
 
 
 def is_text(labels: Array) -> bool:
+    """Whether labels are texts, not numbers."""
     return labels.dtype.kind in "OUS"
 
 

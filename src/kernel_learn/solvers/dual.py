@@ -13,12 +13,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kernel_learn.solvers.quasi_newton import two_loop
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
 
 
 class Point(Protocol):
+    """A dual point: value, gradient, and the primal value at what it gives."""
+
     @property
     def value(self) -> float: ...
     @property
@@ -28,6 +31,8 @@ class Point(Protocol):
 
 
 class Dual(Protocol):
+    """max over z >= 0 of a smooth concave function."""
+
     @property
     def n(self) -> int: ...
 
@@ -69,6 +74,7 @@ def projected_norm(z: Array, g: Array) -> float:
 
 
 def start(dual: Dual) -> tuple[Array, Point]:
+    """z = 0 and the dual there."""
     z = np.zeros(dual.n)
     point = dual.evaluate(z)
     if point is None:
@@ -121,27 +127,14 @@ def solve_quasi_newton(
 
 
 def first_step(g: Array, free: Array) -> float:
+    """The length of a step when nothing is known of the curvature."""
     return 1.0 / max(float(np.linalg.norm(g[free])), 1e-300)
 
 
 def quasi_newton_step(g: Array, free: Array, pairs: list[tuple[Array, Array]]) -> Array:
-    """The two-loop recursion on the free variables."""
-    q = np.where(free, g, 0.0)
-    kept = []
-    for s, y in reversed(pairs):
-        s, y = np.where(free, s, 0.0), np.where(free, y, 0.0)
-        sy = float(s @ y)
-        if sy <= 1e-12 * float(y @ y):
-            continue
-        a = float(s @ q) / sy
-        q = q - a * y
-        kept.append((s, y, sy, a))
-    if kept:
-        _, y, sy, _ = kept[0]
-        q = q * (sy / float(y @ y))
-    for s, y, sy, a in reversed(kept):
-        q = q + (a - float(y @ q) / sy) * s
-    return q
+    """H g on the free variables."""
+    masked = [(np.where(free, s, 0.0), np.where(free, y, 0.0)) for s, y in pairs]
+    return two_loop(np.where(free, g, 0.0), masked)
 
 
 def search_arc(

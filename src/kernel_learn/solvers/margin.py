@@ -172,6 +172,7 @@ def solution_from_scores(
     boxes: Array,
     loss: Loss = "hinge",
 ) -> MarginSolution:
+    """Machines with these scores: best intercepts, and the primal value with them."""
     pairs = list(zip(scores.T, signs.T, strict=True))
     intercept = np.array([best_intercept(f, y, boxes, loss) for f, y in pairs])
     losses = np.array(

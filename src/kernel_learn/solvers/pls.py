@@ -60,9 +60,9 @@ def solve_pls(sample: Deflatable, n_components: int) -> Components:
         c = fix_signs(c[:, -1:])
         d, O_d = Y @ c, O_Y @ c
         length = _norm(sample, d, O_d)
-        for _ in range(2):  # twice: one pass leaves 1e-16 |d| / |t| of the old scores
-            overlap = sample.pairing(R, O_R).T @ O_d
-            d, O_d = d - R @ overlap, O_d - O_R @ overlap
+        # once: a second pass would act on images that are as inexact as what it takes out
+        overlap = sample.pairing(R, O_R).T @ O_d
+        d, O_d = d - R @ overlap, O_d - O_R @ overlap
         norm = _norm(sample, d, O_d)
         if not norm > 1e-10 * length:
             break

@@ -56,6 +56,7 @@ def solve_sdp(
 
 
 def import_cvxpy() -> Any:
+    """CVXPY, or an error that names the extra."""
     try:
         import cvxpy
     except ImportError as error:

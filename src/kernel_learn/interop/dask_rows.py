@@ -1,0 +1,317 @@
+"""Fits and results on Dask: workers add up over their blocks, and a tree adds up their sums.
+
+A fit is the two passes of a stream. In each of them a task takes some blocks,
+checks them and gives their state; states are added four by four. What a task needs
+(how rows look, the landmarks) is a task of the same graph: a worker that is lost
+takes nothing with it that cannot be computed again. Needs the extra ``dask``.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernel_learn.datasets.blocks import ArrayRows, Blocks, RawBlock, raw_length
+from kernel_learn.estimators.checked_blocks import (
+    BadBlockError,
+    CheckedBlocks,
+    bad_block,
+    rebatch,
+)
+from kernel_learn.estimators.streaming import READ_ROWS
+from kernel_learn.interop.dask_tree import ARITY, Tree, check_workers
+from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.plan import BLOCK_BYTES, Plan
+from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.summary import capacity_of, row_bytes
+
+# Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
+TASK_SECONDS = 0.1
+# What a fast core does in a second: operations of a matrix product, and entries hashed.
+OPERATIONS, ENTRIES = 1e11, 1e8
+# Bytes of rows that blocks are put together to at the most.
+TASK_BYTES = 64 * 10**6
+# Of the rows with the smallest keys so many times what a summary keeps are sent up the tree.
+SPARE = 2
+
+Opened = Iterator[tuple[int, int, RawBlock]]  # block, its row at which this part begins, the part
+
+
+class SpreadRows:
+    """A source whose blocks are read, checked and added up by the workers.
+
+    ``graph`` computes ``parts``, one per block; ``open_part`` makes raw blocks of one.
+    """
+
+    rewinds = True
+
+    def __init__(
+        self,
+        graph: dict[Any, Any],
+        parts: Sequence[Any],
+        open_part: Callable[[Any], Iterator[RawBlock]],
+        sizes: Sequence[int] | None,  # rows of each block, if they are known
+        identity: dict[str, Any],
+        part_bytes: float = 0.0,  # of the largest block, if it is known
+    ) -> None:
+        self.graph, self.parts, self.open_part = graph, list(parts), open_part
+        self.sizes = None if sizes is None else [int(size) for size in sizes]
+        self.n_rows = None if self.sizes is None else sum(self.sizes)
+        self.part_bytes = part_bytes
+        self._identity = identity
+        self.bytes_each, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
+
+    def identity(self) -> dict[str, Any]:
+        return self._identity
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """The blocks one after the other, brought to this process."""
+        for number in range(len(self.parts)):
+            yield from self._add_up(_Bring(), [[number]], 0.0) or []
+
+    def look(self, blocks: CheckedBlocks) -> None:
+        """The first rows say what all rows look like."""
+        self._check_memory(self.part_bytes)
+        for number in range(len(self.parts)):
+            head = self._add_up(_Head(), [[number]], 0.0)
+            if head is not None:
+                self._typical, raw = head
+                for rows in blocks.cut(number, 0, raw, READ_ROWS):
+                    self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
+                return
+
+    def summary(self, blocks: CheckedBlocks, class_sums: bool, progress: Any) -> StreamState | None:
+        """The state of all rows without moments."""
+        if not self.bytes_each:
+            return None
+        n = self._typical * len(self.parts) if self.n_rows is None else self.n_rows
+        share = SPARE * self._capacity / n
+        last = np.uint64(share * 2.0**64) if share < 1 else None
+        work = _Summarize(detached(blocks), last, class_sums)
+        entries = max(1.0, self.bytes_each / 8)
+        groups = self._groups(TASK_SECONDS * ENTRIES / entries)
+        kept = min(self._capacity, n)
+        held = (ARITY + 1) * kept * self.bytes_each
+        found: StreamState | None = self._add_up(work, groups, held, progress)
+        summary = None if found is None else found.summary
+        if last is not None and summary is not None and len(summary.keys) < summary.capacity:
+            # so many rows repeat that fewer keys were that small: then all are few
+            found = self._add_up(replace(work, last_key=None), groups, held, progress)
+        return found
+
+    def check(self, plan: Plan) -> None:
+        """Refuse landmarks whose sums a worker cannot hold, before they are chosen."""
+        self._check_memory(self._block_bytes + moment_bytes(plan.n_landmarks * plan.n_kernels))
+
+    def moments(
+        self,
+        blocks: CheckedBlocks,
+        features: FeatureMap,
+        classes: Any,
+        block_rows: int,
+        progress: Any,
+    ) -> StreamState | None:
+        """The state of all rows with moments of the features, without a summary."""
+        M = features.dimension
+        entries, landmarks = max(1.0, self.bytes_each / 8), n_rows(features.landmarks)
+        per_row = 2.0 * landmarks * (entries * len(features.kernels) + M) + M**2
+        groups = self._groups(TASK_SECONDS * OPERATIONS / per_row)
+        work = _AddMoments(detached(blocks), features, classes, block_rows)
+        found = self._add_up(work, groups, moment_bytes(M), progress)
+        return None if found is None else replace(found, features=features)
+
+    def add_up(
+        self,
+        work: Callable[[Opened], Any],
+        rows: float = READ_ROWS,  # that a task takes at the least
+        held: float = BLOCK_BYTES,  # bytes that it takes beside them
+        progress: Any = None,
+    ) -> Any:
+        """The sum over all blocks of what ``work`` gives for some; None has no part in it."""
+        return self._add_up(work, self._groups(rows), held, progress)
+
+    # -- what is common ----------------------------------------------------------------
+
+    def _groups(self, rows: float) -> list[list[int]]:
+        """Blocks that one task takes: together about so many rows, not too many bytes."""
+        rows = min(rows, TASK_BYTES / max(1.0, self.bytes_each))
+        groups: list[list[int]] = []
+        count = np.inf
+        for number in range(len(self.parts)):
+            own = (self._typical or rows) if self.sizes is None else self.sizes[number]
+            if count + own > rows:
+                groups.append([])
+                count = 0
+            groups[-1].append(number)
+            count += own
+        return groups
+
+    def _add_up(self, work: Any, groups: list[list[int]], held: float, progress: Any = None) -> Any:
+        if held:
+            self._check_memory(self._block_bytes + held)
+        what = getattr(work, "what", "sum")
+        tree = Tree(self.graph, _Task(self.open_part, work), what, progress)
+        try:
+            return tree.compute([(group, [self.parts[i] for i in group]) for group in groups])
+        except BadBlockError as error:
+            if error.number is None:
+                raise
+            start = self._start(error.number)
+            raise bad_block(error.error, error.number, error.row, start) from None
+
+    def _start(self, number: int) -> int | None:
+        """The row of the source at which a block begins."""
+        if self.sizes is None and number:
+            return int(self._add_up(_Count(), [[i] for i in range(number)], 0.0))
+        return sum(self.sizes[:number]) if self.sizes else 0
+
+    @property
+    def _block_bytes(self) -> float:
+        """Of the largest block, or of several that are put together."""
+        return max(self.part_bytes, min(TASK_BYTES, self._typical * self.bytes_each))
+
+    def _check_memory(self, amount: float) -> None:
+        rows = self._typical if self.sizes is None else max(self.sizes, default=0)
+        check_workers(amount, rows)
+
+
+def moment_bytes(n_features: int) -> float:
+    """What a task takes to add up moments: a block of features, and sums from its children."""
+    return BLOCK_BYTES + (ARITY + 2) * 8.0 * n_features**2
+
+
+# -- what a task does --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Task:
+    """``work`` on the blocks of some parts."""
+
+    open_part: Callable[[Any], Iterator[RawBlock]]
+    work: Callable[[Opened], Any]
+
+    def __call__(self, numbers: list[int], parts: list[Any]) -> Any:
+        return self.work(self._opened(numbers, parts))
+
+    def _opened(self, numbers: list[int], parts: list[Any]) -> Opened:
+        for number, part in zip(numbers, parts, strict=True):
+            offset = 0
+            for raw in self.open_part(part):
+                yield number, offset, raw
+                offset += raw_length(raw)
+
+
+class _Bring:
+    """The blocks themselves."""
+
+    what: ClassVar[str] = "read"
+
+    def __call__(self, blocks: Opened) -> list[RawBlock]:
+        return [raw for _, _, raw in blocks]
+
+
+class _Count:
+    """The number of rows."""
+
+    what: ClassVar[str] = "count"
+
+    def __call__(self, blocks: Opened) -> int:
+        return sum(raw_length(raw) for _, _, raw in blocks)
+
+
+class _Head:
+    """The number of rows of a block and the first of them; None if there are none."""
+
+    what: ClassVar[str] = "look"
+
+    def __call__(self, blocks: Opened) -> tuple[int, RawBlock] | None:
+        n, head = 0, None
+        for _, _, raw in blocks:
+            size = raw_length(raw)
+            head = first_rows(raw, READ_ROWS) if head is None and size else head
+            n += size
+        return None if head is None else (n, head)
+
+
+@dataclass(frozen=True)
+class _Summarize:
+    """The state of the blocks' rows without moments; of keys up to ``last_key``, if it is given."""
+
+    what: ClassVar[str] = "summary"
+
+    checked: CheckedBlocks
+    last_key: np.uint64 | None
+    class_sums: bool
+
+    def __call__(self, blocks: Opened) -> StreamState | None:
+        state = None
+        for rows in checked_rows(self.checked, blocks, READ_ROWS):
+            own = None if state is None else state.summary.last_key
+            keys = [key for key in (own, self.last_key) if key is not None]
+            part = StreamState.of(
+                rows,
+                values=self.checked.target == "values",
+                classes=None if state is None else state.classes,
+                last_key=min(keys, default=None),
+                class_sums=self.class_sums,
+            )
+            state = part if state is None else state + part
+        return state
+
+
+@dataclass(frozen=True)
+class _AddMoments:
+    """The state of the blocks' rows with the moments of their features."""
+
+    what: ClassVar[str] = "moments"
+
+    checked: CheckedBlocks
+    features: FeatureMap
+    classes: Any
+    block_rows: int
+
+    def __call__(self, blocks: Opened) -> StreamState | None:
+        state = None
+        for rows in rebatch(checked_rows(self.checked, blocks, self.block_rows), self.block_rows):
+            part = StreamState.of(
+                rows,
+                self.features,
+                values=self.checked.target == "values",
+                classes=self.classes,
+                summarize=False,
+            )
+            # the map is in the graph: it need not go up the tree with every sum
+            part = replace(part, features=None)
+            state = part if state is None else state + part
+        return state
+
+
+def detached(blocks: CheckedBlocks) -> CheckedBlocks:
+    """How rows must look, without the source and what an earlier fit has left."""
+    own, estimator = copy(blocks), blocks.estimator
+    own.source = Blocks([])
+    own.estimator = type(estimator)(**estimator.get_params(deep=False))
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            setattr(own.estimator, name, getattr(estimator, name))
+    return own
+
+
+def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[LabelledRows]:
+    """The rows of blocks, looked at, at most so many at a time."""
+    checked = copy(checked)  # threads share what is in the graph
+    for number, offset, raw in blocks:
+        try:
+            yield from checked.cut(number, None, raw, rows)
+        except BadBlockError as error:
+            row = None if error.row is None else offset + error.row
+            raise bad_block(error.error, number, row, None) from error
+
+
+def first_rows(raw: RawBlock, rows: int) -> RawBlock:
+    """A few rows, which all count: weights are looked at with their block."""
+    X = next(ArrayRows(raw.X).read(rows)).X
+    return RawBlock(X, None if raw.y is None else raw.y[:rows])

@@ -1,0 +1,254 @@
+"""The report says what the model found, escapes what users write, and stays small and whole."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("skrub")
+pytest.importorskip("jinja2")
+
+from kernel_learn import HSICSubspace, KernelClassifier, MultiKernelSVC  # noqa: E402
+from kernel_learn.kernels import gaussian_bank  # noqa: E402
+from kernel_learn.report import charts, gather_facts, judge_new_rows, render  # noqa: E402
+from kernel_learn.report.facts import (  # noqa: E402
+    calibration,
+    effective_number,
+    judge,
+    neighbours,
+    wilson,
+)
+from kernel_learn.tables import TableModel, look_at_columns  # noqa: E402
+
+EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&$"
+rng = np.random.default_rng(0)
+
+
+def small_table(n=90, evil=False):
+    y = np.array(["a", "b", "c"])[np.arange(n) % 3]
+    means = 1.5 * np.eye(3)[np.arange(n) % 3]
+    frame = pd.DataFrame(rng.normal(size=(n, 3)) + means, columns=["u", "v", "w"])
+    frame["level"] = rng.choice(["x", "y", None], n)
+    frame["patient_id"] = [f"P{i}" for i in range(n)]
+    if evil:
+        frame = frame.rename(columns={"u": EVIL, "level": f"{EVIL} level"})
+        frame[f"{EVIL} level"] = rng.choice([EVIL, "y"], n)
+        frame["text"] = [f"{EVIL} number {i} of many such cells" for i in range(n)]
+        y = np.where(y == "a", EVIL, y)
+    return frame, y
+
+
+def fitted(estimator=None, evil=False, groups=None, **options):
+    frame, y = small_table(evil=evil)
+    estimator = KernelClassifier(quality="fast") if estimator is None else estimator
+    model = TableModel(estimator, target=EVIL if evil else "kind", **options)
+    model.fit(frame, y, groups, columns=look_at_columns(frame, y))
+    facts = gather_facts(
+        model,
+        frame,
+        y,
+        method=EVIL if evil else type(estimator).__name__,
+        groups=groups,
+        command=f"kernel-learn fit {EVIL}" if evil else "kernel-learn fit table.csv",
+        files=[EVIL] if evil else ["table.csv"],
+        notes=[EVIL] if evil else [],
+    )
+    return model, frame, y, json.loads(json.dumps(facts))
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return fitted()
+
+
+@pytest.fixture(scope="module")
+def board():
+    row = {"accuracy": 0.9, "low": 0.8, "high": 0.95, "log_loss": 0.3, "seconds": 1.0}
+    row |= {"difference": [0.0, 0.0, 0.0], "failure": None}
+    failed = dict.fromkeys(row) | {"method": "broken", "failure": f"because {EVIL}"}
+    rows = [row | {"method": EVIL}, row | {"method": "majority class", "accuracy": 0.4}, failed]
+    return {"rows": rows, "n_rows": 90, "n_folds": 5, "n_repeats": 2}
+
+
+@pytest.fixture(scope="module")
+def evil_page(board):
+    _, frame, _, facts = fitted(evil=True)
+    file = {"name": EVIL, "bytes": 12345, "rows": 90}
+    return render(facts, frame=frame, leaderboard=board, model_file=file)
+
+
+def parse(page):
+    html5lib = pytest.importorskip("html5lib")
+    return html5lib.HTMLParser(strict=True, namespaceHTMLElements=False).parse(page)
+
+
+def test_held_out_figures_are_those_of_the_model(classifier):
+    model, _, _, facts = classifier
+    held_out = facts["held_out"]
+    assert held_out["accuracy"] == pytest.approx(1 - model.estimator_.loo_error_)
+    assert held_out["log_loss"] == pytest.approx(model.estimator_.loo_log_loss_)
+    assert held_out["p_value"] == model.estimator_.permutation_p_value()
+    said = model.estimator_.loo_proba_.argmax(axis=1)
+    table = np.zeros((3, 3), dtype=int)
+    for truth, guess in zip(model.labels_, said, strict=True):
+        table[truth, guess] += 1
+    assert held_out["confusion"] == table.tolist()
+    assert held_out["naive_accuracy"] == pytest.approx(1 / 3)
+    page = render(facts).replace("\u00a0", " ")
+    assert f"{100 * held_out['accuracy']:.1f} %" in page and "33.3 %" in page
+
+
+def test_wilson_interval():
+    low, high = wilson(0.9, 50)
+    expected = stats.binomtest(45, 50).proportion_ci(method="wilson")
+    assert (low, high) == pytest.approx(tuple(expected), abs=1e-4)
+    assert wilson(1.0, 20)[1] == 1.0
+
+
+def test_groups_count_as_one_each():
+    right = np.repeat([True, False, True, True], 25)
+    groups = np.repeat(np.arange(4), 25)
+    assert effective_number(right, groups) == pytest.approx(4)
+    alone = np.arange(100)
+    assert effective_number(right, alone) == pytest.approx(100)
+    P = np.where(right[:, None], [0.9, 0.1], [0.1, 0.9])
+    labels = np.zeros(100, dtype=int)
+    wide, narrow = judge(P, labels, "k", groups), judge(P, labels, "k")
+    assert wide["high"] - wide["low"] > 2 * (narrow["high"] - narrow["low"])
+
+
+def test_calibration_of_honest_probabilities():
+    p = rng.uniform(0.5, 1, 4000)
+    bins = calibration(np.column_stack([p, 1 - p]), rng.random(4000) < p)
+    assert len(bins) == 8 and sum(b["count"] for b in bins) == 4000
+    assert all(b["low"] - 0.02 <= b["said"] <= b["high"] + 0.02 for b in bins)
+
+
+def test_neighbours_are_the_most_alike(classifier):
+    model, frame, _, _ = classifier
+    rows = model.encode(frame)
+    near, alike = neighbours(model, rows, np.array([3, 7]))
+    K = model.estimator_.kernel_(rows)
+    K = K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    np.fill_diagonal(K, -np.inf)
+    for i, row in enumerate((3, 7)):
+        assert set(near[i]) == set(np.argsort(-K[row])[:5])
+        np.testing.assert_allclose(alike[i], np.sort(K[row])[::-1][:5])
+
+
+def test_surprising_rows_come_with_their_cells_only_where_the_table_is(classifier):
+    model, frame, _, facts = classifier
+    P = model.estimator_.loo_proba_
+    own = P[np.arange(90), model.labels_]
+    worst = np.argsort(own, kind="stable")[:10]
+    assert [one["row"] for one in facts["surprising"]] == worst.tolist()
+    cell = f"{frame['u'].iloc[facts['surprising'][0]['row']]:.4g}"
+    assert cell in render(facts, frame=frame)
+    assert "P3" not in json.dumps(facts)  # no identifier of a row is kept in a model
+
+
+def test_every_question_has_its_section(classifier, board):
+    page = render(classifier[3], leaderboard=board)
+    ids = re.findall(r'<section id="(\w+)">', page)
+    assert ids == ["well", "errors", "mattered", "rows", "honest", "chosen", "data", "repeat"]
+    parse(page)
+
+
+def test_certificate_and_weights_of_a_bank():
+    _, _, _, facts = fitted(MultiKernelSVC(gaussian_bank(4)), encoding="full")
+    page = render(facts)
+    assert "Is the optimum proven?" in page and "gaussian_0.1" in page
+    assert facts["held_out"]["log_loss"] is None and "Are the probabilities honest" not in page
+    assert facts["certificate"]["gaps"][-1] <= 1e-6
+    parse(page)
+
+
+def test_a_kernel_without_classes():
+    frame, y = small_table()
+    model = TableModel(HSICSubspace(), encoding="full").fit(frame, y)
+    del model.classes_
+    page = render(gather_facts(model, frame, y, method="HSICSubspace"))
+    assert "A kernel learned by HSICSubspace" in page and "How well" not in page
+    parse(page)
+
+
+def test_grouped_rows_have_no_p_value():
+    _, _, _, facts = fitted(groups=np.arange(90) // 3)
+    assert facts["held_out"]["p_value"] is None
+    page = render(facts)
+    assert "one group at a time" in page and "labels were not shuffled" in page
+    parse(page)
+
+
+def test_new_rows_lead_and_training_rows_do_not_count(classifier):
+    model, frame, y, facts = classifier
+    other, other_y = small_table(30)
+    both = pd.concat([other, frame.head(10)], ignore_index=True)
+    labels = np.array([*other_y, *y[:10]], dtype=object)
+    labels[0] = "unheard of"
+    judged = judge_new_rows(model, facts, both, labels)
+    new = judged["new_rows"]
+    assert (new["n"], new["unknown"], new["seen"]) == (29, 1, 10)
+    said = model.predict(other[1:])
+    assert new["accuracy"] == pytest.approx(np.mean(said == other_y[1:]))
+    page = render(judged)
+    assert "29 rows that the model had never seen" in page
+    parse(page)
+    assert "new_rows" not in judge_new_rows(model, facts, frame, y)
+
+
+def test_what_users_write_is_escaped(evil_page):
+    """No element and no attribute comes from a table, a file name or a label."""
+    document = parse(evil_page)
+    assert list(document.iter("img")) == []
+    assert len(list(document.iter("script"))) == 1
+    assert EVIL not in evil_page and "&lt;script&gt;alert" in evil_page
+    handlers = [k for e in document.iter() for k in e.attrib if str(k).startswith("on")]
+    assert handlers == []
+
+
+def test_nothing_is_loaded(evil_page):
+    addresses = set(re.findall(r"https?://[\w./]+", evil_page))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in evil_page
+    assert not re.search(r'<link|src="|@import|url\(', evil_page.replace("&#34;", ""))
+
+
+def test_many_classes_are_shown_as_pairs():
+    n = 300
+    y = np.array([f"class {i:02d}" for i in np.arange(n) % 30])
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["u", "v", "w"])
+    model = TableModel(KernelClassifier(quality="fast", max_members=1)).fit(frame, y)
+    page = render(gather_facts(model, frame, y, method="KernelClassifier"))
+    assert "mistaken for each other most often" in page
+    parse(page)
+
+
+def test_ten_thousand_rows_stay_below_three_megabytes():
+    n = 10_000
+    y = rng.choice(["left", "right"], n)
+    frame = pd.DataFrame(rng.normal(size=(n, 40))).rename(columns=lambda i: f"column number {i}")
+    frame["column number 0"] += 2 * (y == "left")
+    model = TableModel(HSICSubspace(landmarks=50), encoding="full").fit(frame, y)
+    del model.classes_
+    facts = gather_facts(model, frame, y, method="HSICSubspace")
+    page = render(facts)
+    assert len(facts["embedding"]["points"]) == 2000
+    assert len(page.encode()) < 3_000_000
+    assert "2\u202f000 of 10\u202f000 rows are shown" in page
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 1), (-3.2, 8.1), (0.991, 0.9999), (1e-8, 3e-8), (-5, -4.99)]
+)
+def test_ticks_are_few_and_inside(low, high):
+    found = charts.ticks(low, high)
+    assert 2 <= len(found) <= 12
+    assert all(low - 1e-9 * (high - low) <= tick <= high + 1e-9 * (high - low) for tick in found)
+
+
+def test_tags_escape():
+    assert charts.tag("text", EVIL, data_t=EVIL).count("<") == 2
