@@ -94,6 +94,7 @@ OURS = (
     "kernel_learn.kernels.viewed.ViewKernel",
     "kernel_learn.representations.landmarks.Landmarks",
     "kernel_learn.representations.plan.Plan",
+    "kernel_learn.representations.price.Price",
     "kernel_learn.tables.columns.Columns",
     "kernel_learn.tables.model.TableModel",
 )
@@ -101,6 +102,7 @@ OURS = (
 # Of others, where our models hold them.
 OTHERS = {
     "numpy.dtype": "DTypeNode",
+    "polars.datatypes.classes.Datetime": OBJECT,
     "scipy.sparse._csr.csr_array": "SparseMatrixNode",
     "scipy.sparse._csr.csr_matrix": "SparseMatrixNode",
     "sklearn.gaussian_process.kernels.ConstantKernel": OBJECT,
@@ -115,7 +117,7 @@ OTHERS = {
     "sklearn.gaussian_process.kernels.WhiteKernel": OBJECT,
 }
 
-# What skrub's TableVectorizer is made of, for each version that was looked at.
+# What skrub's TableVectorizer and its encoders are made of, for each version that was looked at.
 SKRUB = {
     "0.11": {
         "skrub._apply_to_cols.ApplyToCols": OBJECT,
@@ -127,16 +129,23 @@ SKRUB = {
         "skrub._dataframe._common.is_categorical": FUNCTION,
         "skrub._dataframe._common.is_numeric": FUNCTION,
         "skrub._datetime_encoder.DatetimeEncoder": OBJECT,
+        "skrub._datetime_encoder._CircularEncoder": OBJECT,
         "skrub._drop_uninformative.DropUninformative": OBJECT,
         "skrub._duration_to_float.DurationToFloat": OBJECT,
+        "skrub._gap_encoder.GapEncoder": OBJECT,
+        "skrub._minhash_encoder.MinHashEncoder": OBJECT,
+        "skrub._squashing_scaler.SquashingScaler": OBJECT,
         "skrub._string_encoder.StringEncoder": OBJECT,
+        "skrub._table_vectorizer.Cleaner": OBJECT,
         "skrub._table_vectorizer.PassThrough": OBJECT,
         "skrub._table_vectorizer.ShortReprDict": OBJECT,
         "skrub._table_vectorizer.TableVectorizer": OBJECT,
         "skrub._table_vectorizer._created_by_predicate": FUNCTION,
+        "skrub._to_categorical.ToCategorical": OBJECT,
         "skrub._to_datetime.ToDatetime": OBJECT,
         "skrub._to_float.ToFloat": OBJECT,
         "skrub._to_str.ToStr": OBJECT,
+        "skrub._utils.LRUDict": OBJECT,
         "skrub.selectors._base.All": OBJECT,
         "skrub.selectors._base.And": OBJECT,
         "skrub.selectors._base.Cols": OBJECT,

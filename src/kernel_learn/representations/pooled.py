@@ -47,34 +47,42 @@ class PooledSource:
 
     @property
     def n_rows(self) -> int:
+        """Rows of the stream."""
         return self.state.n_rows
 
     @property
     def n_distinct(self) -> int:
+        """Rows without their repetitions, as far as the summary can tell."""
         return self.summary.n_distinct
 
     @property
     def n_classes(self) -> int | None:
+        """None where targets are values."""
         return None if self.state.classes is None else len(self.state.classes)
 
     @property
     def n_targets(self) -> int:
+        """Classes, or columns of values."""
         return self.state.n_targets
 
     @property
     def counts(self) -> Array:
+        """The weight of each class, or weighted sums of values."""
         return self.summary.counts
 
     @property
     def keys(self) -> Keys:
+        """Of the rows of the summary."""
         return self.summary.keys
 
     @property
     def first(self) -> Array:
+        """The rows of the summary, in the order of their keys."""
         return np.arange(n_rows(self.X))
 
     @property
     def merged_place(self) -> Array:
+        """Where each row of the summary stands among the merged ones."""
         return self.first
 
     def blocks(self, rows: int) -> Iterator[Block]:

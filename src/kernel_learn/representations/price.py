@@ -34,14 +34,17 @@ class Price:
 
     @property
     def operations(self) -> float:
+        """Floating-point operations in all."""
         return self.n_rows * self.row_operations + self.once_operations
 
     @property
     def bytes_read(self) -> float:
+        """Bytes of the rows, once per pass."""
         return self.n_rows * self.row_bytes * self.passes
 
     @property
     def seconds(self) -> float:
+        """About how long that takes."""
         rate = calibrate(self.itemsize)
         row = self.row_operations * rate.operation + self.row_values * rate.value
         row += self.passes * self.row_bytes * rate.byte

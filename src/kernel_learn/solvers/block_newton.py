@@ -94,6 +94,7 @@ def solve_squared_hinges(
 
 
 def newton_step(H: Array | None, gradient: Array) -> Array:
+    """-H^{-1} gradient."""
     assert H is not None
     return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
 
