@@ -22,7 +22,7 @@ from kernel_learn.solvers.joint import solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
 # Machines of the parts need not be exact to the last digit where they are dear.
-PART_TOL, PART_STEPS = 1e-3, 200
+PART_TOL = 1e-3
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,21 @@ class JointRows:
         coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
         F = self.on_axes(np.sqrt(coordinates.spectrum / w))
         Khat = F @ F.T if isinstance(self.sample, Gram) else None
-        signs = one_vs_rest_signs(self.labels, self.n_classes)
-        boxes = C * self.price[self.labels] * self.weight
-        return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
+        return JointProblem(F, self.signs, self.boxes(C), self.n_components, Khat), coordinates
+
+    @property
+    def signs(self) -> Array:
+        """One machine per class, or one for two classes."""
+        return one_vs_rest_signs(self.labels, self.n_classes)
+
+    def boxes(self, C: float) -> Array:
+        """The price of each row's margin error."""
+        return np.asarray(C * self.price[self.labels] * self.weight)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether there are as many directions as machines."""
+        return self.n_components >= (1 if self.n_classes == 2 else self.n_classes)
 
     @property
     def targets(self) -> Targets:
@@ -92,24 +104,42 @@ class JointRows:
 
     def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
         """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
-        axes, weight = np.ones(len(self.spectrum.w)), self.weight[inside]
-        F, F_new = self._features_of_part(
-            self.on_axes(axes, inside), self.on_axes(axes, outside), weight, reg
+        weight = self.weight[inside]
+        F, F_new = features_of_part(
+            self.products(inside, inside),
+            self.products(outside, inside),
+            weight,
+            reg,
+            self.uncorrelated,
         )
-        signs = one_vs_rest_signs(self.labels[inside], self.n_classes)
-        boxes = C * self.price[self.labels[inside]] * weight
-        problem = JointProblem(F, signs, boxes, self.n_components, F @ F.T)
-        solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
+        boxes = self.boxes(C)[inside]
+        problem = JointProblem(F, self.signs[inside], boxes, self.n_components, F @ F.T)
+        solution = solve_exact(problem, tol=PART_TOL, bound=False)
         V = solution.directions @ solution.coef.T
         return np.asarray(F_new @ V + solution.machines.intercept)
 
-    def _features_of_part(
-        self, A: Array, A_new: Array, weight: Array, reg: float
-    ) -> tuple[Array, Array]:
-        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
-        mean = weight @ A / weight.sum()
-        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
-        B = root * A
-        w, U = eigh_positive(B @ B.T)
-        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
-        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))
+    def products(self, rows: Array, others: Array) -> Array:
+        """Inner products of centred rows."""
+        if not isinstance(self.sample, Gram):
+            return np.asarray(self._feature_axes[rows] @ self._feature_axes[others].T)
+        root = self.sample.root_weight
+        return np.asarray(
+            self.sample.operator[np.ix_(rows, others)] / np.outer(root[rows], root[others])
+        )
+
+
+def features_of_part(
+    G: Array,  # (n, n), of the rows of the part
+    G_new: Array,  # (m, n), of other rows with them
+    weight: Array,  # (n,)
+    reg: float,
+    uncorrelated: bool,
+) -> tuple[Array, Array]:
+    """F with F F' = Khat of these rows alone, and the same features of the other rows."""
+    share, root = weight / weight.sum(), np.sqrt(weight)
+    mean = G @ share
+    G_new = G_new - (G_new @ share)[:, None] - mean + share @ mean
+    G = G - mean[:, None] - mean + share @ mean
+    w, U = eigh_positive(G * np.outer(root, root))
+    h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), uncorrelated)
+    return U * np.sqrt(h) / root[:, None], (G_new * root) @ (U * (np.sqrt(h) / w))

@@ -9,7 +9,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.criteria.joint_problem import JointProblem, RowMap
+from kernel_learn.criteria.joint_problem import (
+    DualMap,
+    DualProblem,
+    JointProblem,
+    RowMap,
+    map_dual,
+)
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.estimators.base import all_or_nothing
@@ -36,7 +42,12 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Needs
-from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.solvers.joint import (
+    JointSolution,
+    solve_alternating,
+    solve_closed,
+    solve_exact,
+)
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
 
@@ -49,6 +60,10 @@ def parts_bytes(n: int, M: int) -> float:
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
+# One reg: G, the inverse of G + lam which becomes Khat, and what LIBSVM holds of it.
+CLOSED_NEEDS = {True: Needs(exact=2.6, rows=3.5, extra=parts_bytes)}
+CLOSED_NEEDS[False] = Needs(exact=3.6, rows=3.5, extra=parts_bytes)  # and the inverse itself
+LEAST_CLOSED_REG = 1e-9  # below, G + lam may not be positive definite in floating point
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
 LEAST_WEIGHT = 1e-12  # beside the largest
 
@@ -267,10 +282,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             return self._fit_in_blocks(data, regs)
         rows = self._prepare(data, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, float(self.C))
-        solution = self._solve(problem, rows)
+        solution, coordinates = self._solve_at(rows, self.reg_, float(self.C))
         descent = (self.history_, self.n_iter_)
-        self._store(solution, rows, problem, coordinates)
+        self._store(solution, rows, coordinates)
         if rows.weighed_by_loo:
             self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
@@ -297,6 +311,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
         rows = worker._prepare(worker._rows(X, y), regs)
+        _ = rows.spectrum  # once, for the whole grid
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -345,7 +360,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         share, kept = data.weight / source.weight[inverse], data.kept
         data = replace(data, source=source)
         several = data.names is not None
-        needs = BANK_NEEDS if several else EXACT_NEEDS
+        needs = BANK_NEEDS if several else self._needs(n_wanted >= n_machines)
         data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
         theta, weights_lower = self._weights(data, form, price)
         sample = self._combine(form, theta)
@@ -364,6 +379,15 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             weights_lower=weights_lower,
             weighed_by_loo=several and self._weighs_by_loo,
         )
+
+    def _needs(self, is_closed: bool) -> Needs:
+        if is_closed and self.method == "exact" and isinstance(self.reg, Real):
+            return (
+                CLOSED_NEEDS[self.uncorrelated]
+                if float(self.reg) > LEAST_CLOSED_REG
+                else EXACT_NEEDS
+            )
+        return EXACT_NEEDS
 
     def _check_bank(self, data: Labelled) -> None:
         if data.names is None:
@@ -405,6 +429,20 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         learns = isinstance(self.weights, str) and self.weights == "learn"
         return theta, result.value - result.gap if learns else None
 
+    def _solve_at(
+        self, rows: JointRows, lam: float, C: float
+    ) -> tuple[JointSolution, RowMap | DualMap]:
+        """One lam: a factorisation in place of an eigendecomposition where that is enough."""
+        if self.method == "exact" and rows.is_closed and not rows.sample.is_decomposed:
+            dual = map_dual(rows.sample, lam, self.uncorrelated)
+            if dual is not None:
+                closed = DualProblem(dual.Khat, rows.signs, rows.boxes(C))
+                solution = solve_closed(closed, tol=self.tol)
+                self._warn_if_apart(solution)
+                return solution, dual
+        problem, coordinates = rows.problem(lam, C)
+        return self._solve(problem, rows), coordinates
+
     def _solve(
         self, problem: JointProblem, rows: JointRows, start: Array | None = None
     ) -> JointSolution:
@@ -434,7 +472,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         warn_user(text, ConvergenceWarning)
 
     def _store(
-        self, solution: JointSolution, rows: JointRows, problem: JointProblem, coordinates: RowMap
+        self, solution: JointSolution, rows: JointRows, coordinates: RowMap | DualMap
     ) -> None:
         machines = solution.machines
         self.coef_ = solution.coef
