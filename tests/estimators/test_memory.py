@@ -188,7 +188,7 @@ def watch():
         peak[0] = max(peak[0], anonymous())
         time.sleep(0.001)
 
-watcher = threading.Thread(target=watch)
+watcher = threading.Thread(target=watch, daemon=True)  # or a fit that raises never ends
 watcher.start()
 model.fit(X, y)
 done.set()
