@@ -1,23 +1,17 @@
 """A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.criteria.joint_problem import (
-    JointProblem,
-    RowMap,
-    map_rows,
-    shrink_spectrum,
-)
-from kernel_learn.criteria.labels import label_factor
+from kernel_learn.criteria.joint_problem import JointProblem, RowMap
+from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
-from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.block_svc import BlockMachines
 from kernel_learn.estimators.classifiers import MachineClassifier
@@ -41,9 +35,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
-from kernel_learn.representations.linalg import eigh_positive
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations import Needs
 from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
@@ -58,8 +50,6 @@ def parts_bytes(n: int, M: int) -> float:
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
-# Machines of the parts need not be exact to the last digit where they are dear.
-PART_TOL, PART_STEPS = 1e-3, 200
 
 
 class MarginPath(NamedTuple):
@@ -330,7 +320,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
 
-    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> "_Rows":
+    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> JointRows:
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
@@ -351,7 +341,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
         theta, weights_lower = self._weights(data, form, price)
         sample = self._combine(form, theta)
-        return _Rows(
+        return JointRows(
             sample=sample,
             X=source.X,
             labels=source.labels,
@@ -406,7 +396,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         return theta, result.value - result.gap if learns else None
 
     def _solve(
-        self, problem: JointProblem, rows: "_Rows", start: Array | None = None
+        self, problem: JointProblem, rows: JointRows, start: Array | None = None
     ) -> JointSolution:
         if self.method == "alternating":
             solution = solve_alternating(
@@ -434,7 +424,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         warn_user(text, ConvergenceWarning)
 
     def _store(
-        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
+        self, solution: JointSolution, rows: JointRows, problem: JointProblem, coordinates: RowMap
     ) -> None:
         machines = solution.machines
         self.coef_ = solution.coef
@@ -449,7 +439,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         A = (machines.A / rows.weight[:, None])[rows.inverse]
         self.support_ = np.flatnonzero(A.any(axis=1))
         self.dual_coef_ = A[self.support_].T
-        self.sharpness_ = rows.sharpness(self.reg_ / rows.lam(1.0), float(self.C))
+        part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
+        self.sharpness_ = fit_sharpness(rows.targets, part)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(
@@ -457,89 +448,3 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 f"the machines have rank {self.n_components_}; transform gives "
                 f"{self.n_components_} columns.",
             )
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Training rows ready for any reg and C: representation, labels, prices."""
-
-    sample: Combined
-    X: Any
-    labels: Array  # (n,)
-    n_classes: int
-    weight: Array  # (n,), how many rows a row stands for
-    price: Array  # (n_classes,)
-    inverse: Array  # original row -> row
-    n_components: int
-    uncorrelated: bool
-    weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
-    weighed_by_loo: bool = False
-
-    @property
-    def spectrum(self) -> Eigenpairs:
-        return self.sample.spectrum
-
-    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
-        """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
-        if not isinstance(self.sample, Gram):
-            return self._feature_axes[rows] * scale
-        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
-        if np.any(self.weight != 1.0):
-            axes /= self.sample.root_weight[rows, None]
-        return axes
-
-    @cached_property
-    def _feature_axes(self) -> Array:
-        w, U = self.spectrum.w, self.spectrum.U
-        scores = self.sample.expand(U / np.sqrt(self.sample.spectral_inner(w))).transform(self.X)
-        return np.asarray(scores, dtype=np.float64)
-
-    @cached_property
-    def label_factor(self) -> Array:
-        """The centred factor L of the normalised label kernel, for the rows as they are."""
-        _, mixing = label_factor("normalized", self.labels, np.arange(self.n_classes), self.weight)
-        T = one_hot(self.labels, self.n_classes)
-        T = T - (self.weight / self.weight.sum()) @ T
-        return np.asarray(self.weight[:, None] * (T @ mixing))
-
-    def lam(self, reg: float) -> float:
-        return reg * self.sample.trace / self.sample.n
-
-    def problem(self, lam: float, C: float) -> tuple[JointProblem, RowMap]:
-        """The joint problem, and what its coordinates are in the sample's terms."""
-        w, U = self.spectrum.w, self.spectrum.U
-        coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
-        F = self.on_axes(np.sqrt(coordinates.spectrum / w))
-        Khat = F @ F.T if isinstance(self.sample, Gram) else None
-        signs = one_vs_rest_signs(self.labels, self.n_classes)
-        boxes = C * self.price[self.labels] * self.weight
-        return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
-
-    def sharpness(self, reg: float, C: float) -> float:
-        """The factor on decision values, from scores of rows held out."""
-        targets = Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
-        return fit_sharpness(targets, partial(self.score_part, reg=reg, C=C))
-
-    def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
-        """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
-        axes, weight = np.ones(len(self.spectrum.w)), self.weight[inside]
-        F, F_new = self._features_of_part(
-            self.on_axes(axes, inside), self.on_axes(axes, outside), weight, reg
-        )
-        signs = one_vs_rest_signs(self.labels[inside], self.n_classes)
-        boxes = C * self.price[self.labels[inside]] * weight
-        problem = JointProblem(F, signs, boxes, self.n_components, F @ F.T)
-        solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
-        V = solution.directions @ solution.coef.T
-        return np.asarray(F_new @ V + solution.machines.intercept)
-
-    def _features_of_part(
-        self, A: Array, A_new: Array, weight: Array, reg: float
-    ) -> tuple[Array, Array]:
-        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
-        mean = weight @ A / weight.sum()
-        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
-        B = root * A
-        w, U = eigh_positive(B @ B.T)
-        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
-        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))
