@@ -217,9 +217,9 @@ def growth(n):
 
 def real(name, landmarks=LANDMARKS):
     methods = ("KernelDiscriminant", "RidgeClassifier", "SubspaceSVC", "SGDClassifier", "LinearSVC")
-    found = {method: run("real", name, method, landmarks) for method in methods}
+    found = {}
     for method in methods:
-        own = found[method]
+        found[method] = own = run("real", name, method, landmarks)
         print(
             f"{name}: {method:20} error {own['result']:.4f}, {own['seconds']:7.1f} s, "
             f"{own['bytes'] / 1e9:6.2f} GB",
