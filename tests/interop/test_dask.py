@@ -204,13 +204,16 @@ def trees(monkeypatch):
 
 def test_small_blocks_are_put_together(trees):
     kl.HSICSubspace(landmarks=40, random_state=0).fit(blocks(X, 10), blocks(Y, 10))
-    assert trees == [("look", 1), ("summary", 1), ("moments", 1)]
+    assert trees == [("look", 1), ("summary", 1), ("moments", 1)]  # none takes 100 ms
     trees.clear()
     big = da.random.default_rng(0).normal(size=(4_000_000, 50), chunks=(100_000, 50))
     source = kl.datasets.blocks.as_source(big, big[:, 0] > 0)
     source.bytes_each = 400.0
-    assert [len(group) for group in source._groups(3200)] == [1] * 40
-    assert [len(group) for group in source._groups(1e9)] == [1] * 40  # at most 64 MB
+    assert [len(group) for group in source._groups(3e-5)] == [1] * 40
+    assert [len(group) for group in source._groups(1e-9)] == [1] * 40  # at most 64 MB
+    source.bytes_each = 40.0
+    assert [len(group) for group in source._groups(1e-9)] == [16, 16, 8]
+    assert [len(group) for group in source._groups(3e-7)] == [3] * 13 + [1]
 
 
 @pytest.mark.parametrize("distinct", [1500, 500, 100])

@@ -1,6 +1,7 @@
 """Fits on two worker processes: the answer of one process, whatever happens to the workers."""
 
 import os
+import runpy
 import signal
 from pathlib import Path
 
@@ -73,6 +74,15 @@ def test_arrays_and_results(client):
     bad[713, 1] = np.nan
     with pytest.raises(ValueError, match=r"Block 4, row 33 \(row 713 of the source\): Input X"):
         make().fit(blocks(bad), blocks(Y))
+
+
+def test_the_example_tells_how_far_it_is(client, capsys):
+    example = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
+    accuracy = runpy.run_path(str(example))["fit_and_tell"](client, 30_000)
+    assert accuracy > 0.9
+    lines = capsys.readouterr().out
+    assert "summary: 100 % of the rows" in lines
+    assert "moments: 100 % of the rows" in lines
 
 
 def test_parquet_files_are_read_by_the_workers(client, tmp_path, monkeypatch):

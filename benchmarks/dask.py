@@ -1,0 +1,158 @@
+"""Dask's workers: two against one, and what a task costs beside its work.
+
+    python benchmarks/dask.py [--rows 200000] [--landmarks 500]
+
+Times are CPU seconds of the processes, so that other work on the machine does not count: a
+pass takes as long as its busiest worker, and the scheduler (in this process) works beside it.
+"""
+
+import sys
+from pathlib import Path
+
+# This file has the name of the library that it measures, and scripts come first in the path.
+sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).parent.resolve()]
+if __name__ == "dask":  # a benchmark beside this one, or a library, wants the library
+    del sys.modules["dask"]
+    import dask  # noqa: F401
+else:
+    import argparse
+    from time import perf_counter, process_time
+
+    import numpy as np
+
+COLUMNS = 50
+BLOCKS_MS = (10, 30, 100, 300, 1000)
+
+
+def make_block(n, number):
+    """Rows of two classes, label last."""
+    rng = np.random.default_rng(number)
+    X = rng.standard_normal((n, COLUMNS + 1), dtype=np.float32)
+    X[:, -1] = X[:, 0] + X[:, 1] ** 2 > 0.7
+    return X
+
+
+def make_rows(n, size):
+    """Made by the workers, so that no rows are moved."""
+    import dask.array as da
+
+    def block(block_id):
+        return make_block(size, block_id[0])
+
+    shape = ((size,) * (n // size), (COLUMNS + 1,))
+    A = da.map_blocks(block, chunks=shape, dtype=np.float32, meta=np.empty((0, 0), np.float32))
+    return A[:, :-1], A[:, -1].astype(int)
+
+
+class Clock:
+    """CPU seconds of this process and of each worker since it was made."""
+
+    def __init__(self, client):
+        self.client = client
+        self.wall, self.here, self.there = perf_counter(), process_time(), self.read()
+
+    def read(self):
+        return self.client.run(process_time)
+
+    def stop(self):
+        now = self.read()
+        workers = [now[key] - self.there[key] for key in now]
+        return perf_counter() - self.wall, process_time() - self.here, workers
+
+
+def start(n_workers):
+    import distributed
+
+    cluster = distributed.LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        host="127.0.0.1",
+    )
+    return cluster, distributed.Client(cluster)
+
+
+def fit(client, n, M, size):
+    from kernel_learn import HSICSubspace
+    from kernel_learn.kernels import Gaussian
+
+    X, y = make_rows(n, size)
+    clock = Clock(client)
+    HSICSubspace(Gaussian(0.01), landmarks=M, random_state=0).fit(X, y)
+    return clock.stop()
+
+
+def two_against_one(n, M, size):
+    """The passes as long as the busiest worker; what the client does alone is the same for both."""
+    busiest = {}
+    for n_workers in (1, 2):
+        cluster, client = start(n_workers)
+        with cluster, client:
+            fit(client, 4 * size, 20, size)  # imports
+            wall, here, workers = fit(client, n, M, size)
+        busiest[n_workers] = max(workers)
+        print(
+            f"{n_workers} worker(s): {n} rows, {M} landmarks, blocks of {size}: busiest worker "
+            f"{max(workers):.1f} s, all {sum(workers):.1f} s, client and scheduler {here:.1f} s, "
+            f"wall {wall:.1f} s",
+            flush=True,
+        )
+    ratio = busiest[1] / busiest[2]
+    print(
+        f"two workers against one, passes: {ratio:.2f} (>= 1.6) {'ok' if ratio >= 1.6 else 'SHORT'}"
+    )
+
+
+def work(milliseconds):
+    """Busy for so long."""
+    A = np.ones((64, 64), np.float32)
+    end = process_time() + milliseconds / 1000
+    while process_time() < end:
+        A @ A
+    return milliseconds
+
+
+def overhead(seconds=6.0):
+    """What a task of so many milliseconds costs beside them, on a worker and on the scheduler."""
+    from kernel_learn.interop.dask_tree import Tree
+
+    cluster, client = start(2)
+    print("| block, ms | blocks | worker, ms per block | scheduler, ms per block | share |")
+    print(f"|{' --- |' * 5}")
+    with cluster, client:
+        for milliseconds in BLOCKS_MS:
+            n = max(8, min(400, int(1000 * seconds / milliseconds)))
+            items = [([i], [milliseconds]) for i in range(n)]
+            Tree({}, Busy(), "busy").compute(items[:8])
+            clock = Clock(client)
+            Tree({}, Busy(), "busy").compute(items)
+            _, here, workers = clock.stop()
+            there = 1000 * sum(workers) / n - milliseconds
+            mine = 1000 * here / n
+            share = (there + mine) / milliseconds
+            print(
+                f"| {milliseconds} | {n} | {there:.1f} | {mine:.1f} | {100 * share:.1f} % |",
+                flush=True,
+            )
+
+
+class Busy:
+    """A task that gives its milliseconds, which add up."""
+
+    def __call__(self, numbers, parts):
+        return sum(map(work, parts))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--landmarks", type=int, default=500)
+    parser.add_argument("--block", type=int, default=10_000)
+    options = parser.parse_args()
+    two_against_one(options.rows, options.landmarks, options.block)
+    overhead()
+
+
+if __name__ == "__main__":
+    main()
