@@ -95,7 +95,7 @@ def every_formulation(n=500):
         "SDP_theta,lambda approximate": lambda: LabelResolvent(
             centred, reg="learn", coupling="approximate"
         ),
-        "SDP_Kim": lambda: KimDiscriminant(centred, binary, reg=1e-3),
+        "SDP_Kim": lambda: KimDiscriminant(centred, np.eye(2)[binary], reg=1e-3),
         "SM1": lambda: MarginWeights(plain, signs, 1.0),
         "SM2": lambda: MarginWeights(plain, signs, 1.0, loss="squared_hinge"),
         "SM2_C": lambda: MarginWeights(plain, signs, "learn", loss="squared_hinge"),

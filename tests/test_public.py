@@ -47,8 +47,9 @@ PATHS = {
 EXPORTED = sorted(
     {
         value
-        for path in PATHS
-        for value in vars(importlib.import_module(path)).values()
+        for path, names in PATHS.items()
+        for module in [importlib.import_module(path)]
+        for value in [getattr(module, n, None) for n in {*vars(module), *names.split()}]
         if inspect.isclass(value) and value.__module__.startswith("kernel_learn.")
     },
     key=lambda value: (value.__module__, value.__name__),

@@ -27,9 +27,11 @@ if TYPE_CHECKING:
         KernelPLSRegressor,
         KernelRCA,
         MultiKernelSVC,
+        PairClassifier,
         SubspaceSVC,
     )
     from kernel_learn.interop.files import describe, load, save
+    from kernel_learn.interop.onnx import export_onnx
     from kernel_learn.representations import Landmarks
 
 __all__ = [
@@ -51,10 +53,12 @@ __all__ = [
     "KernelRCA",
     "Landmarks",
     "MultiKernelSVC",
+    "PairClassifier",
     "SubspaceSVC",
     "__version__",
     "constraints",
     "describe",
+    "export_onnx",
     "inspection",
     "kernels",
     "load",
@@ -67,6 +71,7 @@ __all__ = [
 HOMES = {
     "Landmarks": "representations",
     "describe": "interop.files",
+    "export_onnx": "interop.onnx",
     "load": "interop.files",
     "save": "interop.files",
 }

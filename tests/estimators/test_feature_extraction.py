@@ -85,8 +85,19 @@ class TestOrthogonalCentroid:
     def test_bad_clusters(self):
         with pytest.raises(ValueError, match="clusters_per_class must be"):
             KernelOrthogonalCentroid(clusters_per_class=0).fit(X, y)
-        with pytest.raises(ValueError, match="needs rows"):
-            KernelOrthogonalCentroid("precomputed", clusters_per_class=2).fit(X @ X.T, y)
+
+    def test_clusters_of_a_precomputed_matrix(self):
+        rng = np.random.default_rng(0)
+        corners = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]) * 6.0
+        A = np.vstack([c + rng.normal(size=(20, 2)) for c in corners])
+        labels = np.repeat([0, 0, 1, 1], 20)
+        options = {"clusters_per_class": 2, "random_state": 0}
+        rows = KernelOrthogonalCentroid(Gaussian(0.1), **options).fit(A, labels)
+        K = Gaussian(0.1)(A)
+        matrix = KernelOrthogonalCentroid("precomputed", **options).fit(K, labels)
+        assert matrix.n_components_ == rows.n_components_ == 4
+        F, F_rows = matrix.transform(K), rows.transform(A)
+        assert_allclose(F @ F.T, F_rows @ F_rows.T, atol=1e-8)
 
 
 class TestDiscriminantQR:

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -202,22 +203,43 @@ def test_unlabelled_rows_change_nothing_by_themselves():
     labels = np.where(np.arange(len(y)) % 3 == 0, y, -1)
     labelled = labels != -1
     for landmarks in ("all", X[:20]):
-        options = {"random_state": 0, "landmarks": landmarks, "tol": 1e-9}
+        options = {"random_state": 0, "landmarks": landmarks, "tol": 1e-9, "unlabeled": -1}
         with_them = InductiveKernel(Gaussian(0.05), **options).fit(X, labels)
         without = InductiveKernel(Gaussian(0.05), **options).fit(X[labelled], labels[labelled])
         assert_allclose(with_them.kernel_(X_NEW), without.kernel_(X_NEW), atol=1e-7)
-    by_rule = InductiveKernel(random_state=0).fit(X, labels)
+    by_rule = InductiveKernel(random_state=0, unlabeled=-1).fit(X, labels)
     alone = InductiveKernel(random_state=0).fit(X[labelled], labels[labelled])
     assert by_rule.base_kernel_.gamma != alone.base_kernel_.gamma
 
 
-def test_unlabelled_and_plus_minus_one():
-    signs = np.where(y == 0, -1, 1)
-    with pytest.raises(ValueError, match="unlabeled=None"):
-        InductiveKernel().fit(X, signs)
-    assert list(InductiveKernel(unlabeled=None).fit(X, signs).classes_) == [-1, 1]
+def test_a_minus_one_among_labels_is_refused():
+    """It may be a class or a mark; of {-1, 0, 1} a class was dropped silently."""
+    for labels in (np.where(y == 0, -1, 1), y - 1, (y - 1.0), list(y - 1)):
+        with pytest.raises(ValueError, match=r"unlabeled=-1.*unlabeled=None"):
+            InductiveKernel().fit(X, labels)
+    assert list(InductiveKernel(unlabeled=None).fit(X, y - 1).classes_) == [-1, 0, 1]
+    assert list(InductiveKernel(unlabeled=-1).fit(X, y - 1).classes_) == [0, 1]
     names = np.where(np.arange(len(y)) % 4 == 0, "?", np.array(["a", "b", "c"])[y])
     assert list(InductiveKernel(unlabeled="?").fit(X, names).classes_) == ["a", "b", "c"]
+    assert list(InductiveKernel().fit(X, names).classes_) == ["?", "a", "b", "c"]
+
+
+@pytest.mark.parametrize("unlabeled", ["raise", -1, None])
+@pytest.mark.parametrize("mark", [None, np.nan, pd.NA])
+def test_none_and_nan_are_never_labels(unlabeled, mark):
+    known = np.arange(len(y)) % 3 == 0
+    options = {"unlabeled": unlabeled, "random_state": 0, "kernel": Gaussian(0.05)}
+    expected = InductiveKernel(**options).fit(X[known], y[known])
+    names = np.array(["a", "b", "c"], dtype=object)[y]
+    for labels in (y, names):
+        marked = [label if k else mark for label, k in zip(labels, known, strict=True)]
+        model = InductiveKernel(**options).fit(X, np.array(marked, dtype=object))
+        assert_allclose(model.kernel_(X_NEW), expected.kernel_(X_NEW), atol=1e-6)
+    if mark is np.nan:
+        model = InductiveKernel(**options).fit(X, np.where(known, y, np.nan))
+        assert_allclose(model.kernel_(X_NEW), expected.kernel_(X_NEW), atol=1e-6)
+    with pytest.raises(ValueError, match="All rows are unlabelled"):
+        InductiveKernel(**options).fit(X, np.array([mark] * len(y), dtype=object))
 
 
 def test_rows_and_indices_are_the_same_constraints():
@@ -419,8 +441,14 @@ def explicit(make):
         (bad(landmarks="all", memory_budget="100kB"), "memory budget"),
         (bad(landmarks=20, memory_budget="1MB"), "fewer constraints"),
         (lambda: InductiveKernel().fit(X), "requires y"),
-        (lambda: InductiveKernel().fit(X, np.full(len(y), -1)), "All rows are unlabelled"),
-        (lambda: InductiveKernel().fit(X, np.where(y == 0, 0, -1)), "at least 2 classes"),
+        (
+            lambda: InductiveKernel(unlabeled=-1).fit(X, np.full(len(y), -1)),
+            "All rows are unlabelled",
+        ),
+        (
+            lambda: InductiveKernel(unlabeled=-1).fit(X, np.where(y == 0, 0, -1)),
+            "at least 2 classes",
+        ),
         (lambda: InductiveKernel().fit(X, y, constraints=Pairs(S, D)), "Both y and constraints"),
         (lambda: InductiveKernel().fit(X, constraints=(S, D)), "not a set of constraints"),
         (lambda: InductiveKernel().fit(np.ones_like(X), y), "zero variance"),

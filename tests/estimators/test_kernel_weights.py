@@ -1,6 +1,7 @@
 """Several kernels in one estimator: weights, scales, stacks, odd banks."""
 
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -497,3 +498,89 @@ def test_svc_bounds_of_weights_that_are_not_optimal():
     assert model.lower_bound_ <= value * (1 + 1e-6)
     assert model.upper_bound_ > value * (1 + 1e-4)  # or nothing was shown
     assert model.gap_ == pytest.approx(model.upper_bound_ - model.lower_bound_)
+
+
+class TestCriteriaOfYeAndKim:
+    """coupling= and criterion= of KernelDiscriminant."""
+
+    bank: ClassVar = [Gaussian(0.02), Gaussian(0.2), Linear()]
+
+    def test_exact_approximate_and_k_times_exact(self):
+        X, y = load_wine(return_X_y=True)
+        X, y = scale(X)[::4], y[::4]
+        for reg in (0.1, "learn"):
+            exact, approximate = (
+                kl.KernelDiscriminant(self.bank, reg=reg, coupling=coupling).fit(X, y)
+                for coupling in ("exact", "approximate")
+            )
+            low, high = (m.weights_report_.learned for m in (exact, approximate))
+            assert low <= high <= 3 * low
+            assert np.abs(exact.kernel_weights_ - approximate.kernel_weights_).max() > 1e-4
+            assert approximate.gap_ <= 1e-6 * high
+
+    def test_kim_is_the_best_ratio(self):
+        """(m_1 - m_2)'(S_w + lam/n)^{-1}(m_1 - m_2), by features, against other weights."""
+        X, y = load_wine(return_X_y=True)
+        X, y = scale(X)[::4], (y[::4] == 1).astype(int)
+        n = len(y)
+        Ks = [kernel(X) for kernel in self.bank]
+        P = np.eye(n) - 1 / n
+        traces = [np.trace(P @ K @ P) for K in Ks]
+
+        def ratio(theta):
+            K = sum(t * K for t, K in zip(theta, Ks, strict=True))
+            w, U = np.linalg.eigh(K)
+            F = U * np.sqrt(np.maximum(w, 0))
+            lam = 0.1 * np.trace(P @ K @ P) / n
+            means = [F[y == c].mean(axis=0) for c in (0, 1)]
+            S = sum((F[y == c] - means[c]).T @ (F[y == c] - means[c]) for c in (0, 1)) / n
+            gap = means[1] - means[0]
+            return gap @ np.linalg.solve(S + lam / n * np.eye(n), gap)
+
+        model = kl.KernelDiscriminant(self.bank, reg=0.1, criterion="kim").fit(X, y)
+        best = ratio(model.kernel_weights_)
+        assert model.weights_report_.learned == pytest.approx(-best, rel=1e-8)
+        rng = np.random.default_rng(0)
+        for _ in range(30):
+            assert ratio(rng.dirichlet(np.ones(3)) * n / traces) <= best * (1 + 1e-6)
+        # at one lambda tr((S_t + lam)^{-1} S_b) = t / (1 + t), t = ratio n_0 n_1 / n^2: one optimum
+        other = kl.KernelDiscriminant(self.bank, reg=0.1).fit(X, y)
+        np.testing.assert_allclose(other.kernel_weights_, model.kernel_weights_, atol=1e-4)
+        t = best * np.sum(y == 0) * np.sum(y == 1) / n**2
+        assert other.objective_ == pytest.approx(t / (1 + t), rel=1e-5)
+
+    def test_kim_counts_rows(self, rng):
+        X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+        X[:, 0] += y
+        X[1] = X[0]  # with both labels
+        w = rng.integers(1, 4, 30)
+        rows = np.repeat(np.arange(30), w)
+        model = kl.KernelDiscriminant(self.bank, reg=0.1, criterion="kim")
+        weighted = model.fit(X, y, sample_weight=w).kernel_weights_
+        np.testing.assert_allclose(
+            weighted, model.fit(X[rows], y[rows]).kernel_weights_, rtol=1e-4, atol=1e-6
+        )
+
+    def test_kim_with_reg_by_leave_one_out(self, rng):
+        X = rng.normal(size=(40, 3))
+        y = (X[:, 0] > 0).astype(int)
+        model = kl.KernelDiscriminant(self.bank, criterion="kim").fit(X, y)
+        assert model.score(X, y) > 0.8 and len(model.loo_regs_) > 5
+        # weights at the reg of equal weights, not at a reg that is learned with them
+        other = kl.KernelDiscriminant(self.bank).fit(X, y)
+        assert np.abs(other.kernel_weights_ - model.kernel_weights_).max() > 1e-3
+
+    @pytest.mark.parametrize(
+        ("options", "match"),
+        [
+            ({"reg": "learn"}, "no reg to learn"),
+            ({"coupling": "approximate"}, "one pair of classes"),
+            ({"landmarks": 5}, "kernel matrices themselves"),
+        ],
+    )
+    def test_what_kim_refuses(self, options, match, rng):
+        X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+        with pytest.raises(ValueError, match=match):
+            kl.KernelDiscriminant(self.bank, criterion="kim", **options).fit(X, y)
+        with pytest.raises(ValueError, match="two classes, and y has 3"):
+            kl.KernelDiscriminant(self.bank, criterion="kim").fit(X, np.arange(30) % 3)

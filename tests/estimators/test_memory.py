@@ -28,7 +28,8 @@ def make(name, form):
 
 
 def cases():
-    for name in sorted(name for name in kl.__all__ if hasattr(getattr(kl, name), "fit")):
+    names = {name for name in kl.__all__ if hasattr(getattr(kl, name), "fit")}
+    for name in sorted(names - {"PairClassifier"}):  # whose learner has the plan
         kind = getattr(kl, name)
         yield name, "exact"
         if "landmarks" in kind().get_params():

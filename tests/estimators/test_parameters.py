@@ -11,9 +11,11 @@ import kernel_learn as kl
 
 X, y = load_iris(return_X_y=True)
 X, y = X[::5], y[::5]
+ROWS, SAME = np.arange(20).reshape(10, 2), np.arange(10) % 2 == 0
+PUBLIC = {name: getattr(kl, name) for name in kl.__all__}
 ESTIMATORS = {
     name: value
-    for name, value in vars(kl).items()
+    for name, value in PUBLIC.items()
     if inspect.isclass(value) and issubclass(value, BaseEstimator)
 }
 # Values that no parameter of that name takes.
@@ -49,6 +51,10 @@ REFUSED = {
     "label_kernel": ["identity", None, 1.0],
     "criterion": ["hsic", None],
     "decision": ["svm", None],
+    "coupling": ["loose", None],
+    "learner": [3, "inductive"],
+    "threshold": ["auc", None, 1.0, True],
+    "cv": [1, 2.5, None],
     "method": ["best", None],
     "loss": ["log", None],
     "components": ["both", None],
@@ -83,7 +89,7 @@ def test_refused_before_anything_is_done(name, parameter, value):
     model = clone(ESTIMATORS[name]()).set_params(**{parameter: value})
     before = dict(vars(model))
     with pytest.raises(ValueError, match=parameter if parameter != "random_state" else "seed"):
-        model.fit(X, y)
+        model.fit(X, *([ROWS, SAME] if name == "PairClassifier" else [y]))
     assert vars(model) == before
 
 

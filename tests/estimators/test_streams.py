@@ -6,7 +6,7 @@ from scipy import sparse
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks, NpySource, ParquetSource
-from kernel_learn.estimators import streaming
+from kernel_learn.estimators import progress, streaming
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
 
 rng = np.random.default_rng(0)
@@ -463,3 +463,51 @@ def test_a_bad_block_of_new_rows_is_named(tmp_path):
     assert not list(tmp_path.iterdir())
     with pytest.raises(ValueError, match="no rows"):
         model.transform(Blocks([]), out=tmp_path / "out.npy")
+
+
+# -- progress -----------------------------------------------------------------------------
+
+
+def test_a_loud_fit_says_the_price_first_and_then_how_far_it_is(few_held, monkeypatch, capsys):
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    kl.HSICSubspace(landmarks=20, random_state=0).fit(lambda: blocks_of(X, Y))
+    assert capsys.readouterr().out == ""
+    kl.HSICSubspace(landmarks=20, random_state=0, verbose=1).fit(lambda: blocks_of(X, Y))
+    lines = capsys.readouterr().out.splitlines()
+    price = next(i for i, line in enumerate(lines) if "operations, 2 passes over 1500 rows" in line)
+    assert lines[0].startswith("HSICSubspace: pass 1 of 2, summary: 170 rows, ")
+    assert "about" in lines[price] and "s left" in lines[price + 1]
+    assert "pass 2 of 2, 20 landmarks: 1500 of 1500 rows (100 %)" in lines[-1]
+    kl.KernelDiscriminantQR(verbose=1).fit(blocks_of(X[:200], Y[:200]))  # in memory
+
+
+def test_callbacks_of_scikit_learn_see_every_pass_and_block(few_held):
+    pytest.importorskip("sklearn.callback")
+
+    class Watch:
+        def __init__(self):
+            self.begun, self.ended, self.setups = [], [], 0
+
+        def setup(self, estimator, context):
+            self.setups += 1
+
+        def on_fit_task_begin(self, estimator, context):
+            self.begun.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            self.ended.append(context.task_name)
+
+        def teardown(self, estimator, context):
+            self.setups -= 1
+
+    watch = Watch()
+    model = kl.HSICSubspace(landmarks=20).set_callbacks(watch)
+    model.fit(lambda: blocks_of(X, Y))
+    assert sorted(watch.begun) == sorted(watch.ended)
+    passes = [name for name in watch.begun if name.startswith("pass")]
+    assert passes == ["pass 1 of 2, summary", "pass 2 of 2, 20 landmarks"]
+    assert watch.begun.count("1500 rows") == 2
+    assert (watch.begun[0], watch.ended[-1], watch.setups) == ("fit", "fit", 0)
+    with pytest.raises(ValueError, match="Block 71"):
+        model.fit(lambda: spoilt("nan", 71))
+    assert watch.setups == 0

@@ -25,7 +25,7 @@ from kernel_learn.datasets import find_data
 from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.probabilities import held_out_in_parts
 from kernel_learn.kernels import Gaussian
-from kernel_learn.solvers.joint import solve_linear
+from kernel_learn.solvers.joint import label_directions, solve_linear
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
 from oracles import margin as oracle
 from oracles.hsic import center
@@ -155,6 +155,16 @@ def test_local_improvement_helps(monkeypatch):
     monkeypatch.setattr(joint, "IMPROVEMENT_ROUNDS", 0)
     rounded = SubspaceSVC(**options).fit(X_digits[rows], y_digits[rows])
     assert improved.upper_bound_ < rounded.upper_bound_ * (1 - 1e-4)
+
+
+def test_the_alternation_starts_from_what_the_labels_have():
+    """Centred labels of three classes have two directions; the third is rounding."""
+    rng = np.random.default_rng(0)
+    L = np.eye(3)[rng.integers(0, 3, 40)]
+    F = rng.normal(size=(40, 7))
+    start = label_directions(F, L - L.mean(axis=0))
+    assert start.shape == (7, 2)
+    assert_allclose(start.T @ start, np.eye(2), atol=1e-12)
 
 
 @FORMS
@@ -310,7 +320,7 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     kernel = Gaussian(0.05)
     options = {"C": 3.0, "uncorrelated": uncorrelated, "random_state": 0}
     model = SubspaceSVC(kernel, landmarks=landmarks, **options)
-    prepared = model._prepare(X_s, y_s)
+    prepared = model._prepare(model._rows(X_s, y_s))
     targets = Targets(np.eye(n_classes)[prepared.labels] * prepared.weight[:, None])
     held, scores = held_out_in_parts(targets, partial(prepared.score_part, reg=1e-1, C=3.0))
     assert_array_equal(np.sort(held), np.arange(len(rows)))  # equal rows with one label are one

@@ -117,7 +117,7 @@ CASES = {
     ),
     **{f"process {i}": (kl.KernelDiscriminant(kernel), X) for i, kernel in enumerate(processes)},
 }
-NAMES = [*(f"{i}: {type(e).__name__}" for i, e in enumerate(ESTIMATORS)), *CASES, "leaves"]
+NAMES = [*(f"{i}: {type(e).__name__}" for i, e in enumerate(ESTIMATORS)), *CASES, "leaves", "pairs"]
 
 
 @cache
@@ -129,6 +129,9 @@ def fitted(name):
             rows, labels = make_moons(400, noise=0.25, random_state=0)
             model = kl.KernelClassifier(quality="fast", memory_budget=1_500_000)
             return model.fit(rows, labels), rows
+        if name == "pairs":
+            alike = np.arange(8) < 4
+            return kl.PairClassifier().fit(X, np.concatenate([same, other]), alike), X
         if name in CASES:
             model, rows = CASES[name]
             return model.fit(rows, y), rows
@@ -141,7 +144,8 @@ def outputs(model, rows):
     """What the model says of the rows, by method."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {name: getattr(model, name)(rows) for name in METHODS if hasattr(model, name)}
+        sides = (rows, rows[::-1]) if isinstance(model, kl.PairClassifier) else (rows,)
+        found = {name: getattr(model, name)(*sides) for name in METHODS if hasattr(model, name)}
     if "transform" not in found and hasattr(model, "kernel_"):
         found["kernel_"] = model.kernel_(rows)
     return found

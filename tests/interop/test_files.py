@@ -26,7 +26,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import kernel_learn as kl
 from interop.models import NAMES, fitted, outputs
-from kernel_learn.interop import archive, files, trusted
+from kernel_learn.interop import archive, trusted
 from kernel_learn.interop.files import ModelFileError
 
 skops = pytest.importorskip("skops.io")
@@ -503,7 +503,7 @@ def test_a_file_appears_whole_or_not_at_all(saved, monkeypatch):
     def fail(descriptor):
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(files.os, "fsync", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="full"):
         kl.save(kl.HSICSubspace().fit(X, y), saved)
     assert saved.read_bytes() == before and list(saved.parent.iterdir()) == [saved]

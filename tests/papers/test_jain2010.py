@@ -32,15 +32,29 @@ def test_table(data):
     page = protocol.render([record])
     assert "0.99 (40)" in page  # theirs
     assert f"{record['accuracy'][2]:.3f}" in page  # ours
-    assert "python -m kernel_learn.papers jain2010-table1" in page
+    assert "kernel-learn reproduce jain2010-table1" in page
     assert protocol.render([])
 
 
 def test_verdict_counts_what_the_table_says():
     accuracy, rank = np.full(7, 0.9), np.array([80, 50, 80, 10, 10, 10, 10])
     assert jain2010_table1.verdict("a", accuracy, rank) == ("a", 0.0, 8.0)
-    lines = jain2010_table1.summary([("a", 0.5, 8.0), ("b", 1.5, 8.0), ("c", 0.0, 3.0)])
-    assert "1 of 3 sets (a)" in lines[2]
+    # one point behind at an eighth of the rank; two points behind; a third of the rank
+    ranks = {
+        "Iris": ([0.90, 0.895], 8),
+        "Wine": ([0.90, 0.88], 8),
+        "Balance-scale": ([0.90, 0.90], 3),
+    }
+    records = []
+    for name, ((itml, trace), factor) in ranks.items():
+        accuracy, rank = np.full(7, itml), np.full(7, 10.0)
+        accuracy[jain2010_table1.METHODS.index("Trace-SSIKDR")] = trace
+        rank[jain2010_table1.METHODS.index("ITML")] = 10.0 * factor
+        figures = {"accuracy": accuracy, "rank": rank, "largest_gap": 0.0, "seconds": 1.0}
+        records.append({"data": name, **figures})
+    page = jain2010_table1.render(records)
+    assert "4 times smaller: 1 of 3 sets (Iris)" in page
+    assert "| Wine | +2.0 | 8.0 |" in page
 
 
 def test_usps(data, tmp_path, monkeypatch):

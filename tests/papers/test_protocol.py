@@ -1,12 +1,18 @@
+import ast
+import inspect
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
+from kernel_learn import estimators, papers
 from kernel_learn.datasets import find_data
 from kernel_learn.datasets.folder import MissingDataError
+from kernel_learn.papers import PROTOCOLS, load_protocol
 from kernel_learn.papers.protocol import Cell, Protocol, read_records, run
+from kernel_learn.papers.settings import FROZEN, frozen, frozen_preset
 
 
 def make(calls, fail_at=None):
@@ -69,3 +75,40 @@ def test_data_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("KERNEL_LEARN_DATA")
     with pytest.raises(MissingDataError, match="KERNEL_LEARN_DATA"):
         find_data()
+
+
+PAPERS = Path(papers.__file__).parent
+
+
+@pytest.mark.parametrize("kind", FROZEN, ids=lambda kind: kind.__name__)
+def test_every_parameter_is_frozen(kind):
+    """Or a default that changes in the package would change a page."""
+    assert {*FROZEN[kind], "kernel"} == set(inspect.signature(kind).parameters)
+
+
+@pytest.mark.parametrize("file", sorted(PAPERS.glob("*.py")), ids=lambda file: file.stem)
+def test_protocols_build_estimators_with_frozen_parameters(file):
+    called = [
+        node.func.id
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    ]
+    assert not set(called) & set(estimators.__all__)
+
+
+def test_frozen_parameters_are_passed():
+    model = frozen(estimators.HSICSubspace, "linear", reg=0.7)
+    assert model.get_params(deep=False) == {
+        **FROZEN[estimators.HSICSubspace],
+        "kernel": "linear",
+        "reg": 0.7,
+    }
+    settings = frozen_preset(tau=0.3)
+    assert settings["tau"] == 0.3 and settings["slack"] == 1.0 and "regularizer" not in settings
+
+
+@pytest.mark.filterwarnings("ignore:Mean of empty", "ignore:invalid value")
+def test_pages_are_templates_without_a_value_left():
+    for name in PROTOCOLS:
+        page = load_protocol(name).render([])
+        assert page.startswith("# ") and "$" not in page, name

@@ -177,3 +177,16 @@ def test_clusters_are_those_of_weighted_rows():
         K = KMeans(2, random_state=RandomState(0).randint(2**31 - 1), n_init=1).fit(repeated)
         own = K.predict(X)
         assert np.array_equal(J @ J.T, own[:, None] == own)
+
+
+def test_stratified_landmarks_are_balanced_over_the_classes(rng):
+    X = rng.normal(size=(1000, 2))
+    labels = np.where(np.arange(1000) < 5, 2, (np.arange(1000) < 60).astype(int))
+    source = ArraySource(X, labels, n_classes=3)
+    plan = plan_source([Gaussian(1.0)], source, Landmarks("stratified", 100))
+    form = represent([Gaussian(1.0)], source, plan, Landmarks("stratified", 100), random_state=0)
+    own = labels[np.isin(X[:, 0], form.features.landmarks[:, 0])]
+    assert np.bincount(own).tolist() == [48, 47, 5]  # all of the smallest, the others alike
+    values = ArraySource(X, X[:, :1])
+    with pytest.raises(ValueError, match="there are no classes"):
+        represent([Gaussian(1.0)], values, plan, Landmarks("stratified", 100), random_state=0)

@@ -157,3 +157,23 @@ def test_landmarks_are_chosen_among_as_many_rows_as_fit():
     # a row of the pool costs a column per landmark, those of a round of draws, and itself
     per_row = 8 * 1000 + 3 * 8 * 100 + 800
     assert more.pool_rows - tight.pool_rows == pytest.approx(10**7 / per_row, abs=2)
+
+
+def test_half_of_what_is_free_is_the_budget(monkeypatch):
+    monkeypatch.setitem(parse_memory.__globals__, "free_memory", lambda: 3001)
+    assert parse_memory(None) == 1500
+
+
+@pytest.mark.parametrize("landmarks", ["all", 100])
+def test_copies_of_rows_that_are_there_already_count(landmarks):
+    plain, copied = (
+        plan(size(5000, copied_bytes=amount), landmarks, memory_budget="2GB")
+        for amount in (0.0, 10**6)
+    )
+    assert copied.bytes_needed - plain.bytes_needed == 10**6
+    assert copied.bytes_least - plain.bytes_least == 10**6
+
+
+def test_landmarks_are_chosen_among_no_more_rows_than_there_are():
+    assert plan(size(15_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 15_000
+    assert plan(size(30_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 20_000

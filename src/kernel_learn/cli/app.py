@@ -118,10 +118,12 @@ EXAMPLES = {
 
 
 def command(name: str) -> Any:
+    """Register a command with its example."""
     return app.command(name, epilog=example(*EXAMPLES[name]))
 
 
 def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
     if wanted:
         from kernel_learn._version import __version__
 

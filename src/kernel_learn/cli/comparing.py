@@ -31,6 +31,7 @@ def compare_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """``kernel-learn compare``: a leaderboard with intervals."""
     check_output(output, ".skops")
     check_output(report, ".html")
     chosen = compared(methods)
@@ -77,6 +78,7 @@ def compare_command(
 
 
 def as_values(board: Leaderboard) -> dict[str, Any]:
+    """The leaderboard as JSON says it."""
     return {
         "rows": board.rows(),
         "n_rows": board.n_rows,
@@ -87,6 +89,7 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
 
 
 def show(board: Leaderboard, report: str | None, output: str | None) -> None:
+    """Print the leaderboard."""
     lines = []
     for row in board.rows():
         if row["failure"]:

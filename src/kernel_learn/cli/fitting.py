@@ -33,6 +33,7 @@ def fit_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """``kernel-learn fit``: learn from a table, write the model."""
     for path, suffix in ((output, ".skops"), (report, ".html"), (onnx, ".onnx")):
         check_output(path, suffix)
     method = check_method(method)
@@ -126,6 +127,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
 
 
 def show_fit(values: dict[str, Any], kind: str) -> None:
+    """Print what was fitted and how well it does."""
     low, high = values["accuracy_interval"]
     print(
         f"{values['method']}: {values['rows']} rows, {values['columns']} columns, "

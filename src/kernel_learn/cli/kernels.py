@@ -37,6 +37,7 @@ def learn_kernel_command(
     memory: str | None,
     seed: int,
 ) -> None:
+    """``kernel-learn learn-kernel``: a kernel from labels or pairs."""
     check_output(output, ".skops")
     check_output(report, ".html")
     if (target is None) == (pairs is None):
@@ -105,6 +106,7 @@ def read_pairs(path: str, n: int) -> Any:
 
 
 def show(values: dict[str, Any]) -> None:
+    """Print what was learned."""
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:
         print(f"The optimum is proven to within {values['gap']:.1e}.")

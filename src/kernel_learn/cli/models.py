@@ -8,6 +8,7 @@ from kernel_learn.tables.writing import whole_file
 
 
 def save_model(model: TableModel, path: str) -> None:
+    """Write a model; a file that was there stays until this one is whole."""
     from kernel_learn.interop.files import save
 
     with whole_file(path) as part:
@@ -15,6 +16,7 @@ def save_model(model: TableModel, path: str) -> None:
 
 
 def load_model(path: str) -> TableModel:
+    """A model that this command line wrote."""
     from kernel_learn.interop.files import load
 
     model: Any = load(path)
@@ -34,6 +36,7 @@ def contained_rows(model: TableModel) -> int:
 
 
 def load_classifier(path: str) -> TableModel:
+    """A model that has classes."""
     model = load_model(path)
     if not hasattr(model, "classes_"):
         raise TableError(

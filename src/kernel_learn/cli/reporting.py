@@ -13,6 +13,7 @@ from kernel_learn.tables.writing import check_output
 
 
 def facts_of(model: TableModel, path: str) -> dict[str, Any]:
+    """The figures that a model carries."""
     facts = getattr(model, "facts_", None)
     if facts is None:
         raise TableError(f"{path!r} was not written by this command line and carries no figures.")
@@ -29,6 +30,7 @@ def report_command(
     target: str | None,
     format: str | None,
 ) -> None:
+    """``kernel-learn report``: the report of a saved model, with new rows if there are some."""
     check_output(output, ".html")
     if target is not None and not data:
         raise TableError("--target names the labels of DATA, and there is no DATA.")
@@ -50,6 +52,7 @@ def judge_data(
     target: str,
     format: str | None,
 ) -> dict[str, Any]:
+    """What the model says of new rows, and how well where labels are known."""
     from kernel_learn.report import judge_new_rows
 
     frame = read_table(data, format)
@@ -78,6 +81,7 @@ def judge_data(
 
 
 def inspect_command(run: Session, model_path: str) -> None:
+    """``kernel-learn inspect``: what is in a model's file."""
     from kernel_learn.interop.files import describe
 
     text = describe(model_path)
@@ -101,6 +105,7 @@ def inspect_command(run: Session, model_path: str) -> None:
 
 
 def show(values: dict[str, Any], held_out: Any) -> None:
+    """Print it."""
     print(values["description"].rstrip())
     print()
     if values["classes"]:

@@ -112,9 +112,14 @@ class JointProblem:
 
     def directions(self, V: Array) -> Array:
         """Orthonormal (r, l), top left singular vectors of V: the best response to its alpha."""
-        left, s, _ = linalg.svd(V, full_matrices=False)
-        rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
-        return np.asarray(left[:, : min(rank, self.n_components)])
+        return orthonormal_span(V)[:, : self.n_components]
+
+
+def orthonormal_span(V: Array) -> Array:
+    """Left singular vectors of V (r, m), the largest first, as many as its rank."""
+    left, s, _ = linalg.svd(V, full_matrices=False)
+    rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
+    return np.asarray(left[:, :rank])
 
 
 def support_norm(s: Array, l: int) -> float:  # noqa: E741

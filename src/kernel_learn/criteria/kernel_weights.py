@@ -142,32 +142,45 @@ class KimDiscriminant(WeightCriterion):
 
     a is 1/n_+ on one class and -1/n_- on the other, W = P_w / n with P_w the projector that
     centres each class. -J is the ratio (m_+ - m_-)'(S_w + reg I)^{-1}(m_+ - m_-), S_w the
-    within-class covariance. With R = P_w / sqrt(n) and N = reg I + R G R,
+    within-class covariance. With R = P_w^{1/2} / sqrt(n) and N = reg I + R G R,
 
         v = (a - R N^{-1} R G a) / reg,   gradient -reg v'G_i v,
         Hessian 2 reg (G_i v)' R N^{-1} R (G_j v).
+
+    Rows carry the roots r of their weights, and a row may have been seen with both classes,
+    c_i+ and c_i- times: a_i = (c_i+/n_+ - c_i-/n_-) / r_i and P_w = I - UU', u_ic = c_ic / (r_i
+    n_c^{1/2}), whose root is I - U V f V'U' with U'U = V s V', f = (1 - (1 - s)^{1/2}) / s.
 
     The paper's simplex has sum theta = 1 on kernels as given: build the bank with scale=False.
     """
 
     bank: GramForm
 
-    def __init__(self, bank: GramForm, labels: Array, *, reg: float) -> None:
-        if len(np.unique(labels)) != 2:
-            raise ValueError("The criterion of Kim et al. is for two classes.")
-        if not np.all(bank.weight == 1.0):
-            raise ValueError("The criterion of Kim et al. takes no sample weights.")
+    def __init__(
+        self,
+        bank: GramForm,
+        counts: Array,  # (n, 2) how often each row was seen with each class
+        *,
+        reg: float,
+    ) -> None:
+        if counts.shape[1] != 2:
+            raise ValueError(
+                f"The criterion of Kim et al. is for two classes, and there are {counts.shape[1]}. "
+                "Use criterion='discriminant'."
+            )
         self.bank, self.reg = bank, reg
-        positive = labels == labels.max()
-        self.a = np.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
-        self.classes = [positive, ~positive]
+        n_c, root = counts.sum(axis=0), np.maximum(bank.root_weight, np.finfo(np.float64).tiny)
+        C = counts / root[:, None]
+        self.n = float(n_c.sum())
+        self.a = C @ (np.array([-1.0, 1.0]) / n_c)
+        self.U = C / np.sqrt(n_c)
+        s, V = linalg.eigh(self.U.T @ self.U)
+        f = 1 / (1 + np.sqrt(np.maximum(1 - s, 0.0)))  # (1 - (1 - s)^{1/2}) / s
+        self.F = (V * f) @ V.T
 
     def _within(self, B: Array) -> Array:
-        """R B = P_w B / sqrt(n)."""
-        B = np.array(B)
-        for rows in self.classes:
-            B[rows] -= B[rows].mean(axis=0)
-        return np.asarray(B / np.sqrt(len(B)))
+        """R B."""
+        return np.asarray((B - self.U @ (self.F @ (self.U.T @ B))) / np.sqrt(self.n))
 
     def evaluate(self, d: Array) -> Evaluation:
         G = self.bank.combine(d)

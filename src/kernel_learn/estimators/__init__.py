@@ -11,6 +11,7 @@ from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.estimators.metric import KernelLMNN, KernelMCML, KernelMMC, KernelNCA, KernelRCA
 from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.estimators.pairs import PairClassifier
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
 
@@ -33,6 +34,7 @@ __all__ = [
     "KernelRCA",
     "MarginPath",
     "MultiKernelSVC",
+    "PairClassifier",
     "RegularizationPath",
     "SubspaceSVC",
 ]

@@ -15,10 +15,11 @@ from kernel_learn.estimators.parameters import (
     COUNT,
     NOT_NEGATIVE,
     POSITIVE,
-    SUBSPACE,
+    STREAMED,
     choice,
 )
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -66,7 +67,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     tol : float, default=1e-4
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`; ``random_state`` also makes random starts.
 
     Attributes
@@ -100,7 +101,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     (178, 3)
     """
 
-    _parameters = SUBSPACE | {
+    _parameters = STREAMED | {
         "reg": NOT_NEGATIVE,
         "center": BOOLEAN,
         "criterion": choice("alignment", "radius_margin"),
@@ -123,6 +124,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -135,10 +137,12 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     stream_needs = Needs(features=6.0)
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

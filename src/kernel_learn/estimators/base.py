@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
+from importlib import import_module
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -93,7 +94,18 @@ def all_or_nothing(fit: Fit) -> Fit:
     return fit_or_restore  # type: ignore[return-value]
 
 
-class KernelEstimator(OwnPage, BaseEstimator):
+class Convertible:
+    """What skl2onnx finds on its way to ONNX."""
+
+    def onnx_parser(self) -> Any:
+        """Asked by skl2onnx of an estimator that it does not know: our converters register then.
+
+        By name, since converters know estimators, and nothing here knows converters.
+        """
+        return import_module("kernel_learn.interop.onnx").introduce(self)
+
+
+class KernelEstimator(Convertible, OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any

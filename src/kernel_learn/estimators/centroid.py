@@ -3,13 +3,15 @@
 from typing import Any, Self
 
 import numpy as np
+from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED
+from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import Needs, build_features, plan_source
@@ -33,7 +35,7 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         With more than one, each class is first cut into so many clusters by
         k-means in feature space, and every cluster contributes its centroid:
         for classes of several lumps.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`; ``random_state`` also starts k-means.
 
     Attributes
@@ -62,6 +64,7 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         "kernel": KERNEL,
         "clusters_per_class": COUNT,
         "landmarks": LANDMARKS,
+        "verbose": VERBOSE,
     }
 
     def __init__(
@@ -72,14 +75,17 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.clusters_per_class = clusters_per_class
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
@@ -123,10 +129,9 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     def _clusters_of(self, data: Labelled, members: Array, clusters: int, seed: int) -> Array:
         """k-means on features z(x) of one class, in the order of the rows' contents."""
         if data.source.is_matrix:
-            raise ValueError(
-                "clusters_per_class > 1 needs rows, and the kernel is precomputed. "
-                "Pass clusters_per_class=1, or labels that name the clusters."
-            )
+            Z, weight = self._matrix_features(data, members), data.weight[members]
+            method = KMeans(min(clusters, len(members)), random_state=seed, n_init=3)
+            return method.fit(Z, sample_weight=weight).labels_
         source = data.source.subset(members)
         plan = plan_source(data.kernels, source, CLUSTER_LANDMARKS, self.memory_budget)
         features = build_features(data.kernels, source, plan, CLUSTER_LANDMARKS, seed)
@@ -134,3 +139,10 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         weight = np.bincount(source.inverse, source.weight, source.n_distinct)
         method = KMeans(min(clusters, source.n_distinct), random_state=seed, n_init=3)
         return method.fit(Z, sample_weight=weight).labels_[source.inverse]
+
+    def _matrix_features(self, data: Labelled, members: Array) -> Array:
+        """Rows of a precomputed matrix in the basis of its eigenvectors, those of one class."""
+        K = data.kernel(take_rows(data.X, members), members)
+        w, U = linalg.eigh((K + K.T) / 2)
+        top = slice(-CLUSTER_LANDMARKS, None)
+        return np.asarray(U[:, top] * np.sqrt(np.maximum(w[top], 0.0)))

@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.hsic import Dependence
-from kernel_learn.criteria.kernel_weights import LabelResolvent
+from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
 from kernel_learn.criteria.second_level import LinearMap, fit_second_level, fit_temperature
 from kernel_learn.criteria.targets import Targets
@@ -21,11 +21,12 @@ from kernel_learn.estimators.parameters import (
     MOMENT_REGS,
     NONE,
     POSITIVE_LIST,
-    SUBSPACE,
+    STREAMED,
     WEIGHTS,
     choice,
 )
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -81,7 +82,16 @@ class KernelDiscriminant(
         rows left out.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state
+    criterion : {"discriminant", "kim"}, default="discriminant"
+        With several kernels: what the weights make best. "discriminant": tr((S_t + lambda
+        I)^{-1} S_b). "kim", for two classes: (m_1 - m_2)'(S_w + lambda I)^{-1}(m_1 - m_2) with
+        the means and the within-class scatter S_w (Kim et al. 2006); exact fits only. At one
+        ``reg`` both have the same weights. Where ``reg`` is a list or "loo" Kim's are learned at
+        the value that suits equal weights, the others together with a reg.
+    coupling : {"exact", "approximate"}, default="exact"
+        With several kernels and several classes: the sum over the classes itself, or Ye's bound
+        of it (Eq. 37), which lies between once and n_classes times the sum.
+    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -125,12 +135,14 @@ class KernelDiscriminant(
     """
 
     _parameters = (
-        SUBSPACE
+        STREAMED
         | WEIGHTS
         | {
             "reg": MOMENT_REGS | choice("learn"),
             "decision": choice(*DECISIONS),
             "priors": NONE | POSITIVE_LIST,
+            "criterion": choice("discriminant", "kim"),
+            "coupling": choice("exact", "approximate"),
         }
     )
 
@@ -142,6 +154,8 @@ class KernelDiscriminant(
         reg: float | Sequence[float] | str = "loo",
         decision: str = "auto",
         priors: Any = None,
+        criterion: str = "discriminant",
+        coupling: Coupling = "exact",
         weights: Any = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
@@ -149,12 +163,15 @@ class KernelDiscriminant(
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.reg = reg
         self.decision = decision
         self.priors = priors
+        self.criterion = criterion
+        self.coupling = coupling
         self.weights = weights
         self.solver = solver
         self.tol = tol
@@ -162,8 +179,10 @@ class KernelDiscriminant(
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
@@ -178,16 +197,25 @@ class KernelDiscriminant(
                 "and a stream may have any number of them. Use 'auto', 'ridge' or 'centroid'."
             )
 
+        if self.criterion == "kim":
+            raise ValueError(
+                "KernelDiscriminant(criterion='kim') needs the kernel matrices of all rows at "
+                "once; a stream is fitted with criterion='discriminant'."
+            )
+
     def _fit(self, data: Labelled) -> Self:
         regs = self._regs()
         self._start_weights()
+        is_kim = self.criterion == "kim" and data.names is not None
+        if is_kim:
+            self._check_kim(data)
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         self.priors_ = self._check_priors(data)
         _, mixing = factor_of_counts("normalized", data.counts, data.classes, data.source.n_rows)
         decomposes = len(regs) > 1 and data.source.n_distinct <= EXACT_LOO_ROWS
         needs = CHOICE_NEEDS if decomposes else NEEDS
-        data, form = self._represent(data, needs=needs, mixing=mixing)
+        data, form = self._represent(data, needs=needs, mixing=mixing, is_exact=is_kim)
         theta, regs = self._weights(data, form, regs)
         sample = self._combine(form, theta)
         self.reg_ = self._choose_reg(sample, regs, data.source.rewinds)
@@ -214,9 +242,42 @@ class KernelDiscriminant(
         if data.names is None and not learns:
             return None, regs
         reg: Any = regs[0] if len(regs) == 1 else "learn"
-        criterion = partial(LabelResolvent, reg=reg)
+        criterion: Any = partial(LabelResolvent, reg=reg, coupling=self.coupling)
+        if self.criterion == "kim":
+            criterion = self._kim(form, regs, data.source.rewinds)
         found = self._weigh_bank(form, data.names or ["kernel"], criterion)
         return found.theta, [found.criterion.learned_reg(found.result.point)] if learns else regs
+
+    def _kim(self, form: Representation, regs: list[float], rewinds: bool) -> Any:
+        """Kim's criterion of a form; lambda is on scatters, and hence lambda / n on covariances."""
+        reg = regs[0]
+        if len(regs) > 1:
+            equal = form.at(form.theta_at(form.uniform()))
+            reg = self._choose_reg(equal, regs, rewinds) * equal.n / equal.trace
+
+        def criterion(form: Any) -> KimDiscriminant:
+            root = form.root_weight[:, None]
+            counts = np.maximum(root * form.targets + form.weight[:, None] * form.target_mean, 0.0)
+            return KimDiscriminant(form, counts, reg=reg / form.n)
+
+        return criterion
+
+    def _check_kim(self, data: Labelled) -> None:
+        if self.coupling != "exact" or (isinstance(self.reg, str) and self.reg == "learn"):
+            raise ValueError(
+                "KernelDiscriminant(criterion='kim') has one pair of classes and no reg to learn: "
+                "leave coupling='exact', and give reg a number, a list or 'loo'."
+            )
+        if len(data.classes) != 2:
+            raise ValueError(
+                f"KernelDiscriminant(criterion='kim') is for two classes, and y has "
+                f"{len(data.classes)}. Use criterion='discriminant'."
+            )
+        if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
+            raise ValueError(
+                f"KernelDiscriminant(criterion='kim', landmarks={self.landmarks!r}): Kim "
+                "needs the kernel matrices themselves; leave landmarks='auto'."
+            )
 
     def _check_priors(self, data: Labelled) -> Array:
         if self.priors is None:

@@ -6,7 +6,16 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import COUNT, KERNEL, MEMORY, NONE, POSITIVE, ParameterTable
+from kernel_learn.estimators.parameters import (
+    COUNT,
+    KERNEL,
+    MEMORY,
+    NONE,
+    POSITIVE,
+    VERBOSE,
+    ParameterTable,
+)
+from kernel_learn.estimators.progress import CallbackSupport, with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -20,7 +29,7 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 
 
-class KernelDiscriminantQR(SubspaceTransformer):
+class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
     """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
 
     The centroids c of the classes are taken in input space; k(x, c) are k
@@ -38,6 +47,8 @@ class KernelDiscriminantQR(SubspaceTransformer):
         mu = reg * tr(S_t) / n is added to the total scatter.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -72,6 +83,7 @@ class KernelDiscriminantQR(SubspaceTransformer):
         "n_components": COUNT | NONE,
         "reg": POSITIVE,
         "memory_budget": MEMORY,
+        "verbose": VERBOSE,
     }
 
     def __init__(
@@ -81,15 +93,18 @@ class KernelDiscriminantQR(SubspaceTransformer):
         n_components: int | None = None,
         reg: float = 1e-3,
         memory_budget: float | str | None = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.reg = reg
         self.memory_budget = memory_budget
+        self.verbose = verbose
 
     streams, needs_class_sums = True, True
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

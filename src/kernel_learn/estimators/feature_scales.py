@@ -207,14 +207,11 @@ class FeatureScales(SelectorMixin, KernelEstimator):
 
     def _check_penalties(self) -> list[float | None]:
         """The penalties to try, ascending; None stands for no scales at all."""
-        if isinstance(self.penalty, str) and self.penalty == "auto":
+        if isinstance(self.penalty, str):
             if self.n_features is not None:
                 return [0.0 if self.criterion == "gradient" else 1.0]
             return [None, *(THRESHOLDS if self.criterion == "gradient" else PRICES)]
-        try:
-            given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
-        except TypeError:
-            given = [self.penalty]
+        given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
         most = 1.0 if self.criterion == "gradient" else np.inf
         if not given or not all(isinstance(p, Real) and 0 <= float(p) < most for p in given):
             raise ValueError(
@@ -229,7 +226,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         return [*sorted(float(p) for p in given)]
 
     def _check_n_features(self) -> None:
-        if self.n_features > self.n_features_in_:
+        if self.n_features is not None and self.n_features > self.n_features_in_:
             raise ValueError(
                 f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
             )

@@ -16,11 +16,12 @@ from kernel_learn.estimators.parameters import (
     BOOLEAN,
     FUNCTION,
     MOMENT_REGS,
-    SUBSPACE,
+    STREAMED,
     WEIGHTS,
     choice,
 )
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
@@ -77,7 +78,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         two label arrays or a matrix over the classes (sorted) or the samples.
     landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
         "auto": exact where that is affordable, else 1000 landmarks. "all":
-        exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
+        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned together with the subspace; by the exact
@@ -95,6 +96,8 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
         For the choice of landmarks.
+    verbose : int, default=0
+        1: while a source is read, say how far it is and how long it will take.
 
     Attributes
     ----------
@@ -155,7 +158,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
     """
 
     _parameters = (
-        SUBSPACE
+        STREAMED
         | WEIGHTS
         | {
             "reg": MOMENT_REGS,
@@ -179,6 +182,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -192,8 +196,10 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernel_learn.criteria.constraints import Constraints, Pairs, is_unlabeled
+from kernel_learn.criteria.constraints import Constraints, Pairs
 from kernel_learn.criteria.draw import KINDS, draw_constraints
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE, RegularizedDual
 from kernel_learn.criteria.measure import (
@@ -33,9 +33,9 @@ from kernel_learn.estimators.parameters import (
     choice,
     instance,
 )
+from kernel_learn.estimators.unlabelled import labelled_rows
 from kernel_learn.estimators.validation import (
     Array,
-    check_labels,
     check_spread,
     copied_bytes,
     encode_labels,
@@ -100,9 +100,10 @@ default="pairs"
     tau : float, default=0.01
         For regularizer="trace": relative to the value from which on the learned
         kernel is zero. The rank falls as tau grows to 1.
-    unlabeled : default=-1
-        The label of rows without label; None if there are none. Such rows act
-        through the rules of the kernel's width, the landmarks and
+    unlabeled : default="raise"
+        What marks rows without label, -1 say; None and NaN always do. None: nothing else does.
+        "raise": as None, but a -1 among other labels is refused, since it may be either.
+        Rows without label act through the rules of the kernel's width, the landmarks and
         ``kernels.GraphDeformed``, and through nothing else.
     n_components : int, default=None
         Reduce the learned kernel to this rank; None keeps it as it is.
@@ -193,7 +194,7 @@ default="pairs"
         n_constraints: int | None = None,
         slack: float = 1.0,
         tau: float = 0.01,
-        unlabeled: Any = -1,
+        unlabeled: Any = "raise",
         n_components: int | None = None,
         components: str = "kernel",
         landmarks: Any = "auto",
@@ -227,7 +228,7 @@ default="pairs"
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
         y : array-like of shape (n_samples,), default=None
-            Class labels; ``unlabeled`` (-1) where unknown.
+            Class labels; None, NaN or ``unlabeled`` where unknown.
         constraints : Constraints, default=None
             Given in place of y, e.g. ``Pairs(similar=S, dissimilar=D) + Triplets(T)``.
 
@@ -360,21 +361,14 @@ default="pairs"
                 "InductiveKernel requires y to be passed, but the target y is None. "
                 "Pass labels, or fit(X, constraints=...)."
             )
-        y = check_labels(y)
         check_consistent_length(source.X, y)
-        known = ~is_unlabeled(y, self.unlabeled)
-        if self.unlabeled == -1 and y.dtype.kind in "iuf" and set(np.unique(y)) == {-1, 1}:
-            raise ValueError(
-                "The labels are -1 and +1, and -1 stands for rows without label. Pass "
-                "InductiveKernel(unlabeled=None) if -1 is a class."
-            )
-        if not known.any():
+        rows, y = labelled_rows(y, self.unlabeled)
+        if not len(rows):
             raise ValueError(
                 "All rows are unlabelled, so there is nothing to learn from: label some, or "
                 "pass constraints."
             )
-        rows = np.flatnonzero(known)
-        self.classes_, labels = encode_labels(y[rows], None)
+        self.classes_, labels = encode_labels(y, None)
         if not source.is_matrix:
             order = np.lexsort([labels, source.keys[rows]])
             rows, labels = rows[order], labels[order]

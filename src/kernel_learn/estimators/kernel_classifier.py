@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
-from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.pages import OwnPage
@@ -35,7 +35,12 @@ from kernel_learn.estimators.validation import Array, check_count
 
 
 class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ProbabilityClassifier, OwnPage, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ProbabilityClassifier,
+    Convertible,
+    OwnPage,
+    BaseEstimator,
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.
 

@@ -70,7 +70,8 @@ def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def _is_whole(value: Any, least: int) -> bool:
+def is_whole(value: Any, least: int) -> bool:
+    """A whole number, and no boolean, of at least so much."""
     return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
 
 
@@ -89,7 +90,7 @@ def _read_kernel(spec: Any) -> Any:
 
 
 def _is_jobs(value: Any) -> bool:
-    return value is None or (_is_whole(value, -(2**31)) and value != 0)
+    return value is None or (is_whole(value, -(2**31)) and value != 0)
 
 
 def _is_array(value: Any) -> bool:
@@ -103,7 +104,7 @@ NUMBER = Condition(("a finite number",), _is_number)
 POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
 NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
-COUNT = Condition(("a positive integer",), lambda value: _is_whole(value, 1))
+COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
 ARRAY = Condition(("an array of numbers",), _is_array)
 LIST = Condition(("a list",), _is_list)
@@ -115,6 +116,8 @@ REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
 CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
 
+VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or is_whole(v, 0))
+
 ParameterTable = dict[str, Condition | Read]
 # What all estimators share that draw, those of a subspace, and those that weigh kernels.
 SEEDED: ParameterTable = {"memory_budget": MEMORY, "random_state": RANDOM}
@@ -123,6 +126,8 @@ SUBSPACE: ParameterTable = SEEDED | {
     "n_components": COUNT | NONE,
     "landmarks": LANDMARKS,
 }
+# Those that learn from streams.
+STREAMED: ParameterTable = SUBSPACE | {"verbose": VERBOSE}
 WEIGHTS: ParameterTable = {
     "kernel": KERNELS,
     "weights": choice("learn", "loo", "uniform", "alignment") | ARRAY,

@@ -9,6 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from kernel_learn.datasets.blocks import ArrayRows
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch
 from kernel_learn.estimators.parameters import check_parameters
+from kernel_learn.estimators.progress import CallbackSupport
 from kernel_learn.estimators.streaming import (
     READ_ROWS,
     check_stream,
@@ -35,7 +36,7 @@ def _can_grow(estimator: Any) -> bool:
     return True
 
 
-class PartialFit:
+class PartialFit(CallbackSupport):
     """A mixin for estimators that learn from moments: ``_fit(data)``.
 
     Fitted by ``partial_fit``: ``state_``, a value. ``a.state_ + b.state_`` is that of the
@@ -68,18 +69,18 @@ class PartialFit:
         -------
         self
         """
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             self._add_rows(X, y, classes, sample_weight)
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
         return self
 
     def _add_rows(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        state: StreamState | None = vars(self).get("state_")
-        for name in [name for name in vars(self) if _is_fitted_name(name)]:
+        state: StreamState | None = self.__dict__.get("state_")
+        for name in [name for name in self.__dict__ if _is_fitted_name(name)]:
             if state is None or name not in LASTING:
                 delattr(self, name)
         check_parameters(self)
@@ -131,13 +132,13 @@ class PartialFit:
         chosen = self._plan_stream(kernels, pool)  # type: ignore[attr-defined]
         chosen = replace(chosen, n_landmarks=max(state.features.sizes))
         source = PooledSource(state, chosen, rewinds=False)
-        single = vars(self).get("_single", True)
+        single = self.__dict__.get("_single", True)
         return training_of(kernels, names, source, state.classes, single)
 
     def __getattr__(self, name: str) -> Any:
         """A fitted attribute of a model that has grown since it was solved: solve it."""
         is_late = (_is_fitted_name(name) and name not in LASTING) or name == "_n_features_out"
-        own = vars(self)
+        own = self.__dict__
         if is_late and "state_" in own and "kernel_" not in own:
             before = dict(own)
             try:

@@ -7,8 +7,9 @@ from sklearn.utils import Tags
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.classifiers import ScoreClassifier
 from kernel_learn.estimators.on_sources import ScoredRegressor, on_sources
-from kernel_learn.estimators.parameters import SUBSPACE
+from kernel_learn.estimators.parameters import STREAMED
 from kernel_learn.estimators.partial import PartialFit
+from kernel_learn.estimators.progress import with_callbacks
 from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
 from kernel_learn.representations import Needs
 from kernel_learn.solvers.pls import solve_pls
@@ -19,7 +20,7 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
 
     n_components: int | None
 
-    _parameters = SUBSPACE
+    _parameters = STREAMED
 
     def __init__(
         self,
@@ -29,12 +30,14 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
         landmarks: Any = "auto",
         memory_budget: float | str | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
+        self.verbose = verbose
 
     def _solve(self, data: Training, default: int) -> None:
         wanted = check_n_components(self.n_components, default, self)
@@ -62,7 +65,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Number of features; None means n_classes.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -87,6 +90,7 @@ class KernelPLS(ScoreClassifier, _KernelPLS):
     """
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:
@@ -112,7 +116,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
     n_components : int, default=None
         Number of scores; None means 10, or fewer if they exhaust the targets.
-    landmarks, memory_budget, random_state
+    landmarks, memory_budget, random_state, verbose
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -132,6 +136,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     learns_values = True
 
     @all_or_nothing
+    @with_callbacks
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
     ) -> Self:

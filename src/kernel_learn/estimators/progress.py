@@ -1,7 +1,27 @@
-"""How far a pass over a stream has come: printed, if the estimator's ``verbose`` asks for it."""
+"""How far a pass over a stream has come: printed, and told to scikit-learn's callbacks.
+
+Callbacks are those of scikit-learn 1.9 (``model.set_callbacks(ProgressBar())``): the fit is a
+task, each pass one of its parts and each block one of a pass. Where scikit-learn has none,
+``CallbackSupport`` is empty and ``with_callbacks`` gives the method back.
+"""
 
 import time
+from collections.abc import Callable
 from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Nothing, before scikit-learn 1.9."""
+
+    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:  # type: ignore[misc]
+        return method
+
+
+__all__ = ["CallbackSupport", "Progress", "with_callbacks"]
 
 # Seconds between two lines.
 PAUSE = 1.0
@@ -15,30 +35,54 @@ class Progress:
         self.is_loud = bool(getattr(estimator, "verbose", 0))
         self.what, self.expected, self.start_rows = "", n_rows, 0
         self.start = self.last = time.perf_counter()
+        self.task: Any = None  # the fit, for callbacks
+        self.part: Any = None  # the pass
+
+    def say(self, text: str) -> None:
+        if self.is_loud:
+            print(f"{type(self.estimator).__name__}: {text}", flush=True)
 
     def begin(self, what: str, expected: int | None, done: int) -> None:
         """A pass begins, ``done`` rows of which were counted before."""
         self.what, self.start_rows = what, done
         self.expected = self.n_rows if expected is None else expected
         self.start = self.last = time.perf_counter()
+        if getattr(self.estimator, "_skl_callbacks", None):
+            if self.task is None:
+                self.task = self.estimator._init_callback_context(max_subtasks=None)
+                self.task.call_on_fit_task_begin(estimator=self.estimator)
+            self.part = self.task.subcontext(task_name=what, max_subtasks=None)
+            self.part.call_on_fit_task_begin(estimator=self.estimator)
 
     def at(self, rows: int) -> None:
         """So many rows are counted."""
         now = time.perf_counter()
-        if self.is_loud and now - self.last >= PAUSE:
+        if now - self.last >= PAUSE:
             self.last = now
-            print(self.line(rows, now - self.start), flush=True)
+            self.say(self.line(rows, now - self.start))
+        if self.part is not None:
+            block = self.part.subcontext(task_name=f"{rows} rows")
+            block.call_on_fit_task_begin(estimator=self.estimator)
+            block.call_on_fit_task_end(estimator=self.estimator)
 
     def end(self) -> None:
         """The pass is over, well or not."""
+        if self.part is not None:
+            self.part.call_on_fit_task_end(estimator=self.estimator)
+            self.part = None
+
+    def finish(self) -> None:
+        """The fit is done."""
+        if self.task is not None:
+            self.task.call_on_fit_task_end(estimator=self.estimator)
+            self.task = None
 
     def line(self, rows: int, seconds: float) -> str:
         speed = (rows - self.start_rows) / max(seconds, 1e-9)
-        name = type(self.estimator).__name__
         if not self.expected:
-            return f"{name}: {self.what}: {rows} rows, {speed:.0f} rows/s"
+            return f"{self.what}: {rows} rows, {speed:.0f} rows/s"
         left = max(self.expected - rows, 0) / max(speed, 1e-9)
         return (
-            f"{name}: {self.what}: {rows} of {self.expected} rows "
+            f"{self.what}: {rows} of {self.expected} rows "
             f"({100 * rows / self.expected:.0f} %), {speed:.0f} rows/s, {left:.0f} s left"
         )

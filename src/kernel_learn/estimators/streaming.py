@@ -46,6 +46,7 @@ def read_training(
     """
     reading = _Reading(estimator, source, values, checkpoint)
     yield reading.training()
+    reading.progress.finish()
     if reading.checkpoint:
         reading.checkpoint.remove()
 
@@ -110,6 +111,7 @@ class _Reading:
             if state.summary.n_known is None:
                 return self._as_arrays(list(self.blocks.read(self.read_rows)))
             return replace(data, source=PooledSource(state, chosen))
+        self.progress.say(f"{chosen}; {chosen.price}")
         if self.spread:
             self.spread.check(chosen)
         if moments is None:
@@ -144,7 +146,8 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
-        return self._training(PooledSource(state, chosen), state.classes)
+        pool = PooledSource(state, chosen, read=self.blocks.read)
+        return self._training(pool, state.classes)
 
     def _summarize(
         self, state: StreamState | None
@@ -218,6 +221,7 @@ class _Reading:
         features: Any = state.features
         self.kernels = features.kernels
         chosen = self._open_plan(state)
+        self.progress.say(f"{chosen}")
         found = self._add(
             state,
             rebatch(blocks, chosen.block_rows),

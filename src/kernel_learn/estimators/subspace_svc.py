@@ -9,12 +9,17 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
+from kernel_learn.criteria.joint_problem import (
+    JointProblem,
+    RowMap,
+    map_rows,
+    shrink_spectrum,
+)
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.choosing import LeaveOneOutChoice
+from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.block_svc import BlockMachines
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.estimators.parameters import (
     BOOLEAN,
@@ -33,9 +38,7 @@ from kernel_learn.estimators.validation import (
     check_n_components,
     check_positive,
     class_prices,
-    validate_labelled,
 )
-from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
@@ -72,9 +75,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-class SubspaceSVC(
-    LeaveOneOutChoice, WeightLearner, SharpenedScores, MachineClassifier, SubspaceTransformer
-):
+class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
     One machine per class (one for two classes), all on one kernel of rank
@@ -92,6 +93,11 @@ class SubspaceSVC(
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
+    loss : {"auto", "hinge", "squared_hinge"}, default="auto"
+        C sum max(0, 1 - y f), or C / 2 times the sum of its square, which is solved in passes
+        over blocks of rows (n_components >= n_classes only, or 1 for two classes). "auto":
+        the hinge; the square for a source of blocks, and with landmarks for more than 20,000
+        rows.
     reg : float, list of float or "loo", default=1e-2
         Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
         or "loo" for one from 1e-6 to 100: the value with the smallest
@@ -110,9 +116,9 @@ class SubspaceSVC(
         to reproduce that, keeps the best of its rounds, and warns.
     landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
         "auto": exact where that is affordable, else 1000 landmarks. "all":
-        exact. A number, a rule ("uniform", "kmeans", "rpcholesky"),
+        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
         ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
-        With several kernels the fit is exact: "auto" or "all".
+        With several kernels and the hinge the fit is exact: "auto" or "all".
     class_weight : dict or "balanced", default=None
         Factors on C for the rows of each class.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
@@ -203,6 +209,7 @@ class SubspaceSVC(
         | WEIGHTS
         | {
             "C": POSITIVE,
+            "loss": choice("auto", "hinge", "squared_hinge"),
             "reg": REGS,
             "uncorrelated": BOOLEAN,
             "method": choice("exact", "alternating"),
@@ -215,6 +222,7 @@ class SubspaceSVC(
         kernel: Any = "gaussian",
         *,
         C: float = 1.0,
+        loss: str = "auto",
         reg: float | Sequence[float] | str = 1e-2,
         uncorrelated: bool = True,
         n_components: int | None = None,
@@ -230,6 +238,7 @@ class SubspaceSVC(
     ) -> None:
         self.kernel = kernel
         self.C = C
+        self.loss = loss
         self.reg = reg
         self.uncorrelated = uncorrelated
         self.n_components = n_components
@@ -244,14 +253,15 @@ class SubspaceSVC(
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
         ----------
-        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source must be one that can be read again.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source.
 
         Returns
         -------
@@ -259,7 +269,10 @@ class SubspaceSVC(
         """
         self._start_weights()
         regs = self._regs()
-        rows = self._prepare(X, y, regs)
+        data = self._rows(X, y)
+        if self._goes_in_blocks(data):
+            return self._fit_in_blocks(data, regs)
+        rows = self._prepare(data, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
         problem, coordinates = rows.problem(self.reg_, float(self.C))
         solution = self._solve(problem, rows)
@@ -290,7 +303,7 @@ class SubspaceSVC(
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
-        rows = worker._prepare(X, y, regs)
+        rows = worker._prepare(worker._rows(X, y), regs)
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -317,8 +330,8 @@ class SubspaceSVC(
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
 
-    def _prepare(self, X: Any, y: Any, regs: Sequence[float] = ()) -> "_Rows":
-        data = self._choose_width(validate_labelled(self, X, y), regs)
+    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> "_Rows":
+        data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
         n_machines = 1 if len(data.classes) == 2 else len(data.classes)

@@ -22,6 +22,7 @@ from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
@@ -289,8 +290,14 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
 
 def class_prices(class_weight: Any, data: Labelled) -> Array:
     """Factors on C per class, (k,), from ``class_weight`` as in scikit-learn."""
-    y = data.classes[data.labels]
-    price = compute_class_weight(class_weight, classes=data.classes, y=y)
+    if isinstance(data.source, PooledSource):  # the labels are gone, and their counts are known
+        y = data.classes
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
+        if isinstance(class_weight, str):
+            price = data.counts.sum() / (len(y) * data.counts)
+    else:
+        y = data.classes[data.labels]
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
     if not (np.all(np.isfinite(price)) and np.all(price > 0)):
         raise ValueError(
             f"class_weight gives the classes {list(data.classes)} the factors "

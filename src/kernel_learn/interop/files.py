@@ -5,7 +5,6 @@ import json
 import math
 import os
 import re
-import secrets
 from pathlib import Path
 from typing import Any, BinaryIO
 from zipfile import ZipFile
@@ -28,6 +27,7 @@ from kernel_learn.interop.archive import (
 )
 from kernel_learn.interop.metadata import FORMAT, describe_model, metadata_in_words
 from kernel_learn.interop.trusted import SKRUB, minor_version, trusted_names
+from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.plan import parse_memory
 
@@ -75,8 +75,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     skops = import_skops("kernel_learn.save")
     _check_model(model)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"The folder {path.parent} of {path.name} does not exist.")
+    check_folder(path)
     try:
         dump = skops.dumps(model)
     except Exception as error:
@@ -85,7 +84,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
         ) from error
     names = _check_dump(skops, dump)
     uses_skrub = any(name.startswith("skrub.") for name in names)
-    _write(path, pack(dump, describe_model(model, uses_skrub=uses_skrub)))
+    write_whole(path, pack(dump, describe_model(model, uses_skrub=uses_skrub)))
 
 
 def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = None) -> Any:
@@ -215,17 +214,3 @@ def _check_trust(skops: Any, source: BinaryIO, path: Path) -> None:
         f"{path} is refused: it asks for {_listed(unknown)} No file of kernel_learn.save holds "
         "such things: do not open it by other means unless you know who wrote it."
     )
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write beside the target, then rename: a reader never sees half a file."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

@@ -45,6 +45,7 @@ OURS = (
     "kernel_learn.estimators.metric.KernelNCA",
     "kernel_learn.estimators.metric.KernelRCA",
     "kernel_learn.estimators.multi_kernel_svc.MultiKernelSVC",
+    "kernel_learn.estimators.pairs.PairClassifier",
     "kernel_learn.estimators.pls.KernelPLS",
     "kernel_learn.estimators.pls.KernelPLSRegressor",
     "kernel_learn.estimators.problem.Fitted",

@@ -19,7 +19,7 @@ class GraphDeformed(Kernel):
     """k~(x, y) = k(x, y) - k_x'(I + M K)^{-1} M k_y over the rows of ``X_graph``.
 
     K is the base kernel on X_graph, k_x = k(x, X_graph) and M = strength / mean(diag K)
-    times the normalised Laplacian of the graph that joins each of these rows to its
+    times a power of the Laplacian of the graph that joins each of these rows to its
     ``n_neighbors`` nearest in the base kernel's distance (either way round). Rows
     that hang together in the graph become more alike. It is a function of any two
     rows, so it serves new ones.
@@ -33,6 +33,15 @@ class GraphDeformed(Kernel):
     n_neighbors : int, default=6
     strength : float, default=1.0
         Zero leaves the base kernel as it is.
+    power : float, default=1
+        Of the Laplacian; higher powers leave smooth functions on the graph alone and cost rough
+        ones more.
+    edges : {"binary", "heat"}, default="binary"
+        The weight of an edge: one, or exp(-d / t) with d the squared distance under the base
+        kernel and t its mean over the edges.
+    normalized : bool, default=True
+        I - D^{-1/2} W D^{-1/2}, or D - W over the mean degree, with W the weights of the edges
+        and D their sums.
     factor : ndarray, default=None
         F with (I + M K)^{-1} M = F F'; computed by ``resolve``.
     """
@@ -45,12 +54,18 @@ class GraphDeformed(Kernel):
         X_graph: Rows | None = None,
         n_neighbors: int = 6,
         strength: float = 1.0,
+        power: float = 1,
+        edges: str = "binary",
+        normalized: bool = True,
         factor: Array | None = None,
     ) -> None:
         self.base = base
         self.X_graph = X_graph
         self.n_neighbors = n_neighbors
         self.strength = strength
+        self.power = power
+        self.edges = edges
+        self.normalized = normalized
         self.factor = factor
 
     @property
@@ -81,8 +96,17 @@ class GraphDeformed(Kernel):
             base = base.resolve(graph)
         factor = self.factor
         if factor is None:
-            factor = graph_factor(base, graph, int(self.n_neighbors), float(self.strength))
-        return type(self)(base, graph, self.n_neighbors, self.strength, factor)
+            factor = graph_factor(
+                base,
+                graph,
+                int(self.n_neighbors),
+                float(self.strength),
+                power=float(self.power),
+                heat=self.edges == "heat",
+                normalized=bool(self.normalized),
+            )
+        known = {"base": base, "X_graph": graph, "factor": factor}
+        return type(self)(**{**self.get_params(deep=False), **known})
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         base, F = self._parts()
@@ -115,6 +139,12 @@ class GraphDeformed(Kernel):
             raise ValueError(
                 f"GraphDeformed(strength={self.strength!r}): strength must be a number >= 0."
             )
+        if not isinstance(self.power, Real) or not 0 < float(self.power) < np.inf:
+            raise ValueError(f"GraphDeformed(power={self.power!r}): power must be a number > 0.")
+        if self.edges not in ("binary", "heat"):
+            raise ValueError(
+                f"GraphDeformed(edges={self.edges!r}): edges must be 'binary' or 'heat'."
+            )
         if self.input == "matrix":
             raise ValueError(
                 "GraphDeformed needs kernel values between any two rows, and of a precomputed "
@@ -122,25 +152,48 @@ class GraphDeformed(Kernel):
             )
 
 
-def graph_factor(base: Kernel, X_graph: Rows, n_neighbors: int, strength: float) -> Array:
+def graph_factor(
+    base: Kernel,
+    X_graph: Rows,
+    n_neighbors: int,
+    strength: float,
+    *,
+    power: float = 1.0,
+    heat: bool = False,
+    normalized: bool = True,
+) -> Array:
     """F (n, n) with F F' = (I + M K)^{-1} M = R (I + R K R)^{-1} R, M = R R."""
     K = base(X_graph).astype(np.float64)
-    laplacian = graph_laplacian(K, min(n_neighbors, n_rows(X_graph) - 1))
-    w, U = linalg.eigh(laplacian * (strength / float(np.mean(np.diagonal(K)))))
-    R = (U * np.sqrt(np.maximum(w, 0))) @ U.T
+    W = graph_edges(K, min(n_neighbors, n_rows(X_graph) - 1), heat=heat)
+    w, U = linalg.eigh(graph_laplacian(W, normalized=normalized))
+    scale = strength / float(np.mean(np.diagonal(K)))
+    R = (U * np.sqrt(scale * np.maximum(w, 0) ** power)) @ U.T
     inner = np.eye(len(K)) + R @ K @ R
     L = linalg.cholesky((inner + inner.T) / 2, lower=True)
     return np.asarray(linalg.solve_triangular(L, R, lower=True).T)
 
 
-def graph_laplacian(K: Array, n_neighbors: int) -> Array:
-    """I - D^{-1/2} W D^{-1/2} of the symmetrised nearest-neighbour graph of a kernel matrix."""
+def graph_edges(K: Array, n_neighbors: int, *, heat: bool = False) -> Array:
+    """Weights of the edges of the symmetrised nearest-neighbour graph of a kernel matrix."""
     d = np.diagonal(K)
-    distance = d[:, None] + d - 2 * K
+    distance = np.maximum(d[:, None] + d - 2 * K, 0.0)
     np.fill_diagonal(distance, np.inf)
     nearest = np.argpartition(distance, n_neighbors - 1, axis=1)[:, :n_neighbors]
     W = np.zeros_like(K)
     np.put_along_axis(W, nearest, 1.0, axis=1)
     W = np.maximum(W, W.T)
-    root = 1 / np.sqrt(W.sum(axis=1))
-    return np.asarray(np.eye(len(K)) - root[:, None] * W * root)
+    if heat:
+        joined = W > 0
+        t = float(distance[joined].mean())
+        W[joined] = np.exp(-distance[joined] / (t if t > 0 else 1.0))
+    return W
+
+
+def graph_laplacian(W: Array, *, normalized: bool = True) -> Array:
+    """I - D^{-1/2} W D^{-1/2}, or (D - W) / mean degree; D the row sums of W."""
+    degree = W.sum(axis=1)
+    if not normalized:
+        return np.asarray((np.diag(degree) - W) / degree.mean())
+    # a far row may have edges that weigh nothing: nothing is asked of it
+    root = np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
+    return np.asarray(np.diag((degree > 0).astype(float)) - root[:, None] * W * root)

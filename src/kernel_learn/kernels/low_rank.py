@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 
@@ -18,7 +19,8 @@ class LowRank(Kernel):
 
     f(x) = coef'k(x, landmarks), coef = U_l w_l^{-1/2} of K = U diag(w) U': kernel
     principal components without centring. ``landmarks`` and ``coef`` are
-    computed by ``resolve`` (from at most 2000 distinct rows, chosen by content).
+    computed by ``resolve`` (from at most 2000 distinct rows, chosen by content; of a
+    precomputed matrix from all of its rows).
     """
 
     pool_rows = LANDMARK_ROWS
@@ -44,7 +46,8 @@ class LowRank(Kernel):
         return self.coef is not None
 
     def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
-        own = 0 if self.is_resolved else 48 * min(n, LANDMARK_ROWS) ** 2
+        m = n if self.input == "matrix" else min(n, LANDMARK_ROWS)
+        own = 0 if self.is_resolved else 48 * m**2
         return max(own, as_kernel(self.base).rule_bytes(n, is_weighted))
 
     def numeric_columns(self, X: Rows) -> Array:
@@ -62,13 +65,13 @@ class LowRank(Kernel):
         if self.is_resolved:
             return self
         if self.input == "matrix":
-            raise ValueError(
-                "LowRank needs kernel values between any two rows; cut a precomputed matrix "
-                "K = U diag(w) U' to its top eigenvectors yourself."
-            )
-        base = as_kernel(self.base).resolve_on(pool)
-        landmarks = pool.distinct().head(LANDMARK_ROWS).rows
-        K = base(landmarks).astype(np.float64)
+            base = as_kernel(self.base).resolve(pool.X)
+            landmarks = np.arange(n_rows(pool.X))
+            K = base(pool.X).astype(np.float64)
+        else:
+            base = as_kernel(self.base).resolve_on(pool)
+            landmarks = pool.distinct().head(LANDMARK_ROWS).rows
+            K = base(landmarks).astype(np.float64)
         n, r = len(K), min(int(self.n_components), len(K))
         w, U = linalg.eigh((K + K.T) / 2, subset_by_index=(n - r, n - 1))
         kept = w > n * np.finfo(float).eps * w[-1]
@@ -83,7 +86,19 @@ class LowRank(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         F = self.transform(X)
+        if self.input == "matrix":
+            return np.asarray(F @ self._training_features(X_ref).T)
         return np.asarray(F @ (F if X_ref is None else self.transform(X_ref)).T)
+
+    def _training_features(self, indices: Array | None) -> Array:
+        """f of the rows of a precomputed matrix: coef = U w^{-1/2}, and U w^{1/2} is coef w."""
+        assert self.coef is not None
+        w = 1 / np.einsum("ij,ij->j", self.coef, self.coef)
+        rows = slice(None) if indices is None else np.asarray(indices)
+        return np.asarray(self.coef[rows] * w)
+
+    def reference(self, X: Rows, indices: Array) -> Rows:
+        return as_kernel(self.base).reference(X, indices)
 
     def diag(self, X: Rows) -> Array:
         F = self.transform(X)

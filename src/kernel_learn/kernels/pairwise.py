@@ -165,15 +165,11 @@ class Euclidean(Statistic):
         # elsewhere the root is off by at most eps |x|^2 / (1e-3 |x|) = 2e-13 |x|
         small = 1e-6 * (self.squared.x2[rows, None] + self.squared.y2[columns])
         i, j = np.nonzero(small > D2)
-        D2[i, j] = self._from_differences(rows.start + i, columns.start + j)
+        D2[i, j] = squared_differences(
+            self.squared.X, self.squared.X_ref, rows.start + i, columns.start + j
+        )
         np.sqrt(D2, out=D2)
         np.multiply(D2, self.scale, out=out, casting="same_kind")
-
-    def _from_differences(self, i: Array, j: Array) -> Array:
-        D2 = np.empty(len(i))
-        for part in row_blocks(len(i), 4096):
-            D2[part] = squared_norms(self.squared.X[i[part]] - self.squared.X_ref[j[part]])
-        return D2
 
 
 class Manhattan(Statistic):
@@ -276,6 +272,14 @@ def squared_norms(X: Rows) -> Array:
         X = X.astype(np.float64, copy=False)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+
+
+def squared_differences(X: Rows, X_ref: Rows, i: Array, j: Array) -> Array:
+    """|x_i - y_j|^2 for pairs of indices, from the differences of the rows."""
+    D2 = np.empty(len(i))
+    for part in row_blocks(len(i), 4096):
+        D2[part] = squared_norms(X[i[part]] - X_ref[j[part]])
+    return D2
 
 
 def unit_rows(X: Rows) -> Rows:

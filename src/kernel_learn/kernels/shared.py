@@ -90,7 +90,11 @@ class SharedStatistics:
         return D
 
     def _euclidean(self) -> Array:
-        return np.asarray(np.sqrt(self["sqeuclidean"]))
+        """Roots; of small rests of |x|^2 + |y|^2, which have lost digits, from differences."""
+        D = self["sqeuclidean"].copy()
+        i, j = np.nonzero(1e-6 * (self.x2[:, None] + self.y2) > D)
+        D[i, j] = pairwise.squared_differences(self.X, self.X_ref, i, j)
+        return np.asarray(np.sqrt(D, out=D))
 
     def _manhattan(self) -> Array:
         A, B = _fewer_entries(self.X), _fewer_entries(self.X_ref)

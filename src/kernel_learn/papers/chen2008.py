@@ -19,8 +19,9 @@ from sklearn.svm import SVC
 from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
 from kernel_learn.kernels import Gaussian
-from kernel_learn.papers.protocol import Cell, Protocol, Record
-from kernel_learn.solvers.joint import alternate
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.settings import frozen
+from kernel_learn.solvers.joint import alternate, label_directions
 
 Array = NDArray[Any]
 
@@ -156,7 +157,7 @@ def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
     """HSIC or uHSIC: reg and C by folds along paths, then the test half."""
     K, y = half.K[width], half.y_train
     k = half.n_classes
-    template = HSICSubspace("precomputed", uncorrelated=uncorrelated, n_components=k - 1)
+    template = frozen(HSICSubspace, "precomputed", uncorrelated=uncorrelated, n_components=k - 1)
     regs = REGS[uncorrelated]
     errors = np.zeros((len(regs), len(CS)))
     for train, held in half.folds:
@@ -185,8 +186,13 @@ def run_skfe(half: Half, width: int) -> Record:
     """SKFE at a fixed regulariser, C by cross-validation."""
     K, y = half.K[width], half.y_train
     errors = np.zeros(len(CS))
-    template = AlignmentSubspace(
-        "precomputed", n_components=half.n_classes, reg=SKFE_REG, center=False, tol=1e-3
+    template = frozen(
+        AlignmentSubspace,
+        "precomputed",
+        n_components=half.n_classes,
+        reg=SKFE_REG,
+        center=False,
+        tol=1e-3,
     )
     for train, held in half.folds:
         model = template.fit(K[np.ix_(train, train)], y[train])
@@ -204,7 +210,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
     """SVM_joint or uSVM_joint: reg and C by folds along paths, then the test half."""
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
-    template = SubspaceSVC("precomputed", uncorrelated=uncorrelated, tol=1e-3)
+    template = frozen(SubspaceSVC, "precomputed", uncorrelated=uncorrelated, tol=1e-3)
     regs = REGS[uncorrelated]
     errors = np.zeros((len(regs), len(CS)))
     for train, held in half.folds:
@@ -262,40 +268,13 @@ def paired_p(errors: Array, reference: Array) -> float:
     return float(2 * stats.t.sf(abs(t), len(d) - 1))
 
 
-DEPARTURES = """\
-## How this differs from the paper
-
-- Partitions: {partitions}.
-- Their grid (14 sigma x 43 C x 11 lambda, 5 folds) would take days. Here: 5 widths relative to the
-  median squared distance, {n_C} values of C from {C_low:g} to {C_high:g}, 3 values of reg
-  (relative, lambda = reg tr(G)/n), {folds} folds. The tuned SVM searches all widths and C; the
-  subspace methods take the width with the smallest leave-one-out error of kernel ridge (one
-  eigendecomposition per width, no folds), then reg and C by cross-validation along paths.
-- "Normalised" is not defined in the paper. Here: columns to [0, 1] by the training rows.
-- Subspace features are scaled to mean squared length 1 before their SVM, so that C means the same.
-- HSIC and uHSIC have k - 1 features, the rank of centred labels (the paper: k; the k-th is empty).
-- SKFE is regularised (reg = 0.1, not tuned); reg = 0, the paper's, fits random labels too.
-- SVM_joint and uSVM_joint are the exact solution, not the alternation, which does not converge.
-- Machines on features and on the kernel itself are scikit-learn's SVC (one-vs-one); the joint
-  ones are one-vs-rest, as in the paper's problem.
-- p: paired t-test against the tuned SVM on the same partitions, corrected for their overlap
-  (Nadeau and Bengio 2003).
-- Wall times are of final fits from a kernel matrix on one thread of a machine that was busy with
-  other work, 18 years later; ratios within a row are all that compares. The joint fits include
-  their certificate and the calibration of probabilities.
-"""
-
-
 def render_table(records: Iterable[Record]) -> str:
     """The page of Tables 2 and 4."""
     by_set: dict[str, list[Record]] = {name: [] for name in SETS}
     for record in records:
         by_set[record["data"]].append(record)
     done = {name: rows for name, rows in by_set.items() if rows}
-    lines = ["# Chen et al. (2008): Tables 2 and 4", ""]
-    lines += ["`python -m kernel_learn.papers chen2008-table2 --page docs/results/chen2008.md`", ""]
-    lines += ["## Table 2: test error in per cent, mean +- standard deviation (claimed)", ""]
-    lines += ["| data | " + " | ".join(METHODS) + " | p: uSVM_joint, SVM_joint |"]
+    lines = ["| data | " + " | ".join(METHODS) + " | p: uSVM_joint, SVM_joint |"]
     lines += ["|---" * (len(METHODS) + 2) + "|"]
     ranks = []
     for name, rows in done.items():
@@ -310,36 +289,38 @@ def render_table(records: Iterable[Record]) -> str:
     if ranks:
         mean_rank = " | ".join(f"{r:.2f}" for r in np.mean(ranks, axis=0))
         lines.append(f"| mean rank | {mean_rank} | |")
-    lines += ["", *_verdict(done), ""]
-    lines += ["## Table 4: seconds of the final fit, mean (claimed)", ""]
     timed = ("HSIC", "uHSIC", "SVM_joint", "uSVM_joint", "SKFE")
-    lines += ["| data | n | " + " | ".join(timed) + " |", "|---" * (len(timed) + 2) + "|"]
+    times = ["| data | n | " + " | ".join(timed) + " |", "|---" * (len(timed) + 2) + "|"]
     for name, rows in done.items():
         seconds = [np.mean([row[method]["seconds"] for row in rows]) for method in timed]
         claims = CLAIMED_SECONDS[name]
         cells = [f"{s:.3f} ({c:.3f})" for s, c in zip(seconds, claims, strict=True)]
-        lines.append(f"| {name} | {rows[0]['n_train']} | " + " | ".join(cells) + " |")
+        times.append(f"| {name} | {rows[0]['n_train']} | " + " | ".join(cells) + " |")
     gaps = [row[m]["relative_gap"] for rows in done.values() for row in rows for m in METHODS[4:]]
-    if gaps:
-        lines += ["", f"Largest certified relative gap of all joint fits: {max(gaps):.1e}.", ""]
     counts = ", ".join(f"{name} {len(rows)}" for name, rows in done.items())
     complete = all(len(by_set[name]) == PARTITIONS for name in SETS)
-    lines.append(
-        DEPARTURES.format(
-            partitions=f"all {PARTITIONS}"
-            if complete
-            else f"{counts} of {PARTITIONS} so far; the same command goes on where it stopped",
-            n_C=len(CS),
-            C_low=CS[0],
-            C_high=CS[-1],
-            folds=FOLDS,
-        )
+    better, worse = _different(done)
+    return fill_page(
+        "chen2008-table2",
+        errors="\n".join(lines),
+        better=", ".join(better) or "none",
+        worse=", ".join(worse) or "none",
+        seconds="\n".join(times),
+        gap=f"\nLargest certified relative gap of all joint fits: {max(gaps):.1e}.\n\n"
+        if gaps
+        else "",
+        partitions=f"all {PARTITIONS}"
+        if complete
+        else f"{counts} of {PARTITIONS} so far; the same command goes on where it stopped",
+        n_C=len(CS),
+        C_low=f"{CS[0]:g}",
+        C_high=f"{CS[-1]:g}",
+        folds=FOLDS,
     )
-    return "\n".join(lines)
 
 
-def _verdict(done: dict[str, list[Record]]) -> list[str]:
-    """What the paper concludes from its table, and what this one says."""
+def _different(done: dict[str, list[Record]]) -> tuple[list[str], list[str]]:
+    """Where a subspace method is better, and where worse, than the SVM at p < 0.05."""
     better: list[str] = []
     worse: list[str] = []
     for name, rows in done.items():
@@ -348,13 +329,7 @@ def _verdict(done: dict[str, list[Record]]) -> list[str]:
             if paired_p(errors[method], errors["SVM"]) < 0.05:
                 lower = errors[method].mean() < errors["SVM"].mean()
                 (better if lower else worse).append(f"{method} on {name}")
-    return [
-        "The paper: all subspace methods beat the SVM on all sets, and uSVM_joint is best on six",
-        "of seven. Here, against an SVM whose width and C are tuned on the same partitions,",
-        f"significantly better (p < 0.05): {', '.join(better) or 'none'}; significantly worse: "
-        f"{', '.join(worse) or 'none'}.",
-        "No correction for the number of comparisons is made.",
-    ]
+    return better, worse
 
 
 FIGURE_PER_CLASS = 100
@@ -408,7 +383,8 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
         if method != "SKFE" and l > most:
             errors.append(errors[-1])
         elif method.endswith("joint"):
-            model = SubspaceSVC(
+            model = frozen(
+                SubspaceSVC,
                 "precomputed",
                 uncorrelated=uncorrelated,
                 n_components=l,
@@ -420,12 +396,21 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
             errors.append(features_error(half, width, model, FIGURE_C))
         else:
             transformer = (
-                AlignmentSubspace(
-                    "precomputed", n_components=l, reg=SKFE_REG, center=False, tol=1e-3
+                frozen(
+                    AlignmentSubspace,
+                    "precomputed",
+                    n_components=l,
+                    reg=SKFE_REG,
+                    center=False,
+                    tol=1e-3,
                 )
                 if method == "SKFE"
-                else HSICSubspace(
-                    "precomputed", n_components=l, uncorrelated=uncorrelated, reg=FIGURE_REG
+                else frozen(
+                    HSICSubspace,
+                    "precomputed",
+                    n_components=l,
+                    uncorrelated=uncorrelated,
+                    reg=FIGURE_REG,
                 )
             ).fit(half.K[width], half.y_train)
             errors.append(features_error(half, width, transformer, FIGURE_C))
@@ -436,10 +421,12 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     """Bounds and test errors of each round of the alternation, and of the exact solution."""
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
-    exact = SubspaceSVC("precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG)
-    rows = exact._prepare(K, y)
+    exact = frozen(
+        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
+    )
+    rows = exact._prepare(exact._rows(K, y))
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
-    start = linalg.svd(problem.F.T @ rows.label_factor, full_matrices=False)[0]
+    start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
     rounds = alternate(problem, start[:, : problem.n_components], 1e-4)
     for E, machines, bound in islice(rounds, ROUNDS):
@@ -463,16 +450,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
 def render_figures(records: Iterable[Record]) -> str:
     """The page of Figures 1 to 3."""
     records = list(records)
-    lines = ["# Chen et al. (2008): Figures 1 to 3", ""]
-    lines += [
-        "`python -m kernel_learn.papers chen2008-figures --page docs/results/chen2008-figures.md`",
-        "",
-        f"At most {FIGURE_PER_CLASS} rows per class, half of them for training, C = {FIGURE_C:g}, "
-        f"reg = {FIGURE_REG:g}, width by leave-one-out error of kernel ridge.",
-        "",
-        "## Figure 1: test error in per cent against the number of features",
-        "",
-    ]
+    lines: list[str] = []
     for name in ("satimage", "usps"):
         found = {
             method: [
@@ -492,31 +470,19 @@ def render_figures(records: Iterable[Record]) -> str:
             cells = [f"{np.mean([e[i] for e in errors]):.1f}" for errors in found.values()]
             lines.append(f"| {l} | " + " | ".join(cells) + " |")
         lines.append("")
-    lines += [
-        "The paper: errors fall until l is about k - 1, and stay. HSIC and uHSIC have no more than",
-        "k - 1 features, the joint methods no more than k; beyond that their columns are constant.",
-        "",
-        "## Figure 2: bounds per round of the alternation",
-        "",
-        "The paper: upper and lower bound approach each other within a few rounds. Here, with",
-        "every machine solved and both bounds computed from their definitions, they do not; the",
-        "exact method has the value in one round.",
-        "",
-    ]
-    for figure, key in ((2, "bounds"), (3, "errors")):
-        if figure == 3:
-            lines += [
-                "## Figure 3: test error in per cent per round of the alternation",
-                "",
-                "The paper: the error falls and is at its best after 3 or 4 rounds. Here, on the",
-                "first partition, it is at its best in the first round, which is the HSIC subspace",
-                "that the alternation starts from, and swings after that.",
-                "",
-            ]
-        for record in records:
-            if record["figure"] == figure:
-                lines += _alternation_lines(record, key)
-    return "\n".join(lines)
+    panels = {
+        key: [line for r in records if r["figure"] == figure for line in _alternation_lines(r, key)]
+        for figure, key in ((2, "bounds"), (3, "errors"))
+    }
+    return fill_page(
+        "chen2008-figures",
+        per_class=FIGURE_PER_CLASS,
+        C=f"{FIGURE_C:g}",
+        reg=f"{FIGURE_REG:g}",
+        dimensions="".join(f"{line}\n" for line in lines),
+        bounds="".join(f"{line}\n" for line in panels["bounds"]),
+        rounds="\n".join(panels["errors"]),
+    )
 
 
 def _alternation_lines(record: Record, key: str) -> list[str]:

@@ -10,7 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import Any, TextIO
 
 from kernel_learn.datasets import DataFolder
@@ -75,6 +77,12 @@ def run(
         print(f"\n{protocol.name}: stopped; run it again to go on.", file=stream)
     print(file=stream)
     return records
+
+
+def fill_page(name: str, **values: object) -> str:
+    """The page of a protocol: ``templates/name.md`` with its ``$values`` filled in."""
+    text = files("kernel_learn.papers").joinpath("templates", f"{name}.md").read_text("utf-8")
+    return Template(text).substitute(values)
 
 
 def read_records(file: Path) -> Iterator[Record]:

@@ -14,7 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from kernel_learn.datasets import DataFolder
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
 from kernel_learn.kernels import Gaussian
-from kernel_learn.papers.protocol import Cell, Protocol, Record
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.settings import frozen
 
 REPEATS = 10
 SETS = {"mfeat": 0.8, "proteinfold": 0.5, "jaffe_kernels": 0.8}  # share of test rows
@@ -70,12 +71,14 @@ def view_kernels(views: list[Any], train: Any) -> Any:
 
 def discriminant(weights: str) -> Any:
     """A discriminant on a stack of kernel matrices."""
-    return KernelDiscriminant("precomputed", reg="loo", decision="centroid", weights=weights)
+    return frozen(
+        KernelDiscriminant, "precomputed", reg="loo", decision="centroid", weights=weights
+    )
 
 
 def machine(weights: str) -> Any:
     """A support vector machine on a stack of kernel matrices."""
-    return MultiKernelSVC("precomputed", loss="hinge", C=10.0, weights=weights, tol=1e-4)
+    return frozen(MultiKernelSVC, "precomputed", loss="hinge", C=10.0, weights=weights, tol=1e-4)
 
 
 def error(model: Any, K: Any, K_new: Any, y: Any, y_new: Any) -> float:
@@ -98,7 +101,7 @@ def render(records: Iterable[Record]) -> str:
         for family in FAMILIES if runs[name] else ():
             mean = np.mean([run["weights"][f"{family} learn"] for run in runs[name]], axis=0)
             shares.append(f"- {name}, {family}: " + ", ".join(f"{w:.2f}" for w in mean))
-    return HEADER + "\n".join(lines) + "\n" + NOTE + "\n".join(shares) + "\n"
+    return fill_page("multi-source", table="\n".join(lines), weights="\n".join(shares))
 
 
 def table_row(name: str, family: str, runs: list[Record]) -> str:
@@ -117,34 +120,3 @@ def table_row(name: str, family: str, runs: list[Record]) -> str:
     verdict = "no difference" if p > 0.05 else "better" if difference < 0 else "worse"
     verdict += f" ({difference:+.2f}, p = {p:.2g})"
     return f"| {name} | {len(runs)} | {family} | " + " | ".join(cells) + f" | {verdict} |"
-
-
-HEADER = """# Several sources: mfeat, proteinfold, jaffe_kernels
-
-Error in per cent, mean and standard deviation over random partitions (test shares: mfeat 80 %,
-proteinfold 50 %, jaffe_kernels 80 %). Made by
-
-```
-python -m kernel_learn.papers multi-source --page docs/results/multi-source.md
-```
-
-mfeat has 6 views of handwritten digits, proteinfold 12 views of proteins, each view with a Gaussian
-kernel of median width on standardised columns; jaffe_kernels are 12 kernel matrices. All are given
-as a stack (n, n, p). RKDA is `KernelDiscriminant(reg="loo")`, SVM is `MultiKernelSVC(C=10)`. The
-best single source is chosen by its mean *test* error, which favours it.
-
-"""
-
-NOTE = """
-mfeat and proteinfold have sources that complement each other, and learned weights beat the best
-single source on both. On proteinfold learning also beats uniform weights by 3 to 6 points; on
-mfeat, where all six views are good, uniform weights are as good.
-
-On jaffe_kernels learned weights do not beat the best single kernel, and for discriminants they are
-worse. Its twelve kernels are no sources: they are twelve kernels of one set of features,
-neighbouring ones almost equal, so that there is little to complement. The criterion puts nearly
-all weight on kernel 6, one of the sharpest (the entropy of its spectrum is that of 50 equal
-eigenvalues on all 213 rows, against 17 to 20 for kernels 0 to 4). Our reading, not tested: with 42
-training rows a sharp kernel separates all labels, and that is what the weights minimise; leave-
-one-out or cross-validation would be the better judge there.
-"""

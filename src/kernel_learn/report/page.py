@@ -115,6 +115,7 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
 
 
 def draw_embedding(facts: Mapping[str, Any]) -> Any:
+    """The rows on the first two features, old ones and new ones."""
     old, names = facts["embedding"], facts["embedding"]["names"]
     new = (facts.get("new_rows") or {}).get("points") or []
     points = []
@@ -190,6 +191,7 @@ def why(truth: str, said: str, near: Sequence[Mapping[str, Any]]) -> str:
 
 
 def cell(value: Any) -> str:
+    """A value in the cell of a table."""
     if isinstance(value, float):
         return "missing" if value != value else f"{value:.4g}"
     text = str(value)
@@ -197,14 +199,17 @@ def cell(value: Any) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
+    """A share in per cent."""
     return "" if share is None else f"{100 * share:.{digits}f}\u00a0%"  # a space that never breaks
 
 
 def thousands(count: float) -> str:
+    """A count with its digits in groups of three."""
     return f"{count:,.0f}".replace(",", "\u202f")  # a narrow space that does not break
 
 
 def size(count: float) -> str:
+    """An amount of memory."""
     for unit in ("bytes", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
@@ -213,4 +218,5 @@ def size(count: float) -> str:
 
 
 def p_words(value: float) -> str:
+    """A p-value with the digits that matter."""
     return f"{value:.3f}" if value >= 0.0095 else f"{value:.4f}".rstrip("0")

@@ -18,8 +18,8 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import n_rows, take_rows
 from kernel_learn.representations.base import Array, Rows
 
-Rule = Literal["uniform", "kmeans", "rpcholesky", "random", "clusters"]
-RULES = ("uniform", "kmeans", "rpcholesky", "random", "clusters")
+Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
+RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
 # Rules whose landmarks are combinations of all rows in feature space, not rows:
 # a new row then costs a kernel value with every training row.
 COMBINING_RULES = ("random", "clusters")
@@ -56,6 +56,7 @@ def select_landmarks(
     candidates: Array,  # indices of distinct rows in key order
     weight: Array,  # their weights
     rng: np.random.RandomState,
+    labels: Any = None,  # (n_candidates, k) their weight in each class, if they have classes
 ) -> Chosen:
     """Choose ``count`` landmarks among the candidate rows of X."""
     count = min(count, len(candidates))
@@ -64,6 +65,8 @@ def select_landmarks(
         return Chosen(select_kmeans(count, kernel, X, candidates, weight, rng), None, None)
     if rule == "uniform":
         picked = select_uniform(count, weight, rng)
+    elif rule == "stratified":
+        picked = select_stratified(count, weight, labels, rng)
     else:
         picked, residual = select_rpcholesky(count, kernel, take_rows(X, candidates), weight, rng)
     indices = candidates[picked]
@@ -75,6 +78,23 @@ def select_uniform(count: int, weight: Array, rng: np.random.RandomState) -> Arr
     log_u, counts = np.log(rng.uniform(size=len(weight))), weight > 0
     rank = np.divide(log_u, weight, out=np.full(len(weight), -np.inf), where=counts)
     return np.argsort(rank)[-min(count, int(counts.sum())) :]
+
+
+def select_stratified(count: int, weight: Array, labels: Any, rng: np.random.RandomState) -> Array:
+    """As many of each class as of any other, uniform within it; all of a class with fewer."""
+    if labels is None:
+        raise ValueError(
+            'landmarks="stratified" takes as many rows of each class, and there are no classes '
+            'here. Use "uniform".'
+        )
+    majority = np.asarray(labels.argmax(axis=1)).ravel()
+    members = [np.flatnonzero((majority == c) & (weight > 0)) for c in range(labels.shape[1])]
+    picked: list[Array] = []
+    for left, own in zip(range(len(members), 0, -1), sorted(members, key=len), strict=True):
+        quota = (count - sum(map(len, picked))) // left  # what the smaller classes left over
+        if quota and len(own):
+            picked.append(own[select_uniform(min(quota, len(own)), weight[own], rng)])
+    return np.concatenate(picked) if picked else select_uniform(count, weight, rng)
 
 
 def select_kmeans(

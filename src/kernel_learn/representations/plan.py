@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations.price import Price
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
 # asked for: one Cholesky factorisation is n^3/3 = 1.7e11 operations, seconds.
@@ -94,6 +95,7 @@ class Plan:
     bytes_least: int = 0
     n_kernels: int = 1
     n_kept: int = 1  # kernel matrices that are kept
+    price: Price | None = None  # what it costs; ``print(plan.price)``
 
     def __str__(self) -> str:
         n, M = self.n_rows, self.n_landmarks
@@ -211,7 +213,20 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
         while kept > 0 and total(kept) > budget:
             kept -= 1
     least = total(1) if p == 1 else total(0)
-    return Plan("gram", n, n, n, n, total(kept), budget, reason, least, n_kernels=p, n_kept=kept)
+    return Plan(
+        "gram",
+        n,
+        n,
+        n,
+        n,
+        total(kept),
+        budget,
+        reason,
+        least,
+        n_kernels=p,
+        n_kept=kept,
+        price=_price_gram(size, needs),
+    )
 
 
 def _plan_features(
@@ -267,6 +282,38 @@ def _plan_features(
         least,
         n_kernels=p,
         n_kept=p,
+        price=_price_features(size, M, pool_rows, kind),
+    )
+
+
+def _price_features(size: Size, M: int, pool_rows: int, kind: str) -> Price:
+    """k(x, landmarks), z = kT, z'z (half of it, being symmetric); landmarks, whitening, solving."""
+    p, columns = size.n_kernels, size.n_kernels * M + size.n_targets
+    products = 0.0 if kind == "explicit" else 2.0 * p * M**2
+    distances = 2.0 * M * size.row_bytes / size.itemsize
+    chosen = 2.0 * pool_rows * M**2 if kind == "landmarks" else 0.0
+    return Price(
+        n_rows=size.n_rows,
+        passes=1 if size.is_open else 2,
+        row_operations=distances + products + float(columns) ** 2,
+        row_values=float(p * M),
+        row_bytes=size.row_bytes,
+        once_operations=chosen + 10.0 * p * M**3 + 5.0 * float(columns) ** 3,
+        itemsize=size.itemsize,
+    )
+
+
+def _price_gram(size: Size, needs: Needs) -> Price:
+    """All kernel values, of each pair once, and a decomposition or some factorisations."""
+    n, p = float(size.n), size.n_kernels
+    return Price(
+        n_rows=size.n_rows,
+        passes=1,
+        row_operations=p * n * size.row_bytes / size.itemsize,
+        row_values=p * n / 2,
+        row_bytes=size.row_bytes,
+        once_operations=(5.0 if needs.exact > 3 else 1.0) * n**3,
+        itemsize=8,
     )
 
 

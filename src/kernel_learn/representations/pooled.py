@@ -1,5 +1,6 @@
 """A stream that was read: its summary in the place of its rows."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -9,8 +10,8 @@ from kernel_learn.kernels.pairwise import dense, n_rows
 from kernel_learn.kernels.rows import Keys
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.plan import Plan
-from kernel_learn.representations.sources import one_hot
-from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.sources import Block, one_hot
+from kernel_learn.representations.state import LabelledRows, StreamState
 from kernel_learn.representations.summary import Summary, row_bytes
 
 
@@ -31,9 +32,11 @@ class PooledSource:
         *,
         rewinds: bool = True,
         is_open: bool = False,  # more rows will come
+        read: Callable[[int], Iterator[LabelledRows]] | None = None,  # all rows once more
     ) -> None:
         assert state.summary is not None
         self.state, self.plan, self.rewinds, self.is_open = state, plan, rewinds, is_open
+        self._read = read
         self.X: Rows = state.summary.rows
         self.copied_bytes = n_rows(self.X) * row_bytes(self.X)
 
@@ -73,6 +76,22 @@ class PooledSource:
     @property
     def merged_place(self) -> Array:
         return self.first
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """All rows once more, their labels as class indices; refuses if they are not as many."""
+        if self._read is None or self.state.classes is None:
+            raise ValueError(
+                "The rows are read several times here, and this source can be read once. Pass a "
+                "function that returns the iterator anew."
+            )
+        seen = 0
+        for X, y, weight in self._read(rows):
+            seen += len(weight)
+            yield Block(X, np.searchsorted(self.state.classes, y), weight)
+        if seen != self.n_rows:
+            raise ValueError(
+                f"The source gave {self.n_rows} rows in the first pass and {seen} in a later one."
+            )
 
     def targets(self, labels: Array) -> Array:
         """Labels as columns of numbers: one-hot, or the values themselves."""

@@ -50,7 +50,8 @@ def plan_source(
     wanted = check_landmarks(landmarks)
     uses_pool, gives = isinstance(wanted, str), False
     if isinstance(wanted, Landmarks):
-        uses_pool, wanted = wanted.rule != "uniform", wanted.count or default_landmarks
+        uses_pool = wanted.rule not in ("uniform", "stratified")
+        wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         gives, wanted = True, n_rows(wanted)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
@@ -197,6 +198,7 @@ def choose_landmarks(
             source.summary.rows[: chosen_plan.pool_rows or None],
             source.summary.weight[: chosen_plan.pool_rows or None],
             check_random_state(random_state),
+            source.summary.labels[: chosen_plan.pool_rows or None] if source.n_classes else None,
         )
     if np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
         return Chosen(take_rows(source.X, spec), np.asarray(spec), None)

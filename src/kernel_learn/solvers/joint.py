@@ -192,6 +192,16 @@ def alternate(
         E = problem.directions(problem.normals(machines.alpha))
 
 
+def label_directions(F: Array, L: Array) -> Array:
+    """Left singular vectors of F'L, (r, q'): the HSIC subspace that the alternation starts from.
+
+    Centred labels have rank k - 1; their k-th vector, of singular value 1e-16, is a
+    direction of rounding and no start.
+    """
+    left, s, _ = linalg.svd(F.T @ L, full_matrices=False)
+    return np.asarray(left[:, s > 1e-8 * s[0]])
+
+
 def solve_alternating(
     problem: JointSaddle,
     L: Array,  # (n, q), a centred label factor
@@ -200,7 +210,7 @@ def solve_alternating(
     max_iter: int | None = None,
 ) -> JointSolution:
     """Rounds of ``alternate`` from the HSIC subspace of L; the best bounds of all rounds."""
-    start = linalg.svd(problem.F.T @ L, full_matrices=False)[0][:, : problem.n_components]
+    start = label_directions(problem.F, L)[:, : problem.n_components]
     rounds = ALTERNATING_ROUNDS if max_iter is None else max_iter
     history: list[dict[str, float]] = []
     best: tuple[Array, MarginSolution] | None = None

@@ -78,6 +78,7 @@ def solve_psd(
 
 def descend(criterion: Criterion, L: Array, max_iter: int, ftol: float) -> Any:
     """L-BFGS on the factor L, from where it is."""
+
     def flat(x: Array) -> tuple[float, Array]:
         value, gradient = criterion.evaluate(x.reshape(L.shape))
         return value, gradient.ravel()

@@ -70,6 +70,7 @@ def named(columns: Sequence[str], most: int = 5) -> str:
 
 
 def capital(words: str) -> str:
+    """Words that begin a sentence."""
     return words[0].upper() + words[1:]
 
 
@@ -104,12 +105,14 @@ def look_at_columns(
 
 
 def offer(frame: Any, most: int = 12) -> str:
+    """The columns that there are, for an error's sentence."""
     names = [repr(name) for name in frame.columns[:most]]
     more = f" and {len(frame.columns) - most} more" if len(frame.columns) > most else ""
     return f"there are {', '.join(names)}{more}."
 
 
 def is_number(column: Any) -> bool:
+    """Whether a column holds numbers, not booleans."""
     pd = pandas()
     return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(
         column.dtype
@@ -117,10 +120,12 @@ def is_number(column: Any) -> bool:
 
 
 def is_sparse_column(column: Any) -> bool:
+    """Whether a column is stored sparsely."""
     return isinstance(column.dtype, pandas().SparseDtype)
 
 
 def is_constant(column: Any) -> bool:
+    """Whether a column has one value, missing ones counted."""
     return not is_sparse_column(column) and bool(column.nunique(dropna=False) <= 1)
 
 
@@ -172,6 +177,7 @@ def is_date(words: Any) -> bool:
 
 
 def load_skrub() -> Any:
+    """skrub, or an error that names the extra."""
     try:
         import skrub
     except ImportError as error:

@@ -183,10 +183,12 @@ def row_keys(rows: Any) -> Array:
 
 
 def hash_bytes(text: bytes) -> int:
+    """A hash that is the same in every process."""
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Any) -> bool:
+    """Whether an estimator leaves out groups of rows."""
     from inspect import signature
 
     return "groups" in signature(estimator.fit).parameters
@@ -208,6 +210,7 @@ def sparse_rows(X: Any, names: list[str]) -> Any:
 
 
 def as_number(column: Any, _: Any) -> Any:
+    """A column as floats; refuses what is no number."""
     pd = pandas()
     try:
         return pd.to_numeric(column).astype(float)
@@ -229,6 +232,7 @@ def as_word(column: Any, _: Any) -> Any:
 
 
 def as_date(column: Any, date_format: str | None) -> Any:
+    """A column as dates, in UTC where it has time zones."""
     pd = pandas()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = column

@@ -48,6 +48,7 @@ class TableError(ValueError):
 
 
 def pandas() -> Any:
+    """pandas with pyarrow, or an error that names the extra."""
     try:
         import pandas
         import pyarrow  # noqa: F401  (Parquet, Feather, fast strings)
@@ -165,10 +166,12 @@ def described(name: str) -> Iterator[None]:
 
 
 def shown(name: str) -> str:
+    """A file's name in a sentence."""
     return "Standard input" if name == "-" else repr(name)
 
 
 def check_same_columns(files: Sequence[str], frames: Sequence[Any]) -> None:
+    """Refuse files that are not parts of one table."""
     first = set(frames[0].columns)
     for name, frame in zip(files[1:], frames[1:], strict=True):
         if differing := sorted(map(str, first ^ set(frame.columns))):

@@ -91,5 +91,6 @@ def _write_parquet(blocks: Iterator[Any], path: Path) -> int:
 
 
 def write_json(value: Any, path: Path) -> None:
+    """Write JSON; a file that was there stays until this one is whole."""
     with whole_file(path) as part:
         part.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")

@@ -1,0 +1,111 @@
+"""Machines with squared hinge loss on landmark features: passes over blocks of rows."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernel_learn.criteria.joint_problem import RowMap
+from kernel_learn.criteria.second_level import fit_temperature
+from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.probabilities import class_logits
+from kernel_learn.estimators.validation import Array, Labelled
+from kernel_learn.kernels.pairwise import dense, take_rows
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations import Combined
+from kernel_learn.representations.plan import Plan
+from kernel_learn.solvers.block_newton import solve_squared_hinges
+from kernel_learn.solvers.margin import one_vs_rest_signs
+from kernel_learn.solvers.result import Result
+
+# Features are held, and not evaluated again in each pass, within this share of the budget.
+HELD_SHARE = 0.5
+# float32 sums cannot tell bounds that are closer than this apart.
+SINGLE_TOL = 1e-4
+CALIBRATION_ROWS = 2000
+
+
+@dataclass
+class FeatureBlocks:
+    """Features, signs and prices of all rows in blocks, as often as they are asked for.
+
+    Held in memory after the first pass where the budget allows it.
+    """
+
+    data: Labelled
+    features: SubspaceKernel
+    prices: Array  # (n_classes,) C of a row of each class
+    plan: Plan
+
+    def __post_init__(self) -> None:
+        n, r = self.data.source.n_rows, self.features.coef.shape[1]
+        room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
+        self.holds = n * r * self.features.coef.dtype.itemsize <= room
+        self._held: list[tuple[Array, Array, Array]] | None = None
+
+    def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
+        if self._held is not None:
+            return self._held
+        return self._read()
+
+    def _read(self) -> Iterator[tuple[Array, Array, Array]]:
+        held: list[tuple[Array, Array, Array]] = []
+        k = len(self.data.classes)
+        for X, labels, weight in self.data.source.blocks(self.plan.block_rows):
+            F = self.features.transform(X)
+            block = (F, one_vs_rest_signs(labels, k), self.prices[labels] * weight)
+            if self.holds:
+                held.append(block)
+            yield block
+        if self.holds:
+            self._held = held
+
+
+def solve_in_blocks(
+    data: Labelled,
+    sample: Combined,
+    coordinates: RowMap,
+    prices: Array,  # (n_classes,)
+    plan: Plan,
+    *,
+    tol: float,
+    max_iter: int | None,
+) -> tuple[Result, FeatureBlocks]:
+    """The machines in the coordinates F, from where all rows are on the wrong side.
+
+    There every row counts, and with one price the step is a ridge regression, for which
+    the moments suffice: F'F = diag(h), v = C F'y / (1 + C h).
+    """
+    r, k = len(coordinates.spectrum), len(data.classes)
+    q = 1 if k == 2 else k
+    features = sample.expand(coordinates.lift(np.eye(r)))
+    blocks = FeatureBlocks(data, features, prices, plan)
+    start = None
+    if np.all(prices == prices[0]):
+        h = coordinates.spectrum[:, None]
+        FT_T = coordinates.scale[:, None] * (coordinates.U.T @ sample.targets)  # one-hot
+        FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
+        share = sample.target_mean[1:] if k == 2 else sample.target_mean
+        start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
+    tol = max(tol, SINGLE_TOL) if features.coef.dtype == np.float32 else tol
+    steps = 50 if max_iter is None else max_iter
+    found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)
+    if found.status == "stopped":
+        warn_user(
+            f"The bounds of the machines did not meet to tol={tol:g} in {found.n_iter} passes; the "
+            f"optimum is {found.gap:.3g} below {found.value:.6g} at the most. Raise max_iter.",
+            ConvergenceWarning,
+        )
+    return found, blocks
+
+
+def calibrate_scores(data: Labelled, score: Any) -> float:
+    """The factor on scores with the least log loss on rows of the summary."""
+    summary = data.source.summary
+    few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))
+    rows = take_rows(data.source.X, summary.rows[few])
+    counts = dense(summary.labels[few])
+    return float(fit_temperature(class_logits(score(rows)), Targets(counts))[0])

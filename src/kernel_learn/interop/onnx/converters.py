@@ -1,0 +1,179 @@
+"""Converters of our estimators in the registry of skl2onnx.
+
+skl2onnx is slow to import, so nothing is registered when this library is
+imported. It asks an estimator that it does not know for ``onnx_parser``: then
+our converters are registered, and the estimator is looked at again. So
+``skl2onnx.to_onnx(pipeline, X)`` works without a word more.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from kernel_learn.interop.onnx.graph import Array, Graph, Value
+from kernel_learn.interop.onnx.models import EXPORTED, ModelGraph, label_array
+
+ALIAS = "KernelLearn{}"
+# Options that skl2onnx has for classifiers; zipmap: probabilities as a list of dicts; nocl: the
+# numbers of the classes in place of their labels.
+CLASSIFIER_OPTIONS = {
+    "nocl": [True, False],
+    "zipmap": [True, False, "columns"],
+    "output_class_labels": [False, True],
+    "raw_scores": [True, False],
+}
+
+
+def import_skl2onnx() -> Any:
+    try:
+        import onnx  # noqa: F401
+        import skl2onnx
+    except ImportError as error:
+        raise ImportError(
+            'kernel_learn.export_onnx needs skl2onnx and onnx: pip install "kernel-learn[onnx]".'
+        ) from error
+    return skl2onnx
+
+
+@cache
+def register() -> None:
+    """Make all estimators of this library known to skl2onnx; again is no harm."""
+    skl2onnx = import_skl2onnx()
+    for estimator in EXPORTED:
+        alias = ALIAS.format(estimator.__name__)
+        more = (
+            {"options": CLASSIFIER_OPTIONS, "parser": parse_classifier}
+            if is_classifier(estimator())
+            else {}
+        )
+        skl2onnx.update_registered_converter(estimator, alias, set_output_types, convert, **more)
+
+
+def parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    """As skl2onnx parses classifiers; of double rows probabilities are an array.
+
+    A list of dicts (zipmap) holds single precision alone, and no runtime reads the file else.
+    """
+    from skl2onnx._parse import _parse_sklearn_classifier, _parse_sklearn_simple_model
+
+    zipmap = scope.get_options(model, {"zipmap": True}, fail=False)["zipmap"]
+    as_array = zipmap is True and are_double(inputs)
+    parse = _parse_sklearn_simple_model if as_array else _parse_sklearn_classifier
+    return parse(scope, model, inputs, custom_parsers=custom_parsers)
+
+
+def are_double(inputs: Any) -> bool:
+    """Whether some columns are double: then so are the outputs."""
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    return any(isinstance(variable.type, DoubleTensorType) for variable in inputs)
+
+
+def number_type(inputs: Any) -> Any:
+    """The type of outputs that are numbers."""
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+
+    return DoubleTensorType if are_double(inputs) else FloatTensorType
+
+
+def introduce(model: Any) -> Any:
+    """The parser of an estimator that skl2onnx does not know; None once it does."""
+    from skl2onnx import get_model_alias
+
+    try:
+        get_model_alias(type(model))
+        return None
+    except RuntimeError:
+        register()
+
+    def parse_again(scope: Any, inputs: Any) -> Any:
+        from skl2onnx._parse import _parse_sklearn
+
+        # the operator without a type that was declared before it came here: it leaves the graph,
+        # and its list of outputs holds variables that are those of others
+        for name, operator in list(scope.operators.items()):
+            if operator.raw_operator is model and operator.type is None:
+                del scope.operators[name]
+                vars(operator)["outputs"] = []
+                for variable in inputs:
+                    users = variable.operators_inputs_
+                    users[:] = [user for user in users if user is not operator]
+        return _parse_sklearn(scope, model, inputs)
+
+    return parse_again
+
+
+def option(operator: Any, name: str) -> bool:
+    """Whether an option was given for the estimator."""
+    found = operator.scope_inst.get_options(operator.raw_operator, {name: False}, fail=False)
+    return bool((found or {}).get(name, False))
+
+
+def wanted_outputs(operator: Any) -> list[str]:
+    """Which outputs an operator has, by what was declared for it."""
+    declared = getattr(operator, "kernel_learn_outputs", None)
+    if declared is not None:
+        return list(declared)
+    model = operator.raw_operator
+    if is_classifier(model):
+        return ["label", "class_scores" if option(operator, "raw_scores") else "probabilities"]
+    return ["prediction" if hasattr(model, "predict") else "features"]
+
+
+def label_classes(operator: Any) -> Array:
+    classes = operator.raw_operator.classes_
+    return label_array(np.arange(len(classes)) if option(operator, "nocl") else classes)
+
+
+def set_output_types(operator: Any) -> None:
+    """Labels are integers or texts, all else is of the type of the rows."""
+    from skl2onnx.common.data_types import Int64TensorType, StringTensorType
+
+    model, number = operator.raw_operator, number_type(operator.inputs)
+    for name, output in zip(wanted_outputs(operator), operator.outputs, strict=True):
+        if name == "label":
+            texts = label_classes(operator).dtype == object
+            output.type = (StringTensorType if texts else Int64TensorType)([None])
+        else:
+            output.type = number(_shape(model, name))
+
+
+def _shape(model: Any, name: str) -> list[int | None]:
+    if name == "features":
+        return [None, len(model.get_feature_names_out())]
+    if name == "prediction":
+        return [None] if model._single else [None, len(model.intercept_)]
+    k = len(model.classes_)
+    return [None] if name == "decision" and k == 2 else [None, k]
+
+
+def convert(scope: Any, operator: Any, container: Any) -> None:
+    """The converter of every estimator of this library."""
+    g = Graph(scope, container)
+    found = ModelGraph(g, operator.raw_operator, joined_inputs(g, operator.inputs))
+    for name, output in zip(wanted_outputs(operator), operator.outputs, strict=True):
+        if name == "label":
+            value = g.labels(found["winners"], label_classes(operator))
+        else:
+            value = found[name]
+            if not are_double(operator.inputs):
+                value = g.cast(value, np.float32)
+        g.rename(value, output.full_name)
+
+
+def joined_inputs(g: Graph, inputs: Any) -> Value:
+    """All columns side by side as double (n, d); a column of texts, which no kernel uses, as 0."""
+    from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
+
+    numbers = [v for v in inputs if not isinstance(v.type, StringTensorType)]
+
+    def as_double(variable: Any) -> Value:
+        if isinstance(variable.type, StringTensorType):
+            return g("Mul", as_double(numbers[0]), 0.0)
+        is_double = isinstance(variable.type, DoubleTensorType)
+        return variable.full_name if is_double else g.cast(variable.full_name, np.float64)
+
+    parts = [as_double(variable) for variable in inputs]
+    return parts[0] if len(parts) == 1 else g("Concat", *parts, axis=1)

@@ -1,0 +1,182 @@
+"""Models as ONNX files, for programs that have neither Python nor this library."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn._version import __version__
+from kernel_learn.interop.onnx.converters import import_skl2onnx, number_type, register
+from kernel_learn.interop.onnx.kernels import OnnxExportError
+from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
+from kernel_learn.interop.writing import check_folder, write_whole
+from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.table import is_frame
+from kernel_learn.kernels.warn import warn_user
+
+
+def export_onnx(model: Any, path: str | os.PathLike[str], X: Any = None) -> None:
+    """Write a fitted model as an ONNX file.
+
+    Estimators of this library give all they can say, by name: ``label``,
+    ``probabilities``, ``decision``, ``features``, ``prediction``. The number
+    of rows is free. Inside all is computed in double precision. Steps of
+    skrub before the model (text, dates) have no form in ONNX: the file then
+    starts after them, and a warning says so.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of this library, or a Pipeline with steps of
+        scikit-learn that skl2onnx knows. ``skl2onnx.to_onnx`` takes them too.
+    path : str or path
+        Where to write.
+    X : array or data frame, optional
+        A few rows, which say what the file takes: float32 or float64 in one
+        input ``X``, or for a frame one input for each column, by its name.
+        Needed for a model fitted on a frame; else float64 by default.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import kernel_learn as kl
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = kl.KernelDiscriminant().fit(X, y)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "wine.onnx"
+    >>> kl.export_onnx(model, path)
+    >>> import onnxruntime
+    >>> label, probabilities, decision, features = onnxruntime.InferenceSession(path).run(
+    ...     None, {"X": X}
+    ... )
+    >>> bool((label == model.predict(X)).all())
+    True
+    """
+    path = Path(path)
+    skl2onnx = import_skl2onnx()
+    register()
+    if not isinstance(model, BaseEstimator) or isinstance(model, type):
+        raise OnnxExportError(f"export_onnx takes fitted estimators, not {type(model).__name__}.")
+    check_is_fitted(model)
+    check_folder(path)
+    left, model, X = _after_encoders(model, X)
+    for step in _steps(model):
+        if type(step) in EXPORTED:
+            check_rows(step)
+    parsers, options = _parsers(model), _options(model)
+    try:
+        found = skl2onnx.convert_sklearn(
+            model,
+            name=type(model).__name__,
+            initial_types=_input_types(model, X, by_name=not left),
+            doc_string=_doc(left),
+            custom_parsers=parsers,
+            options=options,
+        )
+    except OnnxExportError:
+        raise
+    except Exception as error:
+        raise OnnxExportError(f"skl2onnx cannot convert {type(model).__name__}: {error}") from error
+    found.producer_name, found.producer_version = "kernel-learn", __version__
+    write_whole(path, found.SerializeToString())
+    if left:
+        warn_user(f"{path.name}: {_doc(left)}")
+
+
+def _steps(model: Any) -> Iterator[Any]:
+    """The model, or the steps of a pipeline, nested ones too."""
+    if not isinstance(model, Pipeline):
+        yield model
+        return
+    for _, step in model.steps:
+        yield from _steps(step)
+
+
+def _is_encoder(step: Any) -> bool:
+    return type(step).__module__.split(".")[0] == "skrub"
+
+
+def _after_encoders(model: Any, X: Any) -> tuple[list[str], Any, Any]:
+    """The names of skrub's steps at the start, the rest of the pipeline, and X after them."""
+    if not isinstance(model, Pipeline):
+        return [], model, X
+    count = 0
+    while count < len(model.steps) and _is_encoder(model.steps[count][1]):
+        count += 1
+    if not count:
+        return [], model, X
+    names = [type(step).__name__ for _, step in model.steps[:count]]
+    if count == len(model.steps):
+        raise OnnxExportError(f"{', '.join(names)} of skrub have no form in ONNX.")
+    # what an encoder gives is a frame of numbers in a known order: one input of all of them
+    after = None if X is None else np.asarray(model[:count].transform(X), dtype=np.float64)
+    rest = model[count:]
+    return names, rest.steps[0][1] if len(rest.steps) == 1 else rest, after
+
+
+def _doc(left: list[str]) -> str:
+    if not left:
+        return "Written by kernel-learn."
+    names = ", ".join(left)
+    return (
+        f"the ONNX file starts after {names}, which has no form in ONNX. Feed it what "
+        f"{names} gives: pipeline[:{len(left)}].transform(X), as one array of float64."
+    )
+
+
+def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_data_type
+
+    if X is None:
+        first = next(_steps(model))
+        if by_name and hasattr(first, "feature_names_in_"):
+            raise OnnxExportError(
+                f"{type(model).__name__} was fitted on a data frame: pass a few of its rows as X, "
+                "so that the file has an input for each column."
+            )
+        return [("X", DoubleTensorType([None, int(first.n_features_in_)]))]
+    if is_frame(X):
+        if not hasattr(X, "iloc"):
+            X = X.to_pandas()
+        return [(name, _with_rows(kind)) for name, kind in guess_data_type(X)]
+    X = X[:1].toarray() if is_sparse(X) else np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise OnnxExportError(f"X of shape {X.shape} and type {X.dtype} are not rows of numbers.")
+    single = X.dtype == np.float32
+    return [("X", (FloatTensorType if single else DoubleTensorType)([None, X.shape[1]]))]
+
+
+def _with_rows(kind: Any) -> Any:
+    """A column of any number of rows."""
+    return type(kind)([None, 1])
+
+
+def _options(model: Any) -> dict[Any, Any]:
+    """Probabilities as an array, not as a list of dicts."""
+    last = list(_steps(model))[-1]
+    return {id(last): {"zipmap": False}} if is_classifier(last) else {}
+
+
+def _parsers(model: Any) -> dict[type, Any]:
+    """For our estimators: all outputs of the last step, features of those before it."""
+    steps = list(_steps(model))
+    last = steps[-1]
+
+    def parse(scope: Any, step: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+        from skl2onnx import get_model_alias
+        from skl2onnx.common.data_types import Int64TensorType
+
+        operator = scope.declare_local_operator(get_model_alias(type(step)), step)
+        operator.inputs = inputs
+        operator.kernel_learn_outputs = output_names(step) if step is last else ["features"]
+        for name in operator.kernel_learn_outputs:
+            kind = Int64TensorType if name == "label" else number_type(inputs)
+            operator.outputs.append(scope.declare_local_variable(name, kind()))
+        return operator.outputs
+
+    return {type(step): parse for step in steps if type(step) in EXPORTED}

@@ -1,0 +1,130 @@
+"""Every parameter of every estimator that a protocol uses, as it was when its page was made.
+
+A default that changes in the package changes no page: protocols build their
+estimators with ``frozen``, and a test says so.
+"""
+
+from typing import Any
+
+from kernel_learn.estimators import (
+    AlignmentSubspace,
+    HSICSubspace,
+    InductiveKernel,
+    KernelDiscriminant,
+    KernelDiscriminantQR,
+    KernelOrthogonalCentroid,
+    KernelPLS,
+    MultiKernelSVC,
+    SubspaceSVC,
+)
+
+FROZEN: dict[type, dict[str, Any]] = {
+    AlignmentSubspace: {
+        "n_components": None,
+        "reg": 0.05,
+        "center": False,
+        "criterion": "alignment",
+        "init": "koc",
+        "tol": 0.0001,
+        "max_iter": 500,
+        "landmarks": "auto",
+        "memory_budget": None,
+        "random_state": None,
+    },
+    HSICSubspace: {
+        "n_components": None,
+        "reg": 0.001,
+        "uncorrelated": False,
+        "label_kernel": "normalized",
+        "weights": "learn",
+        "solver": "auto",
+        "tol": 1e-06,
+        "max_iter": 100,
+        "landmarks": "auto",
+        "memory_budget": None,
+        "random_state": None,
+    },
+    InductiveKernel: {
+        "regularizer": "logdet",
+        "constraints": "pairs",
+        "n_constraints": None,
+        "slack": 1.0,
+        "tau": 0.01,
+        "unlabeled": -1,
+        "n_components": None,
+        "components": "kernel",
+        "landmarks": "auto",
+        "solver": "quasi-newton",
+        "tol": 1e-06,
+        "max_iter": None,
+        "memory_budget": None,
+        "random_state": None,
+    },
+    KernelDiscriminant: {
+        "n_components": None,
+        "reg": "loo",
+        "decision": "auto",
+        "priors": None,
+        "weights": "learn",
+        "solver": "auto",
+        "tol": 1e-06,
+        "max_iter": 100,
+        "landmarks": "auto",
+        "memory_budget": None,
+        "random_state": None,
+    },
+    KernelDiscriminantQR: {
+        "n_components": None,
+        "reg": 0.001,
+        "memory_budget": None,
+    },
+    KernelOrthogonalCentroid: {
+        "clusters_per_class": 1,
+        "landmarks": "auto",
+        "memory_budget": None,
+        "random_state": None,
+    },
+    KernelPLS: {
+        "n_components": None,
+        "landmarks": "auto",
+        "memory_budget": None,
+        "random_state": None,
+    },
+    MultiKernelSVC: {
+        "loss": "hinge",
+        "C": 1.0,
+        "weights": "learn",
+        "solver": "auto",
+        "tol": 1e-06,
+        "max_iter": 100,
+        "memory_budget": None,
+    },
+    SubspaceSVC: {
+        "C": 1.0,
+        "reg": 0.01,
+        "uncorrelated": True,
+        "n_components": None,
+        "method": "exact",
+        "landmarks": "auto",
+        "class_weight": None,
+        "weights": "learn",
+        "solver": "auto",
+        "tol": 1e-06,
+        "max_iter": None,
+        "memory_budget": None,
+        "random_state": None,
+    },
+}
+# Presets choose these themselves.
+OF_PRESETS = ("regularizer", "constraints", "components", "n_components")
+
+
+def frozen(kind: type, kernel: Any, **given: Any) -> Any:
+    """An estimator with every parameter passed: those given, the others as they were."""
+    return kind(kernel, **{**FROZEN[kind], **given})
+
+
+def frozen_preset(**given: Any) -> dict[str, Any]:
+    """Parameters of a preset of ``InductiveKernel``: those given, the others as they were."""
+    settings = FROZEN[InductiveKernel]
+    return {name: settings[name] for name in settings if name not in OF_PRESETS} | given

@@ -1,0 +1,154 @@
+"""Squared-hinge machines on rows that come in blocks: Newton's method, a pass a step.
+
+For machines j = 1..q, rows f_i with signs y_ij and prices C_i:
+
+    min over v_j, b_j of  1/2 |v_j|^2 + 1/2 sum_i C_i max(0, 1 - y_ij (v_j'f_i + b_j))^2.
+
+With S the rows of positive slack s = 1 - y (Fv + b), X = [F, 1] and D = diag(1, ..., 1, 0):
+gradient D u - X_S'C (y s)_S, generalised Hessian D + X_S'C X_S. The dual is
+
+    max over alpha >= 0, y'alpha = 0 of  1'alpha - 1/2 |F'(y alpha)|^2 - 1/2 sum_i alpha_i^2 / C_i.
+
+alpha = C max(0, s), with that of the heavier side scaled down to y'alpha = 0, is feasible at
+every point, and its sums come with those of the gradient: each pass gives both bounds.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
+
+from kernel_learn.solvers.result import Result
+
+Array = NDArray[Any]
+Blocks = Callable[[], Iterable[tuple[Array, Array, Array]]]  # F (n, m), signs (n, q), prices (n,)
+
+# A free intercept on separated rows is not unique: a trace of a price on it.
+INTERCEPT_RIDGE = 1e-10
+ARMIJO, LEAST_STEP = 1e-4, 1e-6
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What one pass at the points u = [v; b] says of each machine."""
+
+    values: Array  # (q,)
+    lowers: Array  # (q,) of the dual
+    gradients: Array  # (m + 1, q)
+    hessians: list[Array | None]  # (m + 1, m + 1) each, None where not asked for
+
+
+def solve_squared_hinges(
+    blocks: Blocks,
+    m: int,
+    q: int,
+    *,
+    start: Array | None = None,  # (m + 1, q)
+    tol: float = 1e-6,
+    max_iter: int = 50,
+) -> Result:
+    """All machines at once; the point is [v; b], (m + 1, q). ``n_iter`` counts the passes.
+
+    A machine whose own bounds have met is left where it is. Full steps, halved where a
+    value does not fall; on float32 rows the bounds are those of rounded sums.
+    """
+    U = np.zeros((m + 1, q)) if start is None else start.copy()
+    best, values = U.copy(), np.full(q, np.inf)
+    lowers = np.full(q, -np.inf)
+    steps, slopes, t = np.zeros_like(U), np.zeros(q), np.ones(q)
+    history: list[dict[str, float]] = []
+    open_ = np.ones(q, dtype=bool)
+    for _ in range(max_iter):
+        found = measure(blocks, U, open_)
+        lowers = np.maximum(lowers, found.lowers)
+        for j in np.flatnonzero(open_):
+            enough = values[j] + ARMIJO * t[j] * slopes[j]
+            if found.values[j] <= enough or not np.isfinite(values[j]):
+                best[:, j], values[j], t[j] = U[:, j], found.values[j], 1.0
+                steps[:, j] = newton_step(found.hessians[j], found.gradients[:, j])
+                slopes[j] = float(found.gradients[:, j] @ steps[:, j])
+            else:
+                t[j] /= 2
+        open_ = (values - lowers > tol * np.abs(values)) & (t > LEAST_STEP)
+        gap = float(np.sum(values - lowers))
+        history.append({"lower": float(lowers.sum()), "upper": float(values.sum())})
+        if not open_.any() or gap <= tol * float(values.sum()):
+            break
+        U = np.where(open_, best + t * steps, best)
+    total = float(values.sum())
+    gap = max(total - float(lowers.sum()), 0.0)
+    return Result(
+        point=best,
+        value=total,
+        values=values,
+        gap=gap,
+        n_iter=len(history),
+        status="optimal" if gap <= tol * total else "stopped",
+        history=tuple(history),
+    )
+
+
+def newton_step(H: Array | None, gradient: Array) -> Array:
+    assert H is not None
+    return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
+
+
+def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
+    """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass."""
+    m, q = U.shape[0] - 1, U.shape[1]
+    ridge = np.append(np.ones(m), INTERCEPT_RIDGE)
+    loss, squares = np.zeros(q), np.zeros((2, q))  # sums of C s^2; of alpha^2 / C by side
+    sides = np.zeros((2, m + 1, q))  # X'alpha of the rows with y > 0, and with y < 0
+    hessians = [np.diag(ridge) if wanted[j] else None for j in range(q)]
+    for F, signs, prices in blocks():
+        V = U[:m].astype(F.dtype)
+        margins = F @ V + U[m].astype(F.dtype)
+        slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
+        alpha = prices[:, None] * slack
+        loss += np.einsum("ij,ij->j", alpha, slack)
+        for side, own in enumerate((signs > 0, signs < 0)):
+            part = np.where(own, alpha, 0.0)
+            sides[side, :m] += F.T @ part.astype(F.dtype)
+            sides[side, m] += part.sum(axis=0)
+            squares[side] += np.einsum("ij,ij->j", part, slack)
+        for j, H in enumerate(hessians):
+            if H is not None:
+                _add_hessian(H, F, prices, slack[:, j] > 0)
+    values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * loss
+    gradients = ridge[:, None] * U - (sides[0] - sides[1])
+    return Measured(values, dual_bounds(sides, squares), gradients, hessians)
+
+
+def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
+    """H += X_S'C X_S for the rows S of positive slack."""
+    if not active.any():
+        return
+    m, price = F.shape[1], prices[active]
+    F_S = F[active]
+    if not np.all(price == price[0]):
+        F_S *= np.sqrt(price)[:, None].astype(F.dtype)
+        H[:m, :m] += F_S.T @ F_S
+        column = F_S.T @ np.sqrt(price).astype(F.dtype)
+    else:
+        H[:m, :m] += price[0] * (F_S.T @ F_S)
+        column = price[0] * F_S.sum(axis=0, dtype=np.float64)
+    H[:m, m] += column
+    H[m, :m] += column
+    H[m, m] += price.sum()
+
+
+def dual_bounds(sides: Array, squares: Array) -> Array:
+    """The dual value of alpha with its heavier side scaled down to y'alpha = 0."""
+    m = sides.shape[1] - 1
+    weights = sides[:, m]  # (2, q), 1'alpha of each side
+    least = weights.min(axis=0)
+    scale = least / np.where(weights > 0, weights, 1.0)  # (2, q), at most one
+    normals = scale[0] * sides[0, :m] - scale[1] * sides[1, :m]
+    penalty = np.sum(normals**2, axis=0) + np.sum(scale**2 * squares, axis=0)
+    linear, quadratic = 2 * least, penalty
+    # the best multiple of alpha: c linear - c^2 quadratic / 2
+    c = np.where(quadratic > 0, linear / np.where(quadratic > 0, quadratic, 1.0), 0.0)
+    return np.asarray(c * linear - 0.5 * c**2 * quadratic)

@@ -1,0 +1,120 @@
+"""Support vector machines with squared hinge on landmark features, in passes over blocks."""
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+import kernel_learn as kl
+from kernel_learn.estimators import block_machines, streaming
+from kernel_learn.kernels import Gaussian, Laplacian
+
+rng = np.random.default_rng(0)
+N = 1200
+X = rng.normal(size=(N, 4))
+Y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int) + (X[:, 2] > 1)
+X_NEW = rng.normal(size=(300, 4))
+Y_NEW = (X_NEW[:, 0] + X_NEW[:, 1] ** 2 > 0.5).astype(int) + (X_NEW[:, 2] > 1)
+OPTIONS = {"kernel": Gaussian(0.2), "C": 100.0, "landmarks": 60, "random_state": 0}
+
+
+def blocks(y=Y, size=110):
+    for i in range(0, N, size):
+        yield X[i : i + size], y[i : i + size]
+
+
+@pytest.fixture
+def few_held(monkeypatch):
+    monkeypatch.setattr(streaming, "CAPACITY", 300)
+
+
+@pytest.mark.parametrize("uncorrelated", [True, False])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_machines_are_those_of_liblinear_on_their_features(uncorrelated, n_classes):
+    """The features of all directions, squared hinge, with a free intercept."""
+    y = np.minimum(Y, n_classes - 1)
+    model = kl.SubspaceSVC(loss="squared_hinge", uncorrelated=uncorrelated, **OPTIONS).fit(X, y)
+    assert model.gap_ <= 1e-6 * model.upper_bound_
+    wide = kl.SubspaceSVC(loss="squared_hinge", uncorrelated=uncorrelated, **OPTIONS)
+    seen = {}
+
+    def remember(data, sample, coordinates, *args, **options):
+        r = len(coordinates.spectrum)
+        seen["F"] = sample.expand(coordinates.lift(np.eye(r))).transform(X)
+        return block_machines.solve_in_blocks(data, sample, coordinates, *args, **options)
+
+    module = __import__("kernel_learn.estimators.block_svc", fromlist=["x"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "solve_in_blocks", remember)
+        wide.fit(X, y)
+    F = seen["F"]
+    value = 0.0
+    for j, c in enumerate([1] if n_classes == 2 else range(n_classes)):
+        signs = np.where(y == c, 1.0, -1.0)
+        scores = model.decision_function(X).reshape(N, -1)[:, j]
+        own = np.sum(np.linalg.lstsq(F, scores - model.intercept_[j])[0] ** 2)
+        value += own / 2 + 50.0 * np.sum(np.maximum(1 - signs * scores, 0) ** 2)
+        liblinear = LinearSVC(C=50.0, intercept_scaling=100, tol=1e-8, dual=False, max_iter=10**5)
+        other = liblinear.fit(F, signs).decision_function(F)
+        assert np.mean(np.sign(other) == np.sign(scores)) > 0.995
+        np.testing.assert_allclose(scores, other, atol=0.02 * np.abs(other).max())
+    assert value == pytest.approx(model.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("holds", [True, False])
+@pytest.mark.parametrize("class_weight", [None, "balanced", {0: 2.0}])
+def test_a_stream_gives_the_model_of_the_array(class_weight, holds, few_held, monkeypatch):
+    monkeypatch.setattr(block_machines, "HELD_SHARE", 0.5 * holds)
+    options = {**OPTIONS, "class_weight": class_weight}
+    whole = kl.SubspaceSVC(loss="squared_hinge", **options).fit(X, Y)
+    passes = []
+
+    def counted():
+        passes.append(1)
+        yield from blocks()
+
+    stream = kl.SubspaceSVC(**options).fit(counted)
+    assert stream.gap_ <= 1e-6 * stream.upper_bound_
+    assert len(passes) == 3 if holds else len(passes) == 2 + stream.n_iter_
+    np.testing.assert_allclose(
+        stream.decision_function(X_NEW), whole.decision_function(X_NEW), atol=1e-4
+    )
+    np.testing.assert_allclose(stream.objective_, whole.objective_, rtol=1e-5)
+    assert stream.score(X_NEW, Y_NEW) > 0.9
+    proba = stream.predict_proba(X_NEW)
+    assert (proba.argmax(axis=1) == stream.predict(X_NEW)).all()
+    assert stream.transform(X_NEW).shape == (300, 3)
+    if class_weight is not None:
+        plain = kl.SubspaceSVC(loss="squared_hinge", **OPTIONS).fit(X, Y)
+        assert not np.allclose(plain.objective_, whole.objective_, rtol=1e-3)
+
+
+def test_weights_that_are_not_learned_combine_a_bank_on_landmarks(few_held):
+    bank = {"wide": Gaussian(0.1), "narrow": Gaussian(1.0), "peaked": Laplacian(0.3)}
+    options = {**OPTIONS, "kernel": bank, "weights": "uniform", "landmarks": 30}
+    whole = kl.SubspaceSVC(loss="squared_hinge", **options).fit(X, Y)
+    stream = kl.SubspaceSVC(**options).fit(blocks)
+    np.testing.assert_allclose(
+        stream.decision_function(X_NEW), whole.decision_function(X_NEW), atol=1e-3
+    )
+    assert stream.kernel_weights_.shape == (3,)
+    with pytest.raises(ValueError, match="weights are learned on exact kernels"):
+        kl.SubspaceSVC(loss="squared_hinge", **{**options, "weights": "learn"}).fit(X, Y)
+
+
+def test_the_loss_is_chosen_by_the_number_of_rows(monkeypatch):
+    module = __import__("kernel_learn.estimators.block_svc", fromlist=["x"])
+    hinge = kl.SubspaceSVC(**OPTIONS).fit(X[:500], Y[:500])
+    monkeypatch.setattr(module, "BLOCK_ROWS", 400)
+    square = kl.SubspaceSVC(**OPTIONS).fit(X[:500], Y[:500])
+    given = kl.SubspaceSVC(loss="hinge", **OPTIONS).fit(X[:500], Y[:500])
+    assert given.objective_ == hinge.objective_ != square.objective_
+    assert hasattr(hinge, "support_") and not hasattr(square, "support_")
+
+
+def test_what_cannot_be_solved_in_blocks_is_refused(few_held):
+    with pytest.raises(ValueError, match="one direction for each of the 3 machines"):
+        kl.SubspaceSVC(loss="squared_hinge", n_components=2, **OPTIONS).fit(X, Y)
+    with pytest.raises(ValueError, match=r"loss='hinge'.* keeps all rows"):
+        kl.SubspaceSVC(loss="hinge", **OPTIONS).fit(blocks)
+    with pytest.raises(ValueError, match="reads its rows several times"):
+        kl.SubspaceSVC(**OPTIONS).fit(blocks())

@@ -1,0 +1,107 @@
+"""Squared-hinge machines in blocks against those in memory, CVXPY's and LIBLINEAR's."""
+
+import numpy as np
+import pytest
+from sklearn.svm import LinearSVC
+
+from kernel_learn.solvers.block_newton import dual_bounds, measure, solve_squared_hinges
+from kernel_learn.solvers.squared_hinge import solve_squared_hinge
+
+rng = np.random.default_rng(0)
+N, M = 300, 6
+F = rng.normal(size=(N, M))
+SIGNS = np.where(F @ rng.normal(size=(M, 3)) + 0.8 * rng.normal(size=(N, 3)) + 0.3 > 0, 1.0, -1.0)
+
+
+def blocks_of(F, signs, prices, size=70):
+    def blocks():
+        for i in range(0, len(F), size):
+            part = slice(i, i + size)
+            yield F[part], signs[part], prices[part]
+
+    return blocks
+
+
+@pytest.mark.parametrize("size", [1, 70, N])
+def test_the_machines_are_those_in_memory(size):
+    prices = rng.uniform(0.1, 3, N)
+    found = solve_squared_hinges(blocks_of(F, SIGNS, prices, size), M, 3, tol=1e-12)
+    assert found.status == "optimal"
+    for j in range(3):
+        whole = solve_squared_hinge(F, SIGNS[:, j], prices, tol=1e-12)
+        np.testing.assert_allclose(found.point[:, j], whole.point, atol=1e-7)
+        assert found.values[j] == pytest.approx(whole.value, rel=1e-10)
+
+
+def test_one_machine_is_the_optimum_of_cvxpy():
+    cp = pytest.importorskip("cvxpy")
+    y, C = SIGNS[:40, 0], 2.0
+    v, b = cp.Variable(M), cp.Variable()
+    loss = cp.sum_squares(cp.pos(1 - cp.multiply(y, F[:40] @ v + b)))
+    optimum = cp.Problem(cp.Minimize(0.5 * cp.sum_squares(v) + 0.5 * C * loss)).solve(
+        solver="CLARABEL"
+    )
+    blocks = blocks_of(F[:40], SIGNS[:40, :1], np.full(40, C), 7)
+    found = solve_squared_hinges(blocks, M, 1, tol=1e-9)
+    assert found.value == pytest.approx(optimum, rel=1e-6)
+    assert found.history[-1]["lower"] <= optimum * (1 + 1e-7)
+
+
+def test_it_is_a_handful_of_passes_and_liblinear_says_the_same():
+    passes = []
+    prices = np.full(N, 2.0)
+
+    def counted():
+        passes.append(1)
+        yield from blocks_of(F, SIGNS, prices)()
+
+    found = solve_squared_hinges(counted, M, 3)
+    assert len(passes) == found.n_iter <= 10
+    for j in range(3):
+        liblinear = LinearSVC(C=1.0, intercept_scaling=1e3, tol=1e-10, max_iter=10**5, dual=False)
+        liblinear.fit(F, SIGNS[:, j])
+        np.testing.assert_allclose(found.point[:M, j], liblinear.coef_[0], atol=1e-3)
+
+
+def test_both_bounds_hold_at_every_point():
+    """The lower bound is the dual value of a feasible alpha, worked out here row by row."""
+    prices = rng.uniform(0.1, 3, N)
+    optimum = solve_squared_hinge(F, SIGNS[:, 0], prices, tol=1e-12).value
+    for scale in (0.0, 0.1, 1.0, 10.0):
+        U = scale * rng.normal(size=(M + 1, 1))
+        found = measure(blocks_of(F, SIGNS[:, :1], prices), U, np.array([True]))
+        assert found.lowers[0] <= optimum * (1 + 1e-9) <= found.values[0] * (1 + 2e-9)
+        y = SIGNS[:, 0]
+        alpha = prices * np.maximum(1 - y * (F @ U[:M, 0] + U[M, 0]), 0)
+        up, down = alpha[y > 0].sum(), alpha[y < 0].sum()
+        alpha = np.where(y > 0, alpha * min(1, down / up), alpha * min(1, up / down))
+        assert abs(alpha @ y) < 1e-9 * alpha.sum()
+
+        def dual(a, y=y):
+            return a.sum() - np.sum((F.T @ (y * a)) ** 2) / 2 - np.sum(a**2 / prices) / 2
+
+        c = alpha.sum() / (alpha.sum() - dual(alpha)) / 2  # the best multiple of alpha
+        assert found.lowers[0] == pytest.approx(dual(c * alpha), rel=1e-9)
+
+
+def test_gradient_and_hessian_by_taylor():
+    prices = rng.uniform(0.1, 3, N)
+    blocks, wanted = blocks_of(F, SIGNS[:, :1], prices), np.array([True])
+    U, D = rng.normal(size=(M + 1, 1)), rng.normal(size=(M + 1, 1))
+    here = measure(blocks, U, wanted)
+    steps = np.array([1e-3, 1e-4])
+    errors = [
+        abs(measure(blocks, U + t * D, wanted).values[0] - here.values[0])
+        - abs(t * (here.gradients.T @ D).item())
+        for t in steps
+    ]
+    ahead = measure(blocks, U + 1e-7 * D, wanted).gradients - here.gradients
+    np.testing.assert_allclose(ahead / 1e-7, here.hessians[0] @ D, rtol=1e-3)
+    assert abs(errors[1]) < abs(errors[0]) / 50
+
+
+def test_one_sided_rows_have_the_bound_zero():
+    signs = np.ones((N, 1))
+    found = solve_squared_hinges(blocks_of(F, signs, np.ones(N)), M, 1)
+    assert found.value == pytest.approx(0.0, abs=1e-6)  # the intercept alone
+    assert dual_bounds(np.zeros((2, 4, 1)), np.zeros((2, 1))).tolist() == [0.0]
