@@ -1,5 +1,7 @@
 """Support vector machines with squared hinge on landmark features, in passes over blocks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
@@ -118,3 +120,56 @@ def test_what_cannot_be_solved_in_blocks_is_refused(few_held):
         kl.SubspaceSVC(loss="hinge", **OPTIONS).fit(blocks)
     with pytest.raises(ValueError, match="reads its rows several times"):
         kl.SubspaceSVC(**OPTIONS).fit(blocks())
+
+
+BANK = {"wide": Gaussian(0.1), "narrow": Gaussian(1.0), "peaked": Laplacian(0.3)}
+SM2 = {"loss": "squared_hinge", "C": 2.0, "tol": 1e-5}
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_learned_weights_on_all_rows_as_landmarks_are_the_exact_ones(n_classes):
+    """One kernel at a time has as many landmarks as rows; the bank then more features than rows."""
+    few, y = X[:90], np.minimum(Y[:90], n_classes - 1)
+    exact = kl.MultiKernelSVC(BANK, **SM2).fit(few, y)
+    module = __import__("kernel_learn.estimators.block_mkl", fromlist=["x"])
+
+    def plan_features(kernels, source, landmarks, *args, **options):
+        from kernel_learn.representations import plan_source
+
+        whole = plan_source(kernels[:1], source, landmarks, *args, **options)
+        return replace(whole, representation="landmarks", n_kernels=3)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "plan_source", plan_features)
+        model = kl.MultiKernelSVC(BANK, landmarks=few, **SM2).fit(few, y)
+    assert model.gap_ <= 1e-5 * model.objective_
+    assert model.objective_ == pytest.approx(exact.objective_, rel=1e-4)
+    np.testing.assert_allclose(model.kernel_weights_, exact.kernel_weights_, atol=0.02)
+    np.testing.assert_allclose(
+        model.decision_function(X_NEW), exact.decision_function(X_NEW), atol=0.02
+    )
+
+
+@pytest.mark.parametrize("weights", ["learn", "uniform", "alignment", "loo"])
+def test_a_bank_on_a_stream_is_that_of_the_array(weights, few_held):
+    options = {**SM2, "landmarks": 30, "random_state": 0, "weights": weights}
+    whole = kl.MultiKernelSVC(BANK, **options).fit(X, Y)
+    stream = kl.MultiKernelSVC(BANK, **options).fit(blocks)
+    assert whole.plan_.representation == stream.plan_.representation == "landmarks"
+    assert stream.objective_ == pytest.approx(whole.objective_, rel=1e-4)
+    np.testing.assert_allclose(stream.kernel_weights_, whole.kernel_weights_, atol=0.01)
+    assert stream.score(X_NEW, Y_NEW) > 0.9
+    if weights == "learn":
+        assert stream.gap_ <= 1e-5 * stream.objective_
+        even = kl.MultiKernelSVC(BANK, **{**options, "weights": "uniform"}).fit(X, Y)
+        assert stream.objective_ < even.objective_
+        assert stream.weights_report_.learned <= stream.weights_report_.uniform
+
+
+def test_hinge_and_learned_C_are_exact(few_held):
+    with pytest.raises(ValueError, match="give loss='squared_hinge' and a number for C"):
+        kl.MultiKernelSVC(BANK, landmarks=30).fit(X, Y)
+    with pytest.raises(ValueError, match="give loss='squared_hinge' and a number for C"):
+        kl.MultiKernelSVC(BANK, loss="squared_hinge", C="learn").fit(blocks)
+    with pytest.raises(ValueError, match="reads its rows several times"):
+        kl.MultiKernelSVC(BANK, landmarks=30, **SM2).fit(blocks())

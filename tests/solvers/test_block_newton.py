@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from kernel_learn.solvers.block_newton import dual_bounds, measure, solve_squared_hinges
+from kernel_learn.solvers.block_newton import dual_point, measure, solve_squared_hinges
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
 rng = np.random.default_rng(0)
@@ -104,4 +104,4 @@ def test_one_sided_rows_have_the_bound_zero():
     signs = np.ones((N, 1))
     found = solve_squared_hinges(blocks_of(F, signs, np.ones(N)), M, 1)
     assert found.value == pytest.approx(0.0, abs=1e-6)  # the intercept alone
-    assert dual_bounds(np.zeros((2, 4, 1)), np.zeros((2, 1))).tolist() == [0.0]
+    assert dual_point(np.zeros((2, 4, 1)), np.zeros((2, 1))).value().tolist() == [0.0]

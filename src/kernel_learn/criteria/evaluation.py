@@ -39,6 +39,7 @@ class WeightCriterion(ABC):
     bank: Representation
     concave: ClassVar[bool] = False
     """Whether J is concave: its minimum is at a vertex then, and no tangent is below it."""
+    has_hessian: ClassVar[bool] = True
 
     @property
     def size(self) -> int:

@@ -109,6 +109,10 @@ class KernelEstimator(Convertible, OwnPage, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any
+    landmarks: Any
+    memory_budget: Any
+    random_state: Any
+    stream_needs = Needs()
 
     @contextmanager
     def _training(
@@ -140,6 +144,19 @@ class KernelEstimator(Convertible, OwnPage, BaseEstimator):
         """Checked training data for a fit that keeps all rows; a source may have as many."""
         with self._training(X, y, sample_weight) as data:
             return data
+
+    def _settle(self, data: AnyTraining) -> AnyTraining:
+        """With every rule of the kernels replaced by its value, before features are made."""
+        return data.resolved()
+
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
+        """The plan for a stream of which the summary is known."""
+        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
+
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
+        """The feature map of a stream, of kernels without rules, from its summary."""
+        data = self._settle(data)
+        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
 
     def _state_training(self, state: StreamState) -> Training:
         raise ValueError(
@@ -191,7 +208,6 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     landmarks: Any
     memory_budget: Any
     random_state: Any
-    stream_needs = Needs()
 
     @on_sources
     def transform(self, X: Any) -> Array:
@@ -247,19 +263,6 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
             **options,
         )
         return data, form
-
-    def _settle(self, data: AnyTraining) -> AnyTraining:
-        """With every rule of the kernels replaced by its value, before features are made."""
-        return data.resolved()
-
-    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
-        """The plan for a stream of which the summary is known."""
-        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
-
-    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
-        """The feature map of a stream, of kernels without rules, from its summary."""
-        data = self._settle(data)
-        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
 
     def _combine(self, form: Representation, theta: Array | None = None) -> Combined:
         """The sample under one kernel; sets ``base_kernel_`` and ``landmark_residual_``."""

@@ -10,6 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
+from kernel_learn.datasets.blocks import as_source
+from kernel_learn.datasets.gather import gather_rows
 from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
@@ -32,6 +34,7 @@ from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
 from kernel_learn.estimators.validation import Array, check_count
+from kernel_learn.representations.plan import parse_memory
 
 
 class KernelClassifier(
@@ -155,21 +158,28 @@ class KernelClassifier(
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Fit to a table and its labels.
 
         Parameters
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, categories, strings and booleans, with missing cells; or a
-            list of such arrays, one per group of columns.
+            list of such arrays, one per group of columns. Or a source of blocks, whose
+            rows are kept: an eighth of the memory budget at the most.
         y : array-like of shape (n_samples,)
-            Class labels.
+            Class labels; None for a source, which has its own and its own weights.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
+        source = as_source(X, y, sample_weight)
+        if source is not None:
+            if groups is not None:
+                raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
+            room = parse_memory(self.memory_budget) / 8
+            X, y, sample_weight = gather_rows(source, room, type(self).__name__)
         seed = 0 if self.random_state is None else _seed(self.random_state)
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)

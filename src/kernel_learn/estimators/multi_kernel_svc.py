@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.margin_weights import MarginWeights
-from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.block_mkl import LandmarkMachines
 from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import POSITIVE, WEIGHTS, choice
+from kernel_learn.estimators.parameters import LANDMARKS, POSITIVE, RANDOM, WEIGHTS, choice
 from kernel_learn.estimators.validation import (
     Array,
-    validate_labelled,
     validate_rows,
 )
-from kernel_learn.estimators.weights import Weighed, WeightLearner
+from kernel_learn.estimators.weights import Weighed
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
@@ -28,7 +28,7 @@ NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
+class MultiKernelSVC(MachineClassifier, LandmarkMachines):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
     min over weights of the optimum of the machine, a convex problem (Lanckriet
@@ -49,8 +49,13 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     weights, solver, tol, max_iter
         As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo"
         needs a number for C.
+    landmarks : "all", "auto", int, str, Landmarks or array, default="all"
+        "all": exact. Else features of landmarks, as in :class:`HSICSubspace`, which need
+        ``loss="squared_hinge"`` and a number for C; a stream always has them.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; what does not fit is evaluated again when needed.
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
@@ -68,7 +73,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     kernel_ : Combination
         The learned kernel, also ``base_kernel_``.
     support_ : ndarray of shape (n_support,)
-        Training rows (among those of positive weight) that carry a machine;
+        Training rows (among those of positive weight) that carry a machine (not there with
+        landmarks);
         of equal rows with one label the first.
     dual_coef_ : ndarray of shape (n_machines, n_support)
         alpha times the sign of each row; one machine for two classes.
@@ -94,6 +100,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     _parameters = WEIGHTS | {
         "loss": choice(*LOSSES),
         "C": POSITIVE | choice("learn"),
+        "landmarks": LANDMARKS,
+        "random_state": RANDOM,
     }
 
     def __init__(
@@ -106,7 +114,9 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
+        landmarks: Any = "all",
         memory_budget: float | str | None = None,
+        random_state: Any = None,
     ) -> None:
         self.kernel = kernel
         self.loss = loss
@@ -115,17 +125,20 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         self.solver = solver
         self.tol = tol
         self.max_iter = max_iter
+        self.landmarks = landmarks
         self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn weights and machines.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Or a stack of kernel matrices (n_samples, n_samples, n_kernels).
-        y : array-like of shape (n_samples,)
+            Or a stack of kernel matrices (n_samples, n_samples, n_kernels), or a source of
+            blocks that can be read again.
+        y : array-like of shape (n_samples,); None for a source
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row.
 
@@ -135,7 +148,10 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
         """
         self._check_learned_C()
         self._start_weights()
-        data = validate_labelled(self, X, y, sample_weight)
+        data = self._rows(X, y, sample_weight)
+        chosen = self._landmark_plan(data)
+        if chosen is not None:
+            return self._fit_on_landmarks(data, chosen)
         self.classes_ = data.classes
         source, _, first = data.source.merged_by_label(by_content=True)
         data = replace(data, source=source)
@@ -198,6 +214,8 @@ class MultiKernelSVC(WeightLearner, MachineClassifier, KernelEstimator):
     def _machine_values(self, X: Any) -> Array:
         check_is_fitted(self)
         X = validate_rows(self, self.base_kernel_, X, reset=False)
+        if not hasattr(self, "dual_coef_"):
+            return self._landmark_values(X)
         return machine_values(self.kernel_, X, self._support_rows, self.dual_coef_, self.intercept_)
 
 

@@ -123,6 +123,21 @@ class SpreadRows:
         found = self._add_up(work, groups, moment_bytes(M), progress)
         return None if found is None else replace(found, features=features)
 
+    def sum_rows(
+        self,
+        blocks: CheckedBlocks,
+        plan: Plan,
+        work: Callable[[Iterator[LabelledRows]], Any],
+        *,
+        n_features: int,
+        n_sums: int,  # matrices of so many rows and columns
+    ) -> Any:
+        """The sum over all rows of what ``work`` gives for some, a plan's block at a time."""
+        own = _OnRows(detached(blocks), work, plan.block_rows)
+        per_row = 2 * plan.n_landmarks * (self.bytes_each / 8 + n_features) + n_sums * n_features**2
+        groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * per_row)
+        return self._add_up(own, groups, n_sums * moment_bytes(n_features))
+
     def add_up(
         self,
         work: Callable[[Opened], Any],
@@ -287,6 +302,21 @@ class _AddMoments:
             part = replace(part, features=None)
             state = part if state is None else state + part
         return state
+
+
+@dataclass(frozen=True)
+class _OnRows:
+    """Any work on checked rows."""
+
+    what: ClassVar[str] = "pass"
+
+    checked: CheckedBlocks
+    work: Callable[[Iterator[LabelledRows]], Any]
+    block_rows: int
+
+    def __call__(self, blocks: Opened) -> Any:
+        rows = checked_rows(self.checked, blocks, self.block_rows)
+        return self.work(rebatch(rows, self.block_rows))
 
 
 def detached(blocks: CheckedBlocks) -> CheckedBlocks:

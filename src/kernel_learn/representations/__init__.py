@@ -7,8 +7,12 @@ from kernel_learn.representations.landmarks import Landmarks, select_landmarks
 from kernel_learn.representations.moment_form import FeatureSample, MomentForm
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import Needs, Plan, Size, plan
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.price import Price
 from kernel_learn.representations.represent import build_features, plan_source, represent
 from kernel_learn.representations.sources import ArraySource, Block, Source
+from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.state_files import load_state, save_state
 from kernel_learn.representations.summary import Summary
 
 __all__ = [
@@ -25,13 +29,18 @@ __all__ = [
     "Moments",
     "Needs",
     "Plan",
+    "PooledSource",
+    "Price",
     "Representation",
     "Size",
     "Source",
+    "StreamState",
     "Summary",
     "build_features",
+    "load_state",
     "plan",
     "plan_source",
     "represent",
+    "save_state",
     "select_landmarks",
 ]

@@ -107,6 +107,8 @@ class MomentForm(Representation):
         traces = np.array([float(diagonal[block].sum()) for block in self.columns])
         lengths = np.array([float(means[block] @ means[block]) for block in self.columns])
         self.traces = self._check_traces(traces, traces / self.n + lengths)
+        if not center:
+            self.traces = np.where(self.alive, self.traces + self.n * lengths, 0.0)
         if not scale:
             self.traces = np.where(self.alive, self.n, 0.0)
         M = np.eye(moments.R.shape[0]) if mixing is None else mixing

@@ -39,6 +39,8 @@ class Measured:
     lowers: Array  # (q,) of the dual
     gradients: Array  # (m + 1, q)
     hessians: list[Array | None]  # (m + 1, m + 1) each, None where not asked for
+    sides: Array  # (2, m + 1, q) X'alpha of the rows with y > 0, and with y < 0
+    squares: Array  # (2, q) sums of alpha^2 / C
 
 
 def solve_squared_hinges(
@@ -96,18 +98,39 @@ def newton_step(H: Array | None, gradient: Array) -> Array:
     return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
 
 
-def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
-    """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass."""
+@dataclass(frozen=True)
+class HingeSums:
+    """What a pass adds up, of each machine; those of two sets of rows add."""
+
+    n_rows: int
+    loss: Array  # (q,) sums of C s^2
+    squares: Array  # (2, q) sums of alpha^2 / C, of the rows with y > 0, and with y < 0
+    sides: Array  # (2, m + 1, q) X'alpha of these
+    hessians: list[Array | None]  # X_S'C X_S, None where not asked for
+
+    def __add__(self, other: "HingeSums") -> "HingeSums":
+        pairs = zip(self.hessians, other.hessians, strict=True)
+        return HingeSums(
+            self.n_rows + other.n_rows,
+            self.loss + other.loss,
+            self.squares + other.squares,
+            self.sides + other.sides,
+            [None if H is None or G is None else H + G for H, G in pairs],
+        )
+
+
+def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: Array) -> HingeSums:
+    """The sums over some blocks at the points U, with Hessians of the machines wanted."""
     m, q = U.shape[0] - 1, U.shape[1]
-    ridge = np.append(np.ones(m), INTERCEPT_RIDGE)
-    loss, squares = np.zeros(q), np.zeros((2, q))  # sums of C s^2; of alpha^2 / C by side
-    sides = np.zeros((2, m + 1, q))  # X'alpha of the rows with y > 0, and with y < 0
-    hessians = [np.diag(ridge) if wanted[j] else None for j in range(q)]
-    for F, signs, prices in blocks():
+    n, loss, squares = 0, np.zeros(q), np.zeros((2, q))
+    sides = np.zeros((2, m + 1, q))
+    hessians = [np.zeros((m + 1, m + 1)) if wanted[j] else None for j in range(q)]
+    for F, signs, prices in blocks:
         V = U[:m].astype(F.dtype)
         margins = F @ V + U[m].astype(F.dtype)
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
+        n += len(prices)
         loss += np.einsum("ij,ij->j", alpha, slack)
         for side, own in enumerate((signs > 0, signs < 0)):
             part = np.where(own, alpha, 0.0)
@@ -117,9 +140,22 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
         for j, H in enumerate(hessians):
             if H is not None:
                 _add_hessian(H, F, prices, slack[:, j] > 0)
-    values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * loss
-    gradients = ridge[:, None] * U - (sides[0] - sides[1])
-    return Measured(values, dual_bounds(sides, squares), gradients, hessians)
+    return HingeSums(n, loss, squares, sides, hessians)
+
+
+def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
+    """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass.
+
+    Blocks that can add up by themselves, where their rows are, have ``sums(U, wanted)``.
+    """
+    own = getattr(blocks, "sums", None)
+    sums: HingeSums = own(U, wanted) if own else sum_blocks(blocks(), U, wanted)
+    ridge = np.append(np.ones(len(U) - 1), INTERCEPT_RIDGE)
+    values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * sums.loss
+    gradients = ridge[:, None] * U - (sums.sides[0] - sums.sides[1])
+    hessians = [None if H is None else H + np.diag(ridge) for H in sums.hessians]
+    lowers = dual_point(sums.sides, sums.squares).value()
+    return Measured(values, lowers, gradients, hessians, sums.sides, sums.squares)
 
 
 def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
@@ -140,15 +176,31 @@ def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
     H[m, m] += price.sum()
 
 
-def dual_bounds(sides: Array, squares: Array) -> Array:
-    """The dual value of alpha with its heavier side scaled down to y'alpha = 0."""
+@dataclass(frozen=True)
+class DualPoint:
+    """A feasible alpha by its sums: 1'alpha, sum alpha^2 / C, and F'(y alpha), of each machine."""
+
+    linear: Array  # (q,)
+    squares: Array  # (q,)
+    normals: Array  # (m, q)
+
+    def value(self) -> Array:
+        return np.asarray(self.linear - 0.5 * self.squares - 0.5 * np.sum(self.normals**2, axis=0))
+
+
+def dual_point(sides: Array, squares: Array, metric: Array | None = None) -> DualPoint:
+    """alpha with its heavier side scaled down to y'alpha = 0, and its best multiple.
+
+    ``metric`` (m,) are weights of the features in |F'(y alpha)|^2, if not one.
+    """
     m = sides.shape[1] - 1
     weights = sides[:, m]  # (2, q), 1'alpha of each side
     least = weights.min(axis=0)
     scale = least / np.where(weights > 0, weights, 1.0)  # (2, q), at most one
     normals = scale[0] * sides[0, :m] - scale[1] * sides[1, :m]
-    penalty = np.sum(normals**2, axis=0) + np.sum(scale**2 * squares, axis=0)
-    linear, quadratic = 2 * least, penalty
-    # the best multiple of alpha: c linear - c^2 quadratic / 2
+    penalty = np.sum(scale**2 * squares, axis=0)
+    squared = normals**2 if metric is None else metric[:, None] * normals**2
+    linear, quadratic = 2 * least, penalty + np.sum(squared, axis=0)
+    # c linear - c^2 quadratic / 2 is largest at
     c = np.where(quadratic > 0, linear / np.where(quadratic > 0, quadratic, 1.0), 0.0)
-    return np.asarray(c * linear - 0.5 * c**2 * quadratic)
+    return DualPoint(c * linear, c**2 * penalty, c * normals)

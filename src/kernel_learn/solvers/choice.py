@@ -31,6 +31,8 @@ def solve_simplex(
     does not reach ``tol`` (a machine's J need not be twice differentiable).
     """
     search = problem if isinstance(problem, Search) else Search(problem)
+    if solver == "auto" and not getattr(search.problem, "has_hessian", True):
+        solver = "bundle"
     if solver != "auto":
         return SOLVERS[solver](search, tol=tol, max_iter=max_iter)
     result = solve_simplex_newton(search, tol=tol, max_iter=max_iter)

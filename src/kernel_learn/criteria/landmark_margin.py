@@ -1,0 +1,95 @@
+"""Weights of kernels by the margin of machines with squared hinge, on landmark features."""
+
+from collections.abc import Iterable, Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from kernel_learn.criteria.evaluation import Evaluation, WeightCriterion
+from kernel_learn.representations.base import Array
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.solvers.block_newton import (
+    Blocks,
+    HingeSums,
+    dual_point,
+    measure,
+    solve_squared_hinges,
+    sum_blocks,
+)
+from kernel_learn.solvers.result import Result
+
+
+class LandmarkMargin(WeightCriterion):
+    """min over d of J(d) = sum over machines of the optimum of an SVM with kernel K(d): SM2.
+
+    K(d) = sum_i d_i s_i Z_i Z_i', d on the simplex, s_i = n / tr(Z_i Z_i') (not centred); squared
+    hinge. Rows are [(d_i s_i)^{1/2} z_i]. For a feasible alpha the dual value
+
+        1'alpha - 1/2 sum_j alpha_j^2 / C_j - 1/2 sum_i d_i s_i |Z_i'(y alpha)|^2
+
+    is linear in d and below J: gradient -1/2 s_i |Z_i'(y alpha)|^2, which a last pass over the
+    rows gives for all kernels, those of weight zero too.
+    """
+
+    has_hessian: ClassVar[bool] = False
+    bank: MomentForm
+
+    def __init__(self, bank: MomentForm, blocks: Blocks, n_machines: int, *, tol: float) -> None:
+        self.bank, self.blocks, self.n_machines, self.tol = bank, blocks, n_machines, tol
+        self.weights = np.zeros((sum(bank.features.sizes) + 1, n_machines))  # on z as it is
+
+    def evaluate(self, d: Array) -> Evaluation:
+        theta = self.bank.spread(self.bank.theta_at(d))
+        result = self.machines(d)
+        zeros = np.zeros(self.n_machines, dtype=bool)
+        found = measure(self.blocks, self.weights, zeros)
+        point = dual_point(found.sides, found.squares, theta)
+        lengths = np.sum(point.normals**2, axis=1)
+        own = np.array([lengths[block].sum() for block in self.bank.columns])
+        gradient = -0.5 * self.bank.scales * own
+        minorant = float(np.sum(point.linear - 0.5 * point.squares)) + float(gradient @ d)
+        return Evaluation(result.value, gradient, minorant)
+
+    def machines(self, d: Array) -> Result:
+        """The machines at d, begun where the last ones ended; sets ``weights``."""
+        root = np.sqrt(self.bank.spread(self.bank.theta_at(d)))
+        kept = np.flatnonzero(root)
+        start = np.vstack([self.weights[kept] / root[kept, None], self.weights[-1:]])
+        found = solve_squared_hinges(
+            ScaledBlocks(self.blocks, root),
+            len(kept),
+            self.n_machines,
+            start=start,
+            tol=self.tol,
+        )
+        self.weights = np.zeros_like(self.weights)
+        self.weights[kept] = root[kept, None] * found.point[:-1]
+        self.weights[-1] = found.point[-1]
+        return found
+
+
+class ScaledBlocks:
+    """Blocks with each feature times its scale, those of scale zero left out."""
+
+    def __init__(self, blocks: Blocks, scale: Array) -> None:
+        self.blocks, self.scale = blocks, scale
+
+    def __call__(self) -> Iterator[tuple[Array, Array, Array]]:
+        return scale_blocks(self.blocks(), self.scale)
+
+    def sums(self, U: Array, wanted: Array) -> HingeSums:
+        own = getattr(self.blocks, "sums", None)
+        if own is None:
+            return sum_blocks(self(), U, wanted)
+        found: HingeSums = own(U, wanted, self.scale)
+        return found
+
+
+def scale_blocks(
+    blocks: Iterable[tuple[Array, Array, Array]], scale: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Blocks of features, signs and prices, with features of positive scale times it."""
+    kept = np.flatnonzero(scale)
+    for Z, signs, prices in blocks:
+        own = Z if len(kept) == Z.shape[1] else Z[:, kept]
+        yield own * scale[kept].astype(Z.dtype), signs, prices

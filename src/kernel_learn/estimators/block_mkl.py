@@ -1,0 +1,105 @@
+"""What MultiKernelSVC does on landmark features: weights and machines by passes over blocks."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.criteria.landmark_margin import LandmarkMargin
+from kernel_learn.estimators.base import KernelEstimator
+from kernel_learn.estimators.block_machines import SINGLE_TOL, FeatureBlocks
+from kernel_learn.estimators.validation import Array, Labelled
+from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.kernels.bank import Combination
+from kernel_learn.representations import MomentForm, Needs, Plan, plan_source, represent
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.represent import build_features
+from kernel_learn.solvers.margin import Loss
+
+BLOCK_NEEDS = Needs(features=16.0)
+# Machines are solved to this share of the gap that is asked for.
+INNER_SHARE = 0.1
+
+
+class LandmarkMachines(WeightLearner, KernelEstimator):
+    """For MultiKernelSVC: SM2 on landmark features."""
+
+    streams, stream_needs = True, BLOCK_NEEDS
+    C: Any
+    loss: Loss
+
+    def _landmark_plan(self, data: Labelled) -> Plan | None:
+        """The plan of a fit on landmark features; None: exact, if they would not be fewer."""
+        if isinstance(data.source, PooledSource):
+            assert data.source.plan is not None
+            return data.source.plan
+        if isinstance(self.landmarks, str) and self.landmarks == "all":
+            return None
+        self._check_landmark_loss()
+        chosen = plan_source(
+            data.kernels, data.source, self.landmarks, self.memory_budget, BLOCK_NEEDS
+        )
+        return None if chosen.representation == "gram" else chosen
+
+    def _check_stream(self) -> None:
+        self._check_landmark_loss()
+
+    def _check_landmark_loss(self) -> None:
+        if self.loss != "squared_hinge" or isinstance(self.C, str):
+            raise ValueError(
+                f"MultiKernelSVC(loss={self.loss!r}, C={self.C!r}) on landmarks or a stream: give "
+                "loss='squared_hinge' and a number for C, or landmarks='all'."
+            )
+
+    def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
+        if not pool.rewinds:
+            raise ValueError(
+                "MultiKernelSVC reads its rows several times, and this source can be read once. "
+                "Pass a function that returns the iterator anew."
+            )
+        landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
+        return plan_source(kernels, pool, landmarks, self.memory_budget, BLOCK_NEEDS, exact_rows=0)
+
+    def _stream_features(self, data: Any, chosen: Plan) -> Any:
+        data = data.resolved()
+        landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
+        return build_features(data.kernels, data.source, chosen, landmarks, self.random_state)
+
+    def _fit_on_landmarks(self, data: Labelled, chosen: Plan) -> Self:
+        """min over the weights of the optimum of the machines; sets what is fitted."""
+        self.classes_, self.plan_, source = data.classes, chosen, data.source
+        data = data.resolved()
+        form: Any = represent(
+            data.kernels,
+            source,
+            self.plan_,
+            self.landmarks,
+            center=False,
+            random_state=self.random_state,
+        )
+        k, q = len(data.classes), 1 if len(data.classes) == 2 else len(data.classes)
+        features = form.features
+        row_bytes = features.dimension * features.dtype.itemsize
+        prices = np.full(k, float(self.C))
+        blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
+        tol = INNER_SHARE * self.tol
+        tol = max(tol, SINGLE_TOL) if features.dtype == np.float32 else tol
+        criterion = partial(LandmarkMargin, blocks=blocks, n_machines=q, tol=tol)
+        found = self._weigh_bank(form, data.names or ["kernel"], criterion, align=centred)
+        theta = found.theta
+        machines = found.criterion.machines(form.point(theta))
+        self.C_, self.objective_ = float(self.C), machines.value
+        kept = np.flatnonzero(form.spread(theta))
+        V = machines.point[:-1]
+        self.intercept_ = machines.point[-1]
+        self._machines = features.expand(V, np.zeros(len(kept)), theta)
+        self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), theta)
+        return self
+
+    def _landmark_values(self, X: Any) -> Array:
+        return np.asarray(self._machines.transform(X) + self.intercept_, dtype=np.float64)
+
+
+def centred(form: MomentForm) -> MomentForm:
+    """The same features centred, for weights by alignment."""
+    return MomentForm(form.features, form.moments, source=form.source, block_rows=form.block_rows)
