@@ -17,7 +17,8 @@ PATHS = {
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel KernelClassifier
         KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML KernelMMC KernelNCA
         KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA Landmarks MultiKernelSVC
-        SubspaceSVC __version__ constraints describe kernels load metrics presets save""",
+        SubspaceSVC __version__ constraints describe export_onnx kernels load metrics
+        presets save""",
     "kernel_learn.constraints": "ClassProbabilities Constraints Pairs Similarities Triplets",
     "kernel_learn.criteria.kernel_weights": "KimDiscriminant LabelResolvent",
     "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace",

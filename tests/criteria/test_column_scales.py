@@ -5,7 +5,12 @@ import pytest
 from scipy import sparse
 
 from kernel_learn.criteria import column_scales
-from kernel_learn.criteria.column_scales import learn_scales, squared_gradients
+from kernel_learn.criteria.column_scales import (
+    ColumnScales,
+    learn_scales,
+    pool_scales,
+    squared_gradients,
+)
 from kernel_learn.criteria.targets import Targets
 from oracles import classifier as oracle
 from tolerances import EXACT
@@ -77,3 +82,13 @@ def test_many_classes_are_rotated(X, monkeypatch):
 def test_rows_that_are_all_the_same():
     found = learn_scales(np.ones((6, 3)), Targets(np.eye(2)[[0, 1] * 3]))
     assert found.scales.tolist() == [1, 1, 1] and found.relevance.tolist() == [0, 0, 0]
+
+
+def test_pooled_scales_are_those_of_the_mean_squared_gradients():
+    found = [ColumnScales(np.ones(3), np.array(M)) for M in ([4.0, 0, 0], [0.0, 1, 0])]
+    pooled = pool_scales(found)
+    np.testing.assert_allclose(pooled.relevance, [2, 0.5, 0])
+    raw = np.sqrt(np.array([2, 0.5, 0]) / 2 + 1e-6)
+    np.testing.assert_allclose(pooled.scales, raw / np.sqrt(np.mean(raw**2)))
+    nothing = pool_scales([ColumnScales(np.ones(3), np.zeros(3))])
+    np.testing.assert_array_equal(nothing.scales, np.ones(3))

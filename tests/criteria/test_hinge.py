@@ -57,6 +57,31 @@ def test_hinge_left_out_is_close_to_a_refit(X, rng):
     assert np.corrcoef(found.scores[:, 0], refits)[0, 1] > 0.97
 
 
+@pytest.mark.parametrize("reg", [50.0, 0.1])
+def test_groups_are_left_out_together(X, reg, rng):
+    """Against refits without the group: exact where all rows count, with it and without it."""
+    groups = (np.arange(4), np.array([5, 9]), np.arange(20, 27))
+    y = labels_of(X, 2, rng)
+    targets = Targets(np.eye(2)[y], groups)
+    K = Gaussian(0.5)(X)
+    (found,) = fit_hinges(K, targets, np.array([reg]))
+    unit, refits = offset(K, np.ones(30)), []
+    for group in groups:
+        kept = np.setdiff1d(np.arange(30), group)
+        own = offset(K[np.ix_(kept, kept)], np.ones(len(kept)))
+        shifted = K[np.ix_(kept, kept)] + (unit - own)
+        part = Targets(targets.counts[kept])
+        (one,) = fit_hinges(shifted, part, np.array([reg * unit / own]))
+        refits.append((K[np.ix_(group, kept)] + unit) @ one.model.coef[:, 0])
+    scores, refit = found.scores[np.concatenate(groups), 0], np.concatenate(refits)
+    if reg > 1:
+        np.testing.assert_allclose(scores, refit, atol=1e-9)
+    assert np.corrcoef(scores, refit)[0, 1] > 0.97
+    (alone,) = fit_hinges(K, Targets(np.eye(2)[y]), np.array([reg]))
+    others = np.setdiff1d(np.arange(30), np.concatenate(groups))
+    np.testing.assert_allclose(found.scores[others], alone.scores[others])
+
+
 def test_weights_are_repetitions(X, rng):
     y, weight = labels_of(X, 3, rng), rng.integers(1, 4, size=30)
     new = Gaussian(0.5)(rng.standard_normal((4, 2)), X)

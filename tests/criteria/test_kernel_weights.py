@@ -167,7 +167,9 @@ def test_moments_give_what_gram_matrices_give(rng):
                 d = rng.dirichlet(np.ones(a.size))
                 first, second = a.evaluate(d), b.evaluate(d)
                 assert second.value == pytest.approx(first.value, rel=1e-8)
-                np.testing.assert_allclose(second.gradient, first.gradient, rtol=1e-7)
+                # X = mu S^{-1} where S has eigenvalues of 1e-10: six digits of it are known
+                rtol = 1e-7 if coupling == "exact" else 1e-6
+                np.testing.assert_allclose(second.gradient, first.gradient, rtol=rtol)
                 np.testing.assert_allclose(second.hessian(), first.hessian(), rtol=1e-4)
 
 

@@ -149,3 +149,11 @@ class TestViews:
             model.predict(self.views[::-1])
         with pytest.raises(ValueError):
             kl.KernelDiscriminant([Gaussian(), Linear(), Linear()]).fit(self.views, Y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_points_do_not_move_among_named_columns(library):
+    """ExpansionSVC moves points among vectors: a kernel of named columns is refused."""
+    kernel = ColumnKernel(Gaussian(), ["a", "c"])
+    with pytest.raises(ValueError, match="ExpansionSVC moves points among vectors"):
+        make("ExpansionSVC", kernel=kernel).fit(numbers(library), Y)

@@ -111,8 +111,10 @@ class TestRows:
         alone = KernelClassifier(quality="fast").fit(X, y)
         joint = KernelClassifier(quality="fast").fit(X, y, groups=groups)
         assert alone.loo_error_ < 0.05 and joint.loo_error_ > 0.25
-        with pytest.raises(ValueError, match="cannot be shuffled one by one"):
-            joint.permutation_p_value()
+        assert alone.permutation_p_value(49) < 0.05 < joint.permutation_p_value(49)
+        mixed = KernelClassifier(quality="fast").fit(X, np.arange(96) % 3, groups=groups)
+        with pytest.raises(ValueError, match="Rows of one group have different labels"):
+            mixed.permutation_p_value()
 
     def test_class_weight_moves_the_shares(self, small):
         X, y = small

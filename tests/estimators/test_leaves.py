@@ -8,7 +8,14 @@ from scipy import sparse
 from sklearn.datasets import make_moons
 
 from kernel_learn import KernelClassifier
-from kernel_learn.estimators.leaves import LeafMachine, grow_tree, spread_directions
+from kernel_learn.criteria.ridge import RidgePath
+from kernel_learn.estimators.fitting import fit_views, sample_of
+from kernel_learn.estimators.leaf_tuning import Trial, tune_on_leaves
+from kernel_learn.estimators.leaves import LeafMachine
+from kernel_learn.estimators.members import Candidate
+from kernel_learn.estimators.preparing import prepare
+from kernel_learn.estimators.trees import grow_tree, spread_directions
+from kernel_learn.kernels import Gaussian
 
 SMALL = 2_060_000  # a budget for kernels of 150 rows
 
@@ -102,3 +109,51 @@ def test_labels_without_noise(rng):
     y = np.digitize(X[:, 0], np.quantile(X[:, 0], [1 / 3, 2 / 3]))
     model = KernelClassifier(memory_budget="2MB").fit(X, y)
     assert len(model.members_) and model.loo_error_ < 0.35
+
+
+def test_the_kernel_is_that_of_the_members(model, moons):
+    """One line per kernel, averaged over the trees, and their weighted sum."""
+    kernels, members = model._fitted.machine.kernels.parts, model.members_
+    assert len({(m.view, repr(m.kernel)) for m in members}) == len(members) == len(kernels)
+    # the diagonal of each is brought to a mean of one, and the weights sum to one
+    assert np.trace(model.kernel_(moons[0])) / 900 == pytest.approx(1, abs=0.02)
+    per_tree = {}
+    for one in model._fitted.machine.members:
+        per_tree.setdefault(repr(one.chosen.kernel), []).append(one.weight)
+    for member in members:
+        assert sum(per_tree[repr(member.kernel)]) == pytest.approx(member.weight)
+        assert len(per_tree[repr(member.kernel)]) == len(model._fitted.machine.trees)
+    features = model.transform(moons[2])[:, 0]
+    agree = np.mean((features > np.median(features)) == (moons[3] == 1))
+    assert max(agree, 1 - agree) > 0.8
+
+
+@pytest.fixture(scope="module")
+def board():
+    """Squares of two colours, too small for a few rows to show."""
+    X = np.random.default_rng(0).uniform(0, 8, size=(2400, 2))
+    return X, (np.floor(X).sum(axis=1) % 2).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore:.*gives another model")
+def test_widths_narrow_with_the_rows(board):
+    X, y = board
+    model = KernelClassifier(memory_budget="5MB").fit(X[:1800], y[:1800])
+    assert not model.plan_.exact
+    assert model.score(X[1800:], y[1800:]) > 0.85
+    assert abs(model.loo_error_ - 1 + model.score(X[1800:], y[1800:])) < 0.04
+
+
+def test_lam_is_common_to_the_leaves(moons):
+    """A kernel and lam that were planted: labels are a smooth function at that width."""
+    X, y, _, _ = moons
+    prepared = prepare(KernelClassifier(), X, y, None, None, 0)
+    views = fit_views(prepared.problem)
+    sample = sample_of(prepared.problem, views)
+    leaves = np.array_split(np.arange(sample.targets.n), 4)
+    widths = [Trial(Candidate("z", "rbf", w), Gaussian(1 / w), None) for w in (0.001, 1.0, 1000.0)]
+    chosen = tune_on_leaves(sample, widths, leaves, 2)
+    assert chosen[0].kernel.gamma == 1.0
+    K = chosen[0].kernel(sample.views["z"][leaves[0]])
+    unit = RidgePath(K, sample.targets.take(leaves[0])).centred.unit
+    assert chosen[0].lam == pytest.approx(chosen[0].reg * unit)

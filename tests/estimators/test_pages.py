@@ -20,7 +20,8 @@ ESTIMATORS = [
 def test_every_estimator_links_to_a_page_that_names_it(name):
     address = page_address(name)
     assert name in Path(address.removeprefix("file://")).read_text(encoding="utf-8")
-    page = estimator_html_repr(getattr(kl, name)())
+    made = getattr(kl, name)
+    page = estimator_html_repr(made(kl.InductiveKernel()) if name == "PairClassifier" else made())
     assert f'href="{address}"' in page and 'href="https://scikit-learn.org' not in page
 
 

@@ -22,6 +22,7 @@ from kernel_learn.constraints import Pairs, Similarities, Triplets
 from kernel_learn.tables import TableModel
 
 pd = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
 skrub = pytest.importorskip("skrub")
 METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform")
 rng = np.random.default_rng(0)
@@ -85,6 +86,29 @@ CASES = {
     ),
     "a table": (TableModel(kl.KernelClassifier(quality="fast")), texts),
     "a table, scaled": (TableModel(kl.KernelDiscriminant(), encoding="full"), texts),
+    "other encoders": (
+        make_pipeline(
+            skrub.TableVectorizer(
+                cardinality_threshold=10,
+                high_cardinality=skrub.GapEncoder(n_components=2, random_state=0),
+                low_cardinality=skrub.ToCategorical(),
+                numeric=skrub.SquashingScaler(),
+                datetime=skrub.DatetimeEncoder(periodic_encoding="circular"),
+            ),
+            kl.KernelClassifier(quality="fast", max_members=1),
+        ),
+        texts,
+    ),
+    "encoders on polars": (
+        make_pipeline(
+            skrub.Cleaner(),
+            skrub.TableVectorizer(
+                cardinality_threshold=10, high_cardinality=skrub.MinHashEncoder(n_components=3)
+            ),
+            kl.KernelClassifier(quality="fast", max_members=1),
+        ),
+        polars.from_pandas(texts),
+    ),
     "pipeline": (make_pipeline(StandardScaler(), PCA(3), kl.SubspaceSVC()), X),
     "strings": (kl.KernelDiscriminant(kk.Spectrum(3)), proteins),
     "strings with gaps": (kl.HSICSubspace(kk.Subsequence(2)), proteins),

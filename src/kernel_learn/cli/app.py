@@ -118,7 +118,7 @@ EXAMPLES = {
 
 
 def command(name: str) -> Any:
-    """Register a command with its example."""
+    """A command whose help ends with its example."""
     return app.command(name, epilog=example(*EXAMPLES[name]))
 
 

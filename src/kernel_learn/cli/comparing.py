@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernel_learn.cli.fitting import fit_model, write_report
+from kernel_learn.cli.fitting import fit_model, stream_instead, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
 from kernel_learn.cli.training import read_training
@@ -31,13 +31,21 @@ def compare_command(
     memory: str | None,
     seed: int,
 ) -> None:
-    """``kernel-learn compare``: a leaderboard with intervals."""
+    """Compare, and on request fit KernelClassifier to all rows."""
     check_output(output, ".skops")
     check_output(report, ".html")
     chosen = compared(methods)
     model = make_model(AUTO, target, seed, settings, memory)
     training = read_training(
-        run, data, target=target, group=group, drop=drop, keep=keep, format=format
+        run,
+        data,
+        target=target,
+        group=group,
+        drop=drop,
+        keep=keep,
+        format=format,
+        memory=memory,
+        seed=seed,
     )
     assert training.y is not None
     with run.progress("comparing", len(chosen) * folds * repeats) as step:
@@ -66,7 +74,10 @@ def compare_command(
         run.warn(f"Class {board.left_out[0]!r} has fewer than {folds} rows and is not compared.")
     values = as_values(board)
     if report is not None or output is not None:
-        facts = fit_model(run, model, training, AUTO, seed)
+        method = AUTO
+        if training.blocks is not None:
+            model, method = stream_instead(run, AUTO, target, seed, settings, memory)
+        facts = fit_model(run, model, training, method, seed)
         if output is not None:
             save_model(model, output)
         if report is not None:
@@ -78,7 +89,7 @@ def compare_command(
 
 
 def as_values(board: Leaderboard) -> dict[str, Any]:
-    """The leaderboard as JSON says it."""
+    """The leaderboard for JSON and the report."""
     return {
         "rows": board.rows(),
         "n_rows": board.n_rows,
@@ -89,7 +100,7 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
 
 
 def show(board: Leaderboard, report: str | None, output: str | None) -> None:
-    """Print the leaderboard."""
+    """The leaderboard as a table."""
     lines = []
     for row in board.rows():
         if row["failure"]:

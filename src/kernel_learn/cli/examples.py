@@ -77,7 +77,7 @@ SETS: dict[str, Callable[[], tuple[Any, str]]] = {
 
 
 def example_command(run: Session, output: str) -> None:
-    """``kernel-learn example``: write a small table to try things on."""
+    """Write the table that the file is called after."""
     name = Path(output).stem.lower()
     if name not in SETS:
         names = " or ".join(f"{known}.csv" for known in SETS)

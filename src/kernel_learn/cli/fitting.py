@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,12 @@ from kernel_learn.cli.models import contained_rows, save_model
 from kernel_learn.cli.session import Session
 from kernel_learn.cli.training import Training, command_line, read_training
 from kernel_learn.report import gather_facts, render
-from kernel_learn.tables.methods import OTHERS, check_method, make_model
+from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.reading import TableError
+from kernel_learn.tables.streaming import METHOD as STREAM_METHOD
+from kernel_learn.tables.streaming import SETTINGS as STREAM_SETTINGS
+from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output, whole_file
 
 
@@ -33,7 +35,7 @@ def fit_command(
     memory: str | None,
     seed: int,
 ) -> None:
-    """``kernel-learn fit``: learn from a table, write the model."""
+    """Fit, keep the model, write what else is asked for."""
     for path, suffix in ((output, ".skops"), (report, ".html"), (onnx, ".onnx")):
         check_output(path, suffix)
     method = check_method(method)
@@ -43,8 +45,18 @@ def fit_command(
         )
     model = make_model(method, target, seed, settings, memory)
     training = read_training(
-        run, data, target=target, group=group, drop=drop, keep=keep, format=format
+        run,
+        data,
+        target=target,
+        group=group,
+        drop=drop,
+        keep=keep,
+        format=format,
+        memory=memory,
+        seed=seed,
     )
+    if training.blocks is not None and method not in STREAMED:
+        model, method = stream_instead(run, method, target, seed, settings, memory)
     facts = fit_model(run, model, training, method, seed)
     save_model(model, output)
     if onnx is not None:
@@ -69,17 +81,46 @@ def fit_command(
     run.result(values, lambda: show_fit(values, held_out["kind"]))
 
 
+def stream_instead(
+    run: Session,
+    method: str,
+    target: str,
+    seed: int,
+    settings: Sequence[str],
+    memory: str | None,
+) -> tuple[TableModel, str]:
+    """What is fitted to a table larger than memory in place of KernelClassifier."""
+    if method != AUTO:
+        raise TableError(
+            f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
+            f"choose one of {', '.join(STREAMED)}, or raise --memory."
+        )
+    if settings:
+        raise TableError(
+            f"--set is for {AUTO}, and {STREAM_METHOD} is fitted to a table larger than the memory "
+            f"budget; choose --method {STREAM_METHOD}, or raise --memory."
+        )
+    run.warn(f"{STREAM_METHOD} with {STREAM_SETTINGS[0]} is fitted instead of {AUTO}.")
+    return make_model(STREAM_METHOD, target, seed, STREAM_SETTINGS, memory), STREAM_METHOD
+
+
 def fit_model(
     run: Session, model: TableModel, training: Training, method: str, seed: int
 ) -> dict[str, Any]:
     """Fit, and let the model carry what its report will say."""
-    with run.progress(f"fitting {method} to {len(training.frame)} rows"):
-        model.fit(training.frame, training.y, training.groups, columns=training.columns)
+    y, blocks = training.y, training.blocks
+    n_rows = len(training.frame) if blocks is None else blocks.n_rows
+    with run.progress(f"fitting {method} to {n_rows} rows"):
+        if blocks is None:
+            model.fit(training.frame, y, training.groups, columns=training.columns)
+        else:
+            labelled = training.frame.assign(**{blocks.target: y})
+            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)
     with run.progress("judging rows left out"):
         facts = gather_facts(
             model,
             training.frame,
-            training.y,
+            y,
             method=method,
             groups=training.groups,
             seed=seed,
@@ -87,6 +128,7 @@ def fit_model(
             files=training.files,
             notes=training.notes,
         )
+    facts["n_rows"] = n_rows
     model.facts_ = json.dumps(facts)
     return facts
 
@@ -114,7 +156,7 @@ def write_report(
 
 def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
     """The estimator behind the encoders; which ONNX does not know."""
-    export_onnx = import_module("kernel_learn.interop.onnx").export_onnx
+    from kernel_learn.interop.onnx import export_onnx
 
     rows = model.encode(frame.iloc[:10])
     with whole_file(path) as part:
@@ -127,7 +169,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
 
 
 def show_fit(values: dict[str, Any], kind: str) -> None:
-    """Print what was fitted and how well it does."""
+    """What was found, in a few lines."""
     low, high = values["accuracy_interval"]
     print(
         f"{values['method']}: {values['rows']} rows, {values['columns']} columns, "

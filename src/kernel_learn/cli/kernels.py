@@ -14,6 +14,7 @@ from kernel_learn.report import gather_facts
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.reading import TableError, read_table
+from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 
 LEARNERS = (*TRANSFORMERS, "KernelDiscriminant", "KernelPLS", "SubspaceSVC")
@@ -37,7 +38,7 @@ def learn_kernel_command(
     memory: str | None,
     seed: int,
 ) -> None:
-    """``kernel-learn learn-kernel``: a kernel from labels or pairs."""
+    """Learn a kernel from labels or pairs and keep it."""
     check_output(output, ".skops")
     check_output(report, ".html")
     if (target is None) == (pairs is None):
@@ -54,23 +55,44 @@ def learn_kernel_command(
     estimator = make_estimator(method, seed, settings, memory)
     if components is not None:
         estimator.set_params(n_components=components)
-    training = read_training(run, data, target=target, drop=drop, keep=keep, format=format)
+    training = read_training(
+        run,
+        data,
+        target=target,
+        drop=drop,
+        keep=keep,
+        format=format,
+        memory=memory,
+        seed=seed,
+    )
+    if training.blocks is not None and method not in STREAMED:
+        raise TableError(
+            f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
+            f"choose one of {', '.join(STREAMED)}, or raise --memory."
+        )
     constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=target or "")
-    with run.progress(f"learning a kernel from {len(training.frame)} rows"):
-        model.fit(training.frame, training.y, columns=training.columns, constraints=constraints)
+    y, blocks = training.y, training.blocks
+    n_rows = len(training.frame) if blocks is None else blocks.n_rows
+    with run.progress(f"learning a kernel from {n_rows} rows"):
+        if blocks is None:
+            model.fit(training.frame, y, columns=training.columns, constraints=constraints)
+        else:
+            labelled = training.frame.assign(**{blocks.target: y})
+            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)
     if hasattr(model, "classes_"):  # features are asked of this model, not classes
         del model.classes_, model.labels_
     facts = gather_facts(
         model,
         training.frame,
-        training.y,
+        y,
         method=method,
         seed=seed,
         command=command_line(),
         files=training.files,
         notes=training.notes,
     )
+    facts["n_rows"] = n_rows
     model.facts_ = json.dumps(facts)
     save_model(model, output)
     if report is not None:
@@ -106,7 +128,7 @@ def read_pairs(path: str, n: int) -> Any:
 
 
 def show(values: dict[str, Any]) -> None:
-    """Print what was learned."""
+    """What was learned, in a few lines."""
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:
         print(f"The optimum is proven to within {values['gap']:.1e}.")

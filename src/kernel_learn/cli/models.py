@@ -8,7 +8,8 @@ from kernel_learn.tables.writing import whole_file
 
 
 def save_model(model: TableModel, path: str) -> None:
-    """Write a model; a file that was there stays until this one is whole."""
+    """Write the model, whole or not at all."""
+
     from kernel_learn.interop.files import save
 
     with whole_file(path) as part:
@@ -16,7 +17,8 @@ def save_model(model: TableModel, path: str) -> None:
 
 
 def load_model(path: str) -> TableModel:
-    """A model that this command line wrote."""
+    """Read a model that knows its columns."""
+
     from kernel_learn.interop.files import load
 
     model: Any = load(path)
@@ -36,7 +38,7 @@ def contained_rows(model: TableModel) -> int:
 
 
 def load_classifier(path: str) -> TableModel:
-    """A model that has classes."""
+    """Read a model that predicts classes."""
     model = load_model(path)
     if not hasattr(model, "classes_"):
         raise TableError(

@@ -20,7 +20,7 @@ def predict_command(
     proba: bool,
     format: str | None,
 ) -> None:
-    """``kernel-learn predict``: classes, or probabilities, of new rows."""
+    """Predict rows block by block."""
     model = load_classifier(model_path)
     if proba and not hasattr(model, "predict_proba"):
         raise TableError(
@@ -42,7 +42,7 @@ def predict_command(
 def transform_command(
     run: Session, model_path: str, data: Sequence[str], *, output: str, format: str | None
 ) -> None:
-    """``kernel-learn transform``: features of new rows."""
+    """Write learned features block by block."""
     model = load_model(model_path)
     if not hasattr(model, "transform"):
         raise TableError(f"{type(model.estimator_).__name__} has no features; use predict.")
@@ -87,6 +87,6 @@ def answer_blocks(
 
 
 def say_extra(run: Session, model: TableModel, block: Any) -> None:
-    """Note columns that the model does not know."""
+    """Name the columns that are ignored."""
     if not model.is_sparse_ and (extra := model.extra_columns(block)):
         run.note(f"Note: {named(extra)} is not known to the model and is ignored.")

@@ -30,7 +30,7 @@ def report_command(
     target: str | None,
     format: str | None,
 ) -> None:
-    """``kernel-learn report``: the report of a saved model, with new rows if there are some."""
+    """Write the page of a model."""
     check_output(output, ".html")
     if target is not None and not data:
         raise TableError("--target names the labels of DATA, and there is no DATA.")
@@ -52,7 +52,8 @@ def judge_data(
     target: str,
     format: str | None,
 ) -> dict[str, Any]:
-    """What the model says of new rows, and how well where labels are known."""
+    """The facts with a judgement of labelled rows."""
+
     from kernel_learn.report import judge_new_rows
 
     frame = read_table(data, format)
@@ -81,7 +82,8 @@ def judge_data(
 
 
 def inspect_command(run: Session, model_path: str) -> None:
-    """``kernel-learn inspect``: what is in a model's file."""
+    """Say what a model file holds."""
+
     from kernel_learn.interop.files import describe
 
     text = describe(model_path)
@@ -105,7 +107,7 @@ def inspect_command(run: Session, model_path: str) -> None:
 
 
 def show(values: dict[str, Any], held_out: Any) -> None:
-    """Print it."""
+    """What a model file holds, in words."""
     print(values["description"].rstrip())
     print()
     if values["classes"]:

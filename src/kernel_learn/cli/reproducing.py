@@ -22,7 +22,7 @@ def reproduce_command(
     seconds: float | None,
     render: bool,
 ) -> None:
-    """``kernel-learn reproduce``: run a table of a paper, write its page."""
+    """List the experiments, or run one and write its page."""
     names = sorted(PROTOCOLS)
     if listed:
         session.result({"tables": names}, lambda: print("\n".join(names)))

@@ -103,7 +103,7 @@ def session(*, as_json: bool, quiet: bool, debug: bool) -> Iterator[Session]:
 
 
 def unexpected(error: Exception) -> str:
-    """The sentence about an error that is ours."""
+    """The sentence for an error that is ours."""
     return (
         f"kernel-learn failed where it should not ({type(error).__name__}: "
         f"{one_line(str(error))}); --debug shows where, and a report of it is welcome."
@@ -121,7 +121,7 @@ def fail(run: Session, code: int, text: str) -> NoReturn:
 
 
 def one_line(text: str) -> str:
-    """Text without line breaks."""
+    """A text without line breaks."""
     return " ".join(text.split())
 
 

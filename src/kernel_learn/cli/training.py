@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,18 @@ from numpy.typing import NDArray
 from kernel_learn.cli.session import Session
 from kernel_learn.tables.columns import Columns, check_target, look_at_columns, offer
 from kernel_learn.tables.reading import TableError, read_table
+from kernel_learn.tables.streaming import is_too_large, sample_rows
 
 Array = NDArray[Any]
+
+
+class Blocks(NamedTuple):
+    """Where all rows are, and how many."""
+
+    data: Sequence[str]
+    format: str | None
+    target: str
+    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -25,6 +35,7 @@ class Training:
     columns: Columns
     files: list[str]
     notes: list[str]
+    blocks: Blocks | None = None  # of a table larger than memory, of which the frame is a sample
 
 
 def read_training(
@@ -36,10 +47,16 @@ def read_training(
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
     format: str | None = None,
+    memory: Any = None,
+    seed: int = 0,
 ) -> Training:
     """Read the table, take the labels out, look at the columns, say what is odd."""
+    total = None
     with run.progress("reading"):
-        frame = read_table(data, format)
+        if is_too_large(data, format, memory):
+            frame, total = sample_rows(data, format, seed=seed)
+        else:
+            frame = read_table(data, format)
     for name, option in ((target, "--target"), (group, "--group")):
         if name is not None and name not in frame.columns:
             raise TableError(f"There is no column {name!r} ({option}); {offer(frame)}")
@@ -66,10 +83,29 @@ def read_training(
             )
         groups = np.unique(frame[group].astype(str), return_inverse=True)[1]
     frame = frame.drop(columns=[name for name in (target, group) if name is not None])
+    blocks = None
+    if total is not None:
+        blocks = check_blocks(data, format, target, group, total)
+        notes.append(
+            f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
+            f"and figures are of {len(frame)} of its rows."
+        )
     columns = look_at_columns(frame, y, drop, keep)
     for text in [*notes, *columns.warnings]:
         run.warn(text)
-    return Training(frame, y, groups, columns, list(data), notes)
+    return Training(frame, y, groups, columns, list(data), notes, blocks)
+
+
+def check_blocks(
+    data: Sequence[str], format: str | None, target: str | None, group: str | None, n_rows: int
+) -> Blocks:
+    """Refuse what cannot be learned in blocks."""
+    if target is None or group is not None:
+        raise TableError(
+            "The table is larger than the memory budget, and in blocks it is learned from labels "
+            "alone, without groups or pairs; raise --memory."
+        )
+    return Blocks(data, format, target, n_rows)
 
 
 def command_line() -> str:

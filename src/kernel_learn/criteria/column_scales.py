@@ -11,6 +11,7 @@ own kernel. The scales have seen the labels: what is judged with them must be
 held out of them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,12 +54,25 @@ def learn_scales(
         M = s**2 * squared_gradients(Z, targets)
         if blocks is not None:
             M = _share(M, blocks)
-        top = float(M.max())
-        if not top > 0:  # nothing depends on any column: all alike
-            return ColumnScales(np.ones_like(s), np.zeros_like(s))
-        s = np.sqrt(M / top + FLOOR)
-        s /= np.sqrt(np.mean(s**2))
+        s = _scales(M)
+        if not M.any():  # nothing depends on any column
+            break
     return ColumnScales(s, M)
+
+
+def pool_scales(found: Sequence[ColumnScales]) -> ColumnScales:
+    """Scales of the mean squared gradients over several samples."""
+    M = np.mean([one.relevance for one in found], axis=0)
+    return ColumnScales(_scales(M), M)
+
+
+def _scales(M: Array) -> Array:
+    """sqrt(M / max M + floor) of mean square one; all alike if M = 0."""
+    top = float(M.max())
+    if not top > 0:
+        return np.ones_like(M)
+    s = np.sqrt(M / top + FLOOR)
+    return np.asarray(s / np.sqrt(np.mean(s**2)))
 
 
 def squared_gradients(Z: Rows, targets: Targets) -> Array:

@@ -7,7 +7,9 @@ mean sign and the square loss. With a penalised offset: K + u for K, u = tr(Kc)/
 lam = reg u. On the rows S that count, those with s_i f_i < 1, with
 Q = (K_SS + lam W_S^{-1})^{-1}: A_S = Q s_S, f = K_.S A_S. Left out, a row of S
 scores s_i - A_i / Q_ii, exactly while S stays as it is; other rows keep their
-score.
+score. Of a group g left out together, with h = g in S,
+
+    A_{-g} = A - Q_.h (Q_hh)^{-1} A_h,   f_{-g}(x_j) = K_jS A_{-g} for every j in g.
 """
 
 from dataclasses import dataclass
@@ -43,7 +45,7 @@ def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
     active: list[Array | None] = [None] * len(roles)
     for reg in sorted(regs, reverse=True):  # from many active rows to few
         machines = [
-            _hinge(K, s, reg * unit, targets.weight, start)
+            _hinge(K, s, reg * unit, targets, start)
             for s, start in zip(signs.T, active, strict=True)
         ]
         active = [machine[2] for machine in machines]
@@ -59,12 +61,12 @@ def _with_offset(K: Array, targets: Targets) -> tuple[Array, float]:
 
 
 def _hinge(
-    K: Array, s: Array, lam: float, weight: Array, start: Array | None
+    K: Array, s: Array, lam: float, targets: Targets, start: Array | None
 ) -> tuple[Array, Array, Array]:
     """Repeat: solve on the rows that count, see which rows count."""
     rows = np.arange(len(s)) if start is None else start
     for i in range(ROUNDS):
-        scores = _solve(K, s, lam, weight, rows, held_out=False)[0]
+        scores = _solve(K, s, lam, targets, rows, held_out=False)[0]
         counts = (s * scores < 1.0) | (np.abs(s) < 1.0)
         if i >= ONLY_ADD:
             counts[rows] = True
@@ -72,15 +74,15 @@ def _hinge(
         if len(fresh) < 2 or np.array_equal(fresh, rows):
             break
         rows = fresh
-    return _solve(K, s, lam, weight, rows)
+    return _solve(K, s, lam, targets, rows)
 
 
 def _solve(
-    K: Array, s: Array, lam: float, weight: Array, rows: Array, *, held_out: bool = True
+    K: Array, s: Array, lam: float, targets: Targets, rows: Array, *, held_out: bool = True
 ) -> tuple[Array, Array, Array]:
     """(scores of all rows, coefficients of all rows, rows): those in ``rows`` left out."""
     C = K[np.ix_(rows, rows)]
-    C[np.diag_indices(len(rows))] += lam / weight[rows]
+    C[np.diag_indices(len(rows))] += lam / targets.weight[rows]
     C, info = lapack.dpotrf(C, lower=1, overwrite_a=1)
     if info:
         raise np.linalg.LinAlgError(f"K + {lam:.3g} is not positive definite.")
@@ -90,7 +92,19 @@ def _solve(
     if held_out:
         Q = lapack.dpotri(C, lower=1, overwrite_c=1)[0]
         scores[rows] = s[rows] - A[rows] / np.diagonal(Q)
+        for group in targets.groups:
+            scores[group] = _without_group(K, A, Q, rows, group)
     return scores, A, rows
+
+
+def _without_group(K: Array, A: Array, Q: Array, rows: Array, group: Array) -> Array:
+    """Scores of a group's rows by the machine without them; Q has a lower half only."""
+    here = np.flatnonzero(np.isin(rows, group))
+    if not len(here):
+        return np.asarray(K[group] @ A)
+    columns = np.tril(Q)[:, here] + np.tril(Q, -1).T[:, here]
+    without = A[rows] - columns @ np.linalg.solve(columns[here], A[rows[here]])
+    return np.asarray(K[np.ix_(group, rows)] @ without)
 
 
 def _collect(machines: list[tuple[Array, Array, Array]], unit: float, roles: Array) -> Machines:

@@ -184,19 +184,7 @@ class LeaveOneOut:
     def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
         M = self._cut(self.form.combine(d))
         M[np.diag_indices(len(M))] += lam / self.w
-        B = _inverse(M)
-        B_r = B @ self.r
-        total = float(self.r @ B_r)
-        for rows in row_blocks(len(B), 64):
-            B[rows] -= np.outer(B_r[rows], B_r / total)
-        v, b = B @ self.T, np.diagonal(B)[:, None]
-        residual, w = v / b, self.w[:, None]
-        error = float(np.sum(w * residual**2)) / self.N
-        D = -2 * w * residual / self.N
-        S, c = B @ (D / b), np.sum(D * v, axis=1) / b[:, 0] ** 2
-        Q = S @ v.T  # not symmetric: products with symmetric matrices are the same
-        for rows in row_blocks(len(B), 256):
-            Q[rows] -= (B[rows] * c) @ B
+        error, Q = error_and_derivative(M, self.T, self.r, self.w, self.N)
         by_d = [
             scale * float(np.vdot(Q, self._cut(self.form.gram(i)))) if scale > 0 else 0.0
             for i, scale in enumerate(self.form.scales)
@@ -253,18 +241,33 @@ def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[fl
 
 def loo_derivative(K: Array, lam: float, targets: Targets) -> tuple[float, Array]:
     """(E, Q = dE/dK), Q symmetric; K is overwritten."""
-    w, N = targets.weight, targets.total
+    w = targets.weight
     K[np.diag_indices(len(K))] += lam / w
-    inverse = linalg.inv(K, check_finite=False, overwrite_a=True)
-    ones = inverse.sum(axis=1)
-    B = inverse - np.outer(ones, ones) / ones.sum()
-    v, b = B @ targets.Y, np.diagonal(B)[:, None]
+    error, Q = error_and_derivative(K, targets.Y, np.ones(targets.n), w, targets.total)
+    return error, (Q + Q.T) / 2
+
+
+def error_and_derivative(
+    M: Array,  # (n, n), overwritten
+    T: Array,  # (n, q)
+    r: Array,  # (n,) what B annihilates
+    w: Array,  # (n,) weights of the squares
+    N: float,
+) -> tuple[float, Array]:
+    """E, and Q with dE/dK = (Q + Q') / 2: enough for products with symmetric matrices."""
+    B = _inverse(M)
+    B_r = B @ r
+    total = float(r @ B_r)
+    for rows in row_blocks(len(B), 64):
+        B[rows] -= np.outer(B_r[rows], B_r / total)
+    v, b = B @ T, np.diagonal(B)[:, None]
     residual = v / b
-    error = float(np.sum(w[:, None] * residual**2) / N)
     D = -2 * w[:, None] * residual / N
     S, c = B @ (D / b), np.sum(D * v, axis=1) / b[:, 0] ** 2
     Q = S @ v.T
-    return error, (Q + Q.T) / 2 - (B * c) @ B
+    for rows in row_blocks(len(B), 256):
+        Q[rows] -= (B[rows] * c) @ B
+    return float(np.sum(w[:, None] * residual**2)) / N, Q
 
 
 def centred_trace(K: Array, targets: Targets) -> float:

@@ -209,7 +209,7 @@ class NeighbourhoodComponents:
     def __init__(self, Z: Array, labels: Array, reg: float) -> None:
         self.Z, self.labels, self.reg = Z, labels, reg
 
-    def evaluate(self, L: Array) -> tuple[float, Array]:
+    def value_and_gradient(self, L: Array) -> tuple[float, Array]:
         """(value, gradient) of the criterion."""
         F = self.Z @ L.T
         F -= F.mean(axis=0)

@@ -26,6 +26,7 @@ from scipy.linalg import lapack
 
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.representations.base import Array
+from kernel_learn.representations.gram import center_and_weigh
 
 # Directions of G below this share of the largest are rounding.
 RANK_TOL = 1e-10
@@ -75,14 +76,8 @@ class Centred:
 
 def centre(K: Array, targets: Targets) -> Centred:
     """Centre and weigh a Gram matrix; K is overwritten."""
-    p = targets.weight / targets.total
-    m = K @ p
-    K -= m - 0.5 * (p @ m)
-    K -= (m - 0.5 * (p @ m))[:, None]
-    if not targets.uniform:
-        root = np.sqrt(targets.weight)
-        K *= root
-        K *= root[:, None]
+    m = K @ (targets.weight / targets.total)
+    center_and_weigh(K, m, targets.weight, np.sqrt(targets.weight))
     return Centred(K, m, float(np.trace(K)) / targets.total, targets)
 
 
@@ -107,15 +102,20 @@ class RidgePath:
         for r, reg in enumerate(regs):
             share = self.w / (self.w + reg * self.centred.unit)
             residual = self.centred.labels - self.U @ (share[:, None] * self.UT_Y)
-            slack = 1.0 - T.weight / T.total - self._U2 @ share
-            blocks = [
-                np.eye(len(g))
-                - (self.U[g] * share) @ self.U[g].T
-                - np.outer(self.centred.root[g], self.centred.root[g]) / T.total
-                for g in T.groups
-            ]
-            scores[r], least[r] = left_out(T, self.centred.root, residual, slack, blocks)
+            scores[r], least[r] = left_out(T, self.centred.root, residual, *self.slack(reg))
         return scores, least
+
+    def slack(self, reg: float) -> tuple[Array, list[Array]]:
+        """1 - H_ii of every row, (n,), and I - H_gg of every group."""
+        T, root = self.centred.targets, self.centred.root
+        share = self.w / (self.w + reg * self.centred.unit)
+        blocks = [
+            np.eye(len(g))
+            - (self.U[g] * share) @ self.U[g].T
+            - np.outer(root[g], root[g]) / T.total
+            for g in T.groups
+        ]
+        return 1.0 - T.weight / T.total - self._U2 @ share, blocks
 
     def dual(self, reg: float) -> Dual:
         """The model at one reg."""
@@ -205,7 +205,15 @@ def left_out(
     slack: Array,  # (n,) 1 - H_ii
     blocks: Sequence[Array],  # I - H_gg of each group
 ) -> tuple[Array, float]:
-    """y_g - S_g^{-1/2} (I - H_gg)^{-1} residual_g, and how far I - H_gg is from singular."""
+    """Scores y_g - S_g^{-1/2} (I - H_gg)^{-1} residual_g, and how far I - H_gg is from singular."""
+    without, least = leave_out(targets, residual, slack, blocks)
+    return targets.Y - without / root[:, None], least
+
+
+def leave_out(
+    targets: Targets, residual: Array, slack: Array, blocks: Sequence[Array]
+) -> tuple[Array, float]:
+    """(I - H_gg)^{-1} residual_g of every group and row, and the least eigenvalue of I - H_gg."""
     without = residual / np.maximum(slack, 0.1 * LEAST_SLACK)[:, None]
     single = np.ones(len(slack), dtype=bool)
     least = np.inf
@@ -215,8 +223,7 @@ def left_out(
         least = min(least, float(values[0]))
         values = np.maximum(values, 0.1 * LEAST_SLACK)
         without[rows] = V @ ((V.T @ residual[rows]) / values[:, None])
-    least = min(least, float(slack[single].min(initial=np.inf)))
-    return targets.Y - without / root[:, None], least
+    return without, min(least, float(slack[single].min(initial=np.inf)))
 
 
 def _symmetric(lower: Array) -> Array:

@@ -7,7 +7,9 @@ mean loss,
 
 paired, so that the noise of the rows cancels. Nothing is fitted, hence
 nothing overfits: with 27 members on 25 to 300 rows greedy selection,
-non-negative least squares and stacking all fitted noise.
+non-negative least squares and stacking all fitted noise. Of many rows, more
+than one member deserves weight though the best is surely the best one: then
+the few weights are fitted, see ``mixture_weights``.
 """
 
 import numpy as np
@@ -28,6 +30,31 @@ def soft_weights(
     std = np.sqrt(np.maximum(squared - d**2, 0.0))
     z = d / np.maximum(std / np.sqrt(targets.total), 1e-9)
     w = np.exp(-0.5 * z**2)
+    return np.asarray(w / w.sum())
+
+
+def mixture_weights(
+    proba: Array,  # (members, n, k), held out
+    targets: Targets,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+) -> Array:
+    """Weights of an average of probabilities, for many rows, (members,).
+
+        min over w of -(1/N) sum_ic counts_ic log(sum_m w_m p_m(c | i))   s.t.  w >= 0, sum w = 1
+
+    by w_m <- w_m g_m, g_m = (1/N) sum_ic counts_ic p_m(c | i) / sum_l w_l p_l(c | i). No
+    weights are better by more than max_m g_m - 1, which stops the iteration at ``tol``.
+    """
+    rows, classes = np.nonzero(targets.counts)
+    share = targets.counts[rows, classes] / targets.total
+    P = np.maximum(proba[:, rows, classes], 1e-12)
+    w = np.full(len(P), 1 / len(P))
+    for _ in range(max_iter):
+        g = P @ (share / (w @ P))
+        w = w * g
+        if g.max() - 1 <= tol:
+            break
     return np.asarray(w / w.sum())
 
 

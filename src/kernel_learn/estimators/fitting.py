@@ -31,7 +31,7 @@ def fit_classifier(problem: Problem) -> Fitted:
         if kept and not (problem.plan.exact and in_time):
             return fit_in_leaves(problem, sample, views, kept, learned)
         if sample.targets.n > NARROW_ABOVE and len(in_time) == len(kept):
-            in_time = within_time(problem, try_narrower(problem, sample, kept, len(kept))[0])
+            in_time = within_time(problem, try_narrower(problem, sample, kept))
         kept = in_time
         chosen, regs = [one.candidate for one in kept], near_regs(kept)
     judged, weights, own = judge_all(problem, sample, chosen, regs)

@@ -204,15 +204,11 @@ class KernelClassifier(
         """Is there any signal at all? The share of shuffled labels that are predicted as well.
 
         By a kernel that has not seen the labels, on at most 1000 rows; one
-        decomposition serves all permutations.
+        decomposition serves all permutations. Groups keep one label each, which is
+        shuffled among them; refused where labels differ within a group.
         """
         check_is_fitted(self)
         count = check_count("n_permutations", n_permutations, self)
-        if self._grouped:
-            raise ValueError(
-                "permutation_p_value shuffles rows, and rows of one group cannot be shuffled one "
-                "by one. Fit one row per group to ask this."
-            )
         return self._fitted.probe.p_value(count, self._seed)
 
     @property
@@ -258,7 +254,6 @@ class KernelClassifier(
         self._fitted: Fitted = fitted
         self._first = prepared.kept[rows.first]  # positions of the distinct rows
         self._rows_digest = rows.digest
-        self._grouped = bool(targets.groups)
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan

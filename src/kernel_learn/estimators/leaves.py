@@ -1,128 +1,50 @@
-"""Many rows: exact fits in leaves of a tree, where a narrow kernel sees all it needs.
+"""Many rows: exact fits in leaves of trees, where a narrow kernel sees all it needs.
 
-Rows are cut in two across a direction of large spread until no part has more
-than so many rows. Each leaf has exact kernel fits of its own at widths and
-lam found beforehand, leave-one-out within the leaf, and one second level for
-all leaves. Several trees along different directions are averaged: a row near
-the edge of one leaf is inside another.
+Each leaf has exact kernel fits of its own at widths and lam found beforehand
+(``leaf_tuning``), leave-one-out within the leaf, and one second level for all
+leaves. Several trees along different directions are averaged: a row near the
+edge of one leaf is inside another.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernel_learn.criteria.column_scales import scale_columns
 from kernel_learn.criteria.ridge import LEAST_SLACK, Dual, RidgeSolves, with_all_shares
-from kernel_learn.criteria.second_level import (
-    LinearMap,
-    SecondLevel,
-    fit_second_level,
-    rank_scores,
-    softmax,
-)
+from kernel_learn.criteria.second_level import LinearMap, SecondLevel, fit_second_level, softmax
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.judging import Judged, Sample
-from kernel_learn.estimators.machine import Machine
+from kernel_learn.estimators.features import KernelFeatures
+from kernel_learn.estimators.judging import Sample
+from kernel_learn.estimators.members import Candidate
 from kernel_learn.estimators.table_views import TableView
+from kernel_learn.estimators.trees import Tree
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels import Kernel, SharedStatistics, evaluate_shared
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
-from kernel_learn.kernels.stationary import Stationary
 from kernel_learn.kernels.table import Table
 
-DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first
-POWER_ROUNDS = 6
 BLOCK_ENTRIES = 2**22
-LEAF_REGS = 10.0 ** np.array([-0.75, 0.0, 0.75])
-NARROWER = 3.0
 
 
-@dataclass(frozen=True)
-class Tree:
-    """Inner nodes: x goes to ``below`` if x'direction <= threshold, else to ``above``.
+@dataclass(frozen=True, eq=False)
+class LeafKernel:
+    """A kernel on a view, scaled or not, at the width and lam that suit the leaves."""
 
-    Nodes are numbered from 0; -1 - l is the leaf l.
-    """
-
-    directions: Array  # (nodes, d)
-    thresholds: Array  # (nodes,)
-    below: Array  # (nodes,)
-    above: Array  # (nodes,)
-
-    def leaves(self, Z: Rows) -> Array:
-        """The leaf of each row, (n,)."""
-        place = np.zeros(Z.shape[0], dtype=int) if len(self.thresholds) else np.full(Z.shape[0], -1)
-        for node in range(len(self.thresholds)):  # parents come before their children
-            here = np.flatnonzero(place == node)
-            if len(here):
-                low = take_rows(Z, here) @ self.directions[node] <= self.thresholds[node]
-                place[here] = np.where(low, self.below[node], self.above[node])
-        return -1 - place
-
-
-def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -> Tree:
-    """Cut across the direction of largest spread at the median until leaves are small.
-
-    With ``rng``: across a random mix of the first directions, near the median.
-    """
-    directions: list[Array] = []
-    thresholds: list[float] = []
-    children: list[list[int]] = []
-    waiting, n_leaves = [(np.arange(Z.shape[0]), -1, 0)], 0
-    while waiting:
-        rows, parent, side = waiting.pop(0)
-        cut = _cut(take_rows(Z, rows), rng) if len(rows) > most_rows else None
-        if cut is None:
-            n_leaves += 1
-            place = -n_leaves
-        else:
-            direction, threshold, low = cut
-            place = len(thresholds)
-            directions.append(direction)
-            thresholds.append(threshold)
-            children.append([0, 0])
-            waiting += [(rows[low], place, 0), (rows[~low], place, 1)]
-        if parent >= 0:
-            children[parent][side] = place
-    below, above = np.array(children, dtype=int).reshape(-1, 2).T
-    return Tree(np.array(directions).reshape(-1, Z.shape[1]), np.array(thresholds), below, above)
-
-
-def _cut(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
-    """A direction, a threshold and the rows below it; None if all rows are the same."""
-    V = spread_directions(Z)
-    mix = np.eye(V.shape[1])[0] if rng is None else rng.standard_normal(V.shape[1])
-    share = 0.5 if rng is None else rng.uniform(0.4, 0.6)
-    direction = V @ (mix / np.linalg.norm(mix))
-    t = Z @ direction
-    threshold = float(np.quantile(t, share))
-    low = t <= threshold
-    if low.all():  # many rows at the threshold: those below it, if any
-        threshold = float(np.nextafter(threshold, -np.inf))
-        low = t <= threshold
-    return None if low.all() or not low.any() else (direction, threshold, low)
-
-
-def spread_directions(Z: Rows) -> Array:
-    """About the first principal directions, (d, q): power iteration, sparse rows stay sparse."""
-    d = Z.shape[1]
-    q = min(DIRECTIONS, d)
-    mean = np.asarray(Z.mean(axis=0)).ravel()
-    V = np.linalg.qr(np.random.default_rng(0).standard_normal((d, q)))[0]
-    for _ in range(POWER_ROUNDS):
-        F = Z @ V - mean @ V
-        V = np.linalg.qr(Z.T @ F - np.outer(mean, F.sum(axis=0)))[0]
-    F = Z @ V - mean @ V
-    return np.asarray(V @ np.linalg.svd(F, full_matrices=False)[2].T)
+    candidate: Candidate
+    kernel: Kernel
+    scales: Array | None  # (d,) of the view's columns
+    reg: float  # lam relative to the kernel in the leaves on which it was chosen
+    lam: float
 
 
 @dataclass(frozen=True)
 class LeafMember:
     """A member on one tree: a model per leaf, one map to log-odds."""
 
-    judged: Judged  # its kernel, view and scales
+    chosen: LeafKernel
     tree: int
     models: Sequence[Dual]
     second: LinearMap
@@ -133,11 +55,11 @@ class LeafMember:
 class LeafMachine:
     """Trees, the training rows of their leaves, and the members on them.
 
-    ``small`` is the exact machine of the rows on which the members were
-    chosen; its kernel and its features stand for the whole.
+    A sum of kernels in leaves has no one expansion: the features are those of
+    the members' kernels, at their weights, on some of the rows.
     """
 
-    small: Machine
+    kernels: KernelFeatures
     views: Mapping[str, TableView]
     rows: Mapping[str, Rows]  # training rows in each view, not scaled
     guide: tuple[str, Array | None]  # view and scales in which the trees were grown
@@ -148,7 +70,7 @@ class LeafMachine:
 
     @property
     def reader(self):
-        return self.small.reader
+        return self.kernels.reader
 
     def proba(self, table: Table) -> Array:
         """Averaged probabilities, (n_new, k)."""
@@ -185,55 +107,57 @@ class LeafMachine:
         self, t: int, rows: Array, known: Array, new: Mapping[str, Rows]
     ) -> Iterator[tuple[LeafMember, Array]]:
         members = [member for member in self.members if member.tree == t]
-        for place in dict.fromkeys(member.judged.candidate.place for member in members):
-            mine = [member for member in members if member.judged.candidate.place == place]
-            view, scales = place[0], mine[0].judged.scales
+        for place in dict.fromkeys(member.chosen.candidate.place for member in members):
+            mine = [member for member in members if member.chosen.candidate.place == place]
+            view, scales = place[0], mine[0].chosen.scales
             S = SharedStatistics(
                 scaled(take_rows(new[view], rows), scales),
                 scaled(take_rows(self.rows[view], known), scales),
                 self.views[view].categorical,
             )
             for member in mine:
-                yield member, evaluate_shared(member.judged.kernel, S)
+                yield member, evaluate_shared(member.chosen.kernel, S)
 
     def features(self, table: Table) -> Array:
-        return self.small.features(table)
+        return self.kernels.features(table)
 
     def kernel_object(self):
-        return self.small.kernel_object()
+        return self.kernels.kernel_object()
 
 
 def fit_leaves(
     sample: Sample,
-    chosen: Sequence[Judged],
-    lams: Sequence[float],
-    tree_leaves: Sequence[Sequence[Array]],
+    chosen: Sequence[LeafKernel],
+    tree: int,
+    leaves: Sequence[Array],
     judging: Array,  # rows that neither scales nor widths have seen
 ) -> list[tuple[LeafMember, Array]]:
-    """Every member on every tree, with its held-out probabilities (n, k)."""
+    """Every kernel on one tree, with its held-out probabilities (n, k)."""
+    scores = np.zeros((len(chosen), *sample.targets.counts.shape))
+    models: list[list[Dual]] = [[] for _ in chosen]
+    for rows in leaves:
+        part = sample.targets.take(rows)
+        for place in dict.fromkeys(one.candidate.place for one in chosen):
+            mine = [m for m, one in enumerate(chosen) if one.candidate.place == place]
+            S = leaf_statistics(sample, place[0], chosen[mine[0]].scales, rows)
+            for m in mine:
+                K = evaluate_shared(chosen[m].kernel, S)
+                scores[m, rows], model = _fit_leaf(K, part, chosen[m].lam)
+                models[m].append(model)
     found = []
-    for t, leaves in enumerate(tree_leaves):
-        scores = np.zeros((len(chosen), *sample.targets.counts.shape))
-        models: list[list[Dual]] = [[] for _ in chosen]
-        for rows in leaves:
-            part = sample.targets.take(rows)
-            for place in dict.fromkeys(one.candidate.place for one in chosen):
-                S = None
-                for m, one in enumerate(chosen):
-                    if one.candidate.place != place:
-                        continue
-                    if S is None:
-                        Z = scaled(take_rows(sample.views[place[0]], rows), one.scales)
-                        S = SharedStatistics(Z, None, sample.categorical.get(place[0], ()))
-                    K = evaluate_shared(one.kernel, S)
-                    scores[m, rows], model = _fit_leaf(K, part, lams[m])
-                    models[m].append(model)
-        for m, one in enumerate(chosen):
-            level = _level(scores[m], sample, judging)
-            member = LeafMember(one, t, tuple(models[m]), level.map)
-            found.append((member, softmax(level.map(scores[m]))))
-            found[-1][1][judging] = level.proba()
+    for m, one in enumerate(chosen):
+        level = _level(scores[m], sample, judging)
+        P = softmax(level.map(scores[m]))
+        P[judging] = level.proba()
+        found.append((LeafMember(one, tree, tuple(models[m]), level.map), P))
     return found
+
+
+def leaf_statistics(
+    sample: Sample, view: str, scales: Array | None, rows: Array
+) -> SharedStatistics:
+    Z = scaled(take_rows(sample.views[view], rows), scales)
+    return SharedStatistics(Z, None, sample.categorical.get(view, ()))
 
 
 def _fit_leaf(K: Array, targets: Targets, lam: float) -> tuple[Array, Dual]:
@@ -262,51 +186,6 @@ def _fit_leaf_again(solves: RidgeSolves, reg: float) -> tuple[Array, Dual]:
 def _shares(targets: Targets) -> tuple[Array, Dual]:
     shares = np.tile(targets.mean, (targets.n, 1))
     return shares, Dual(np.zeros(targets.counts.shape), targets.mean)
-
-
-def tune_on_leaves(
-    sample: Sample, chosen: Sequence[Judged], leaves: Sequence[Array]
-) -> tuple[list[Judged], list[float]]:
-    """Members with the width and the absolute lam that suit the rows' density in leaves."""
-    tuned, lams = [], []
-    for one in chosen:
-        kernels = [one.kernel, *_narrower(one.kernel)]
-        regs = one.reg * LEAF_REGS
-        losses, units = _leaf_losses(sample, one, kernels, regs, leaves)
-        while not np.isfinite(losses).any() and regs[0] < 1:
-            regs = 10 * regs  # so small a lam leaves nothing of a row that is left out
-            losses, units = _leaf_losses(sample, one, kernels, regs, leaves)
-        if np.isfinite(losses).any():
-            i, r = divmod(int(losses.argmin()), len(regs))
-            tuned.append(replace(one, kernel=kernels[i], reg=float(regs[r])))
-            lams.append(float(regs[r] * units[i]))
-    return tuned, lams
-
-
-def _leaf_losses(
-    sample: Sample, one: Judged, kernels: Sequence[Kernel], regs: Array, leaves: Sequence[Array]
-) -> tuple[Array, Array]:
-    """Held-out losses (kernels, regs) over leaves, inf where they are rounding, and lam / reg."""
-    Z = sample.views[one.candidate.view]
-    categorical = sample.categorical.get(one.candidate.view, ())
-    losses, units = np.zeros((len(kernels), len(regs))), np.zeros(len(kernels))
-    for rows in leaves:
-        S = SharedStatistics(scaled(take_rows(Z, rows), one.scales), None, categorical)
-        part = sample.targets.take(rows)
-        for i, kernel in enumerate(kernels):
-            solves = RidgeSolves(evaluate_shared(kernel, S), part)
-            units[i] += solves.centred.unit / len(leaves)
-            scores, least = solves.held_out(regs)
-            ranks = rank_scores(with_all_shares(scores, part), part)
-            losses[i] += part.total * np.where(least > LEAST_SLACK, ranks, np.inf)
-    return losses, units
-
-
-def _narrower(kernel: Kernel) -> list[Kernel]:
-    """With more rows narrower kernels pay."""
-    if not isinstance(kernel, Stationary):
-        return []
-    return [type(kernel)(NARROWER * float(kernel.gamma))]
 
 
 def _level(scores: Array, sample: Sample, judging: Array) -> SecondLevel:

@@ -25,6 +25,7 @@ from kernel_learn.kernels.categorical import hamming
 from kernel_learn.kernels.shared import evaluate_shared, pair_median
 
 Loss = Literal["ridge", "hinge", "combined"]
+WIDE_FAMILIES = ("rbf", "exp", "lap", "ham")  # those that have a width
 NUMBER_WEIGHT = 1.5  # of a rank difference beside a category that differs
 
 

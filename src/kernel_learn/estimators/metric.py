@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -40,6 +40,7 @@ from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.smooth import solve_smooth
 
 DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
 PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
@@ -74,6 +75,22 @@ class KernelMetric(SubspaceTransformer):
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
+
+    def __init__(
+        self,
+        kernel: Any,
+        n_components: int | None,
+        reg: float,
+        landmarks: Any,
+        memory_budget: float | str | None,
+        random_state: Any,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
         data = validate_labelled(self, X, y)
@@ -150,10 +167,6 @@ class KernelMetric(SubspaceTransformer):
                 ConvergenceWarning,
             )
 
-    reg: float
-    tol: float
-    max_iter: int
-
 
 class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
@@ -217,17 +230,9 @@ class KernelLMNN(KernelMetric):
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.n_neighbors = n_neighbors
-        self.mu = mu
-        self.smoothing = smoothing
-        self.reg = reg
-        self.landmarks = landmarks
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
+        self.n_neighbors, self.mu, self.smoothing = n_neighbors, mu, smoothing
+        self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -261,13 +266,10 @@ class KernelMCML(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-    n_components : int, default=None
-        Keep so many principal directions of the learned kernel; None: all.
+    kernel, n_components, landmarks, memory_budget, random_state
+        As in :class:`KernelLMNN`.
     reg : float, default=0.001
         Where classes can be separated the bare criterion has no minimum.
-    landmarks : default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
@@ -276,8 +278,6 @@ class KernelMCML(KernelMetric):
         that of a draw (by ``random_state``, each class with its share), which **changes
         the optimum**. None: all rows, in a time that grows with their square. The
         kernel's features are those of all rows either way.
-    memory_budget, random_state
-        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -304,15 +304,8 @@ class KernelMCML(KernelMetric):
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_rows = max_rows
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
+        self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -339,25 +332,17 @@ class KernelMMC(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-    n_components : int, default=None
-        Keep so many principal directions of the learned kernel; None: all.
+    kernel, n_components, landmarks, memory_budget, random_state
+        As in :class:`KernelLMNN`.
     reg : float, default=0.1
         Added to the scatter of the similar pairs, relative to its mean eigenvalue:
         in a rich feature space some direction has none of it, and the bare
         problem no maximum.
-    landmarks : default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
     max_rows : int or None, default=1500
-        The criterion runs over all pairs of so many rows at most: of more rows it is
-        that of a draw (by ``random_state``, each class with its share), which **changes
-        the optimum**. None: all rows, in a time that grows with their square. The
-        kernel's features are those of all rows either way.
-    memory_budget, random_state
-        As in :class:`HSICSubspace`.
+        As in :class:`KernelMCML`.
 
     Attributes
     ----------
@@ -386,15 +371,8 @@ class KernelMMC(KernelMetric):
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_rows = max_rows
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
+        self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -425,15 +403,10 @@ class KernelRCA(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-    n_components : int, default=None
-        Keep so many principal directions of the learned kernel; None: all.
+    kernel, n_components, landmarks, memory_budget, random_state
+        As in :class:`KernelLMNN`.
     reg : float, default=0.1
         Relative to the mean eigenvalue of C, which is singular in a rich feature space.
-    landmarks : default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
-    memory_budget, random_state
-        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -456,12 +429,7 @@ class KernelRCA(KernelMetric):
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -480,17 +448,14 @@ class KernelNCA(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+    kernel, landmarks, memory_budget, random_state
+        As in :class:`KernelLMNN`.
     n_components : int, default=None
         Rows of L; None: n_classes - 1.
     reg : float, default=0.0001
-    landmarks : default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
     tol : float, default=1e-5
         Largest entry of the gradient at which to stop.
     max_iter : int, default=200
-    memory_budget, random_state
-        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -514,14 +479,8 @@ class KernelNCA(KernelMetric):
         memory_budget: float | str | None = None,
         random_state: Any = None,
     ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
+        self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
     def fit(self, X: Any, y: Any) -> Self:
@@ -531,24 +490,11 @@ class KernelNCA(KernelMetric):
         wanted = min(wanted, problem.Z.shape[1])
         criterion = NeighbourhoodComponents(problem.Z, problem.labels, float(self.reg))
         L = self._start(problem, wanted)
-        history: list[dict[str, float]] = []
-
-        def negative(flat: Array) -> tuple[float, Array]:
-            value, gradient = criterion.evaluate(flat.reshape(L.shape))
-            history.append({"value": value})
-            return -value, -gradient.ravel()
-
-        found = optimize.minimize(
-            negative,
-            L.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": int(self.max_iter), "gtol": float(self.tol), "ftol": 1e-12},
+        result = solve_smooth(
+            criterion, L, tol=float(self.tol), max_iter=int(self.max_iter), maximize=True
         )
-        self.objective_ = -float(found.fun)
-        self.grad_norm_ = float(np.abs(found.jac).max())
-        self.n_iter_, self.history_ = max(1, int(found.nit)), tuple(history)
-        self._store_factor(problem, found.x.reshape(L.shape).T)
+        self._store_result(result)
+        self._store_factor(problem, result.point.T)
         return self
 
     def _start(self, problem: _Problem, wanted: int) -> Array:

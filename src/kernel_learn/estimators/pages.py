@@ -24,6 +24,7 @@ PAGES = {
     "KernelPLSRegressor": "kernel_pls",
     "KernelRCA": "inductive_kernel",
     "MultiKernelSVC": "kernel_weights",
+    "PairClassifier": "pair_classifier",
     "SubspaceSVC": "subspace_svc",
 }
 

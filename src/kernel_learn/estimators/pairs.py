@@ -10,6 +10,7 @@ from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.metric import KernelLMNN
+from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import (
     FRACTION,
     NONE,
@@ -30,7 +31,7 @@ def takes_constraints(learner: Any) -> bool:
     return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
 
-class PairClassifier(BaseEstimator):
+class PairClassifier(OwnPage, BaseEstimator):
     """Whether two rows are alike, by a learned distance and a learned threshold.
 
     Two rows are predicted to be the same if d(x_a, x_b) <= threshold, d the squared

@@ -173,8 +173,6 @@ def _candidates(
         found += of(columns, f"{name}/")
     if len(groups) > 1:
         found += candidates("z", "groups1", loss="combined")
-    if targets.groups:  # a hinge knows no way to leave out several rows at once
-        found = [candidate for candidate in found if candidate.loss in ("ridge", "combined")]
     return found
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -88,21 +89,25 @@ class Probe:
 
 def members_of(judged: Sequence[Judged], weights: Array, targets: Targets) -> tuple[Member, ...]:
     """What is said of the members, by decreasing weight."""
-    found = []
-    for i in np.argsort(-weights, kind="stable"):
-        one = judged[i]
-        right = np.take_along_axis(targets.counts, one.proba.argmax(axis=1)[:, None], axis=1).sum()
-        found.append(
-            Member(
-                one.candidate.view + (" scaled" if one.candidate.learned else ""),
-                one.kernel,
-                one.reg,
-                float(weights[i]),
-                one.loss,
-                float(1 - right / targets.total),
-            )
-        )
-    return tuple(found)
+    order = np.argsort(-weights, kind="stable")
+    found = [(judged[i], float(weights[i])) for i in order]
+    return tuple(
+        member_of(one, one.reg, weight, one.loss, one.proba, targets) for one, weight in found
+    )
+
+
+def member_of(
+    one: Any,  # with candidate and kernel
+    reg: float,
+    weight: float,
+    loss: float,
+    proba: Array,  # (n, k), held out
+    targets: Targets,
+) -> Member:
+    right = np.take_along_axis(targets.counts, proba.argmax(axis=1)[:, None], axis=1).sum()
+    view = one.candidate.view + (" scaled" if one.candidate.learned else "")
+    error = float(1 - right / targets.total)
+    return Member(view, one.kernel, reg, float(weight), loss, error)
 
 
 def make_probe(

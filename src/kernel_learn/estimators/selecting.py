@@ -8,7 +8,7 @@ from kernel_learn.criteria.column_scales import ColumnScales
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import stratified_rows
 from kernel_learn.estimators.judging import Judged, Sample, judge, weigh
-from kernel_learn.estimators.members import Candidate, narrower
+from kernel_learn.estimators.members import WIDE_FAMILIES, Candidate, narrower
 from kernel_learn.estimators.problem import Problem
 from kernel_learn.estimators.validation import Array
 
@@ -40,22 +40,19 @@ def near_regs(found: Sequence[Judged]) -> dict[Candidate, Array]:
     return {one.candidate: one.reg * REFIT_REGS for one in found}
 
 
-def try_narrower(
-    problem: Problem, sample: Sample, kept: Sequence[Judged], keep: int
-) -> tuple[list[Judged], Sample, Array]:
+def try_narrower(problem: Problem, sample: Sample, kept: Sequence[Judged]) -> list[Judged]:
     """Survivors and their narrower kin on more rows: widths narrow as rows grow."""
     units = sum(problem.clock.cost(one.candidate, 1) for one in kept) / problem.clock.per_cube
     most = problem.plan.narrow_rows
     n_rows = problem.clock.rows_within(0.2 * problem.clock.left, 2 * units, most)
-    rows = stratified_rows(sample.targets, n_rows)
-    part = sample.take(rows)
+    part = sample.take(stratified_rows(sample.targets, n_rows))
     regs = near_regs(kept)
     for one in kept:
-        if one.candidate.family in ("rbf", "exp", "lap"):
+        if one.candidate.family in WIDE_FAMILIES:
             regs[narrower(one.candidate)] = one.reg * REFIT_REGS
     problem.say(f"trying {len(regs)} candidates on {part.targets.n} rows")
     found, _ = judge(part, list(regs), regs, problem.clock.before(0.6), problem.n_jobs)
-    return survivors(found, part.targets, keep), part, rows
+    return survivors(found, part.targets, len(kept))
 
 
 def within_time(problem: Problem, kept: Sequence[Judged]) -> list[Judged]:

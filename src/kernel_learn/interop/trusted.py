@@ -28,14 +28,15 @@ OURS = (
     "kernel_learn.estimators.discriminant_qr.KernelDiscriminantQR",
     "kernel_learn.estimators.expansion.ExpansionSVC",
     "kernel_learn.estimators.feature_scales.FeatureScales",
+    "kernel_learn.estimators.features.KernelFeatures",
+    "kernel_learn.estimators.features.WeightedKernel",
     "kernel_learn.estimators.hsic.HSICSubspace",
     "kernel_learn.estimators.inductive.InductiveKernel",
-    "kernel_learn.estimators.judging.Judged",
     "kernel_learn.estimators.judging.Sample",
     "kernel_learn.estimators.kernel_classifier.KernelClassifier",
+    "kernel_learn.estimators.leaves.LeafKernel",
     "kernel_learn.estimators.leaves.LeafMachine",
     "kernel_learn.estimators.leaves.LeafMember",
-    "kernel_learn.estimators.leaves.Tree",
     "kernel_learn.estimators.machine.Machine",
     "kernel_learn.estimators.machine.Part",
     "kernel_learn.estimators.members.Candidate",
@@ -56,6 +57,7 @@ OURS = (
     "kernel_learn.estimators.table.TableReader",
     "kernel_learn.estimators.table_views.RawView",
     "kernel_learn.estimators.table_views.TableView",
+    "kernel_learn.estimators.trees.Tree",
     "kernel_learn.estimators.views.BlockOneHot",
     "kernel_learn.estimators.views.ClippedScores",
     "kernel_learn.estimators.views.NormalScores",
@@ -92,6 +94,7 @@ OURS = (
     "kernel_learn.kernels.viewed.ViewKernel",
     "kernel_learn.representations.landmarks.Landmarks",
     "kernel_learn.representations.plan.Plan",
+    "kernel_learn.representations.price.Price",
     "kernel_learn.tables.columns.Columns",
     "kernel_learn.tables.model.TableModel",
 )
@@ -99,6 +102,7 @@ OURS = (
 # Of others, where our models hold them.
 OTHERS = {
     "numpy.dtype": "DTypeNode",
+    "polars.datatypes.classes.Datetime": OBJECT,
     "scipy.sparse._csr.csr_array": "SparseMatrixNode",
     "scipy.sparse._csr.csr_matrix": "SparseMatrixNode",
     "sklearn.gaussian_process.kernels.ConstantKernel": OBJECT,
@@ -113,7 +117,7 @@ OTHERS = {
     "sklearn.gaussian_process.kernels.WhiteKernel": OBJECT,
 }
 
-# What skrub's TableVectorizer is made of, for each version that was looked at.
+# What skrub's TableVectorizer and its encoders are made of, for each version that was looked at.
 SKRUB = {
     "0.11": {
         "skrub._apply_to_cols.ApplyToCols": OBJECT,
@@ -125,16 +129,23 @@ SKRUB = {
         "skrub._dataframe._common.is_categorical": FUNCTION,
         "skrub._dataframe._common.is_numeric": FUNCTION,
         "skrub._datetime_encoder.DatetimeEncoder": OBJECT,
+        "skrub._datetime_encoder._CircularEncoder": OBJECT,
         "skrub._drop_uninformative.DropUninformative": OBJECT,
         "skrub._duration_to_float.DurationToFloat": OBJECT,
+        "skrub._gap_encoder.GapEncoder": OBJECT,
+        "skrub._minhash_encoder.MinHashEncoder": OBJECT,
+        "skrub._squashing_scaler.SquashingScaler": OBJECT,
         "skrub._string_encoder.StringEncoder": OBJECT,
+        "skrub._table_vectorizer.Cleaner": OBJECT,
         "skrub._table_vectorizer.PassThrough": OBJECT,
         "skrub._table_vectorizer.ShortReprDict": OBJECT,
         "skrub._table_vectorizer.TableVectorizer": OBJECT,
         "skrub._table_vectorizer._created_by_predicate": FUNCTION,
+        "skrub._to_categorical.ToCategorical": OBJECT,
         "skrub._to_datetime.ToDatetime": OBJECT,
         "skrub._to_float.ToFloat": OBJECT,
         "skrub._to_str.ToStr": OBJECT,
+        "skrub._utils.LRUDict": OBJECT,
         "skrub.selectors._base.All": OBJECT,
         "skrub.selectors._base.And": OBJECT,
         "skrub.selectors._base.Cols": OBJECT,

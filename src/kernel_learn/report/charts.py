@@ -43,7 +43,7 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def short(value: float) -> str:
-    """A number in few characters."""
+    """A number of a tick."""
     return (
         f"{value:.6g}"
         if abs(value) < 1e5 and (value == 0 or abs(value) >= 1e-3)
@@ -233,7 +233,7 @@ class Plane:
 
 
 def widened(limits: tuple[float, float]) -> tuple[float, float]:
-    """Limits that differ."""
+    """Limits that are not equal."""
     low, high = limits
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
@@ -284,7 +284,7 @@ def strips(
 
 
 def legend(names: Sequence[str], new: bool) -> Markup:
-    """Names beside their colours."""
+    """Colours and their names."""
     entries = [
         tag(
             "li",
@@ -299,7 +299,7 @@ def legend(names: Sequence[str], new: bool) -> Markup:
 
 
 def padded(values: Sequence[float], share: float = 0.04) -> tuple[float, float]:
-    """Limits with some room around the values."""
+    """Limits with a little room around the values."""
     low, high = min(values), max(values)
     pad = share * (high - low) or 0.5
     return low - pad, high + pad

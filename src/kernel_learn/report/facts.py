@@ -297,7 +297,7 @@ def certificate(model: TableModel) -> Facts | None:
 
 
 def none_where_unknown(values: Array) -> list[float | None]:
-    """Numbers as JSON can hold them."""
+    """Values for JSON, which knows no nan."""
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
@@ -371,7 +371,7 @@ def values_of(column: Any, kind: str) -> str:
 
 
 def plan_of(model: TableModel) -> str:
-    """The plan of the fit in words; empty if there is none."""
+    """What was carried out, in the plan's words."""
     try:
         part, _ = find_part(model.estimator_, "plan_", display="report")
     except ValueError:
@@ -380,7 +380,8 @@ def plan_of(model: TableModel) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Of this package, Python and what they stand on."""
+    """Of what the model was made with."""
+
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"kernel-learn": __version__, "Python": platform.python_version()}

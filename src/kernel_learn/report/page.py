@@ -115,7 +115,7 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
 
 
 def draw_embedding(facts: Mapping[str, Any]) -> Any:
-    """The rows on the first two features, old ones and new ones."""
+    """Training rows, and new ones as rings."""
     old, names = facts["embedding"], facts["embedding"]["names"]
     new = (facts.get("new_rows") or {}).get("points") or []
     points = []
@@ -191,7 +191,7 @@ def why(truth: str, said: str, near: Sequence[Mapping[str, Any]]) -> str:
 
 
 def cell(value: Any) -> str:
-    """A value in the cell of a table."""
+    """A cell's value, not too long."""
     if isinstance(value, float):
         return "missing" if value != value else f"{value:.4g}"
     text = str(value)
@@ -199,17 +199,17 @@ def cell(value: Any) -> str:
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """A share in per cent."""
+    """A share as percent."""
     return "" if share is None else f"{100 * share:.{digits}f}\u00a0%"  # a space that never breaks
 
 
 def thousands(count: float) -> str:
-    """A count with its digits in groups of three."""
+    """A count with spaces between thousands."""
     return f"{count:,.0f}".replace(",", "\u202f")  # a narrow space that does not break
 
 
 def size(count: float) -> str:
-    """An amount of memory."""
+    """Bytes in words."""
     for unit in ("bytes", "kB", "MB"):
         if count < 1000:
             return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"

@@ -52,7 +52,8 @@ class Moments:
         if n == 0:
             return self
         d = other.mean - self.mean
-        scatter = np.outer((self.n * other.n / n) * d, d)
+        scatter = np.outer(d, d)  # exactly symmetric, as those it is added to
+        scatter *= self.n * other.n / n
         scatter += self.scatter
         scatter += other.scatter
         return type(self)(n, self.mean + (other.n / n) * d, scatter, self.n_features)

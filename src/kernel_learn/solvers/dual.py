@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kernel_learn.solvers.quasi_newton import two_loop
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
@@ -131,23 +132,9 @@ def first_step(g: Array, free: Array) -> float:
 
 
 def quasi_newton_step(g: Array, free: Array, pairs: list[tuple[Array, Array]]) -> Array:
-    """The two-loop recursion on the free variables."""
-    q = np.where(free, g, 0.0)
-    kept = []
-    for s, y in reversed(pairs):
-        s, y = np.where(free, s, 0.0), np.where(free, y, 0.0)
-        sy = float(s @ y)
-        if sy <= 1e-12 * float(y @ y):
-            continue
-        a = float(s @ q) / sy
-        q = q - a * y
-        kept.append((s, y, sy, a))
-    if kept:
-        _, y, sy, _ = kept[0]
-        q = q * (sy / float(y @ y))
-    for s, y, sy, a in reversed(kept):
-        q = q + (a - float(y @ q) / sy) * s
-    return q
+    """H g on the free variables."""
+    masked = [(np.where(free, s, 0.0), np.where(free, y, 0.0)) for s, y in pairs]
+    return two_loop(np.where(free, g, 0.0), masked)
 
 
 def search_arc(

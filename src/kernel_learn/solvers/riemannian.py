@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.solvers.quasi_newton import two_loop
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
@@ -41,7 +42,7 @@ def solve_grassmann(
     for _ in range(max_iter):
         if np.linalg.norm(grad) <= tol:
             break
-        direction = _two_loop(grad, [(_project(V, s), _project(V, y)) for s, y in pairs])
+        direction = two_loop(grad, [(_project(V, s), _project(V, y)) for s, y in pairs])
         slope = float(np.vdot(direction, grad))
         if not slope > 1e-12 * np.linalg.norm(direction) * np.linalg.norm(grad):
             direction, slope = grad, float(np.vdot(grad, grad))
@@ -87,25 +88,6 @@ def _tangent(criterion: SubspaceCriterion, V: Array) -> tuple[float, Array]:
 
 def _project(V: Array, D: Array) -> Array:
     return np.asarray(D - V @ (V.T @ D))
-
-
-def _two_loop(grad: Array, pairs: list[tuple[Array, Array]]) -> Array:
-    """H grad with H the inverse of -Hessian; pairs (s, y) have <s, y> > 0."""
-    q = grad.copy()
-    coefficients = []
-    for s, y in reversed(pairs):
-        rho = np.vdot(s, y)
-        a = np.vdot(s, q) / rho if rho > 0 else 0.0
-        q -= a * y
-        coefficients.append(a)
-    if pairs:
-        s, y = pairs[-1]
-        q *= max(float(np.vdot(s, y)), 0.0) / float(np.vdot(y, y))
-    for (s, y), a in zip(pairs, reversed(coefficients), strict=True):
-        rho = np.vdot(s, y)
-        if rho > 0:
-            q += (a - np.vdot(y, q) / rho) * s
-    return q
 
 
 def _backtrack(

@@ -18,22 +18,28 @@ class SmoothCriterion(Protocol):
 
 
 def solve_smooth(
-    criterion: SmoothCriterion, start: Array, *, tol: float = 1e-5, max_iter: int = 100
+    criterion: SmoothCriterion,
+    start: Array,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 100,
+    maximize: bool = False,
 ) -> Result:
-    """min f from ``start``, until the largest entry of the gradient is at most ``tol``.
+    """min (or max) f from ``start``, until the largest entry of the gradient is at most ``tol``.
 
-    The problem need not be convex: ``gap`` is not known. f never ends above f(start).
+    The problem need not be convex: ``gap`` is not known. f never ends above (below) f(start).
     """
+    sign = -1.0 if maximize else 1.0
     history: list[dict[str, float]] = []
 
     def flat(x: Array) -> tuple[float, Array]:
         value, gradient = criterion.value_and_gradient(x.reshape(start.shape))
-        return value, gradient.ravel()
+        return sign * value, sign * gradient.ravel()
 
     def record(intermediate_result: Any) -> None:
-        history.append({"value": float(intermediate_result.fun)})
+        history.append({"value": sign * float(intermediate_result.fun)})
 
-    history.append({"value": flat(start.ravel())[0]})
+    history.append({"value": sign * flat(start.ravel())[0]})
     found = optimize.minimize(
         flat,
         start.ravel(),
@@ -45,7 +51,7 @@ def solve_smooth(
     grad_norm = float(np.abs(found.jac).max(initial=0.0))
     return Result(
         point=found.x.reshape(start.shape),
-        value=float(found.fun),
+        value=sign * float(found.fun),
         gap=np.nan,
         n_iter=max(1, int(found.nit)),  # a start that is optimal was still looked at
         status="optimal" if grad_norm <= tol else "stopped",

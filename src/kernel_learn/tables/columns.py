@@ -39,13 +39,16 @@ class Columns:
 
     @property
     def used(self) -> list[str]:
+        """The names of the columns that are used."""
         return list(self.kinds)
 
     def of(self, kind: str) -> list[str]:
+        """The columns of a kind."""
         return [name for name, own in self.kinds.items() if own == kind]
 
     @property
     def warnings(self) -> list[str]:
+        """What a user should know, one sentence each."""
         found = []
         if self.ids:
             found.append(f"{capital(named(self.ids))} looks like an identifier and is left out.")
@@ -70,7 +73,7 @@ def named(columns: Sequence[str], most: int = 5) -> str:
 
 
 def capital(words: str) -> str:
-    """Words that begin a sentence."""
+    """The words with a capital letter."""
     return words[0].upper() + words[1:]
 
 
@@ -105,14 +108,14 @@ def look_at_columns(
 
 
 def offer(frame: Any, most: int = 12) -> str:
-    """The columns that there are, for an error's sentence."""
+    """The columns there are, for an error."""
     names = [repr(name) for name in frame.columns[:most]]
     more = f" and {len(frame.columns) - most} more" if len(frame.columns) > most else ""
     return f"there are {', '.join(names)}{more}."
 
 
 def is_number(column: Any) -> bool:
-    """Whether a column holds numbers, not booleans."""
+    """Whether cells are numbers; booleans are categories."""
     pd = pandas()
     return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(
         column.dtype
@@ -120,12 +123,12 @@ def is_number(column: Any) -> bool:
 
 
 def is_sparse_column(column: Any) -> bool:
-    """Whether a column is stored sparsely."""
+    """Whether the column is one of a wide sparse table."""
     return isinstance(column.dtype, pandas().SparseDtype)
 
 
 def is_constant(column: Any) -> bool:
-    """Whether a column has one value, missing ones counted."""
+    """Whether all cells are the same."""
     return not is_sparse_column(column) and bool(column.nunique(dropna=False) <= 1)
 
 
@@ -177,7 +180,7 @@ def is_date(words: Any) -> bool:
 
 
 def load_skrub() -> Any:
-    """skrub, or an error that names the extra."""
+    """skrub, or the extra that brings it."""
     try:
         import skrub
     except ImportError as error:

@@ -89,7 +89,7 @@ class Leaderboard:
 
 
 def none_if_nan(value: Any) -> Any:
-    """nan as JSON can hold it."""
+    """A value for JSON, which knows no nan."""
     return None if isinstance(value, float) and np.isnan(value) else value
 
 

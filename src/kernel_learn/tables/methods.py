@@ -37,7 +37,8 @@ SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relativ
 
 
 def tuned_svc(seed: int) -> Any:
-    """A support vector machine tuned by cross-validation."""
+    """An SVC with C and gamma chosen by cross-validation."""
+
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
@@ -53,7 +54,8 @@ def shrink(X: Any) -> Any:
 
 
 def logistic(seed: int) -> Any:
-    """Logistic regression tuned by cross-validation."""
+    """Logistic regression with C chosen by cross-validation."""
+
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
 
@@ -67,27 +69,31 @@ def logistic(seed: int) -> Any:
 
 def boosting(seed: int) -> Any:
     """scikit-learn's gradient boosting."""
+
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(random_state=seed)
 
 
 def lightgbm(seed: int) -> Any:
-    """LightGBM as it comes."""
+    """LightGBM with its defaults."""
+
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=seed, verbose=-1)
 
 
 def catboost(seed: int) -> Any:
-    """CatBoost as it comes."""
+    """CatBoost with its defaults."""
+
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(random_seed=seed, verbose=False, allow_writing_files=False)
 
 
 def majority(seed: int) -> Any:
-    """The shares of the classes, whatever the row."""
+    """The most frequent class, always."""
+
     from sklearn.dummy import DummyClassifier
 
     return DummyClassifier(strategy="prior")

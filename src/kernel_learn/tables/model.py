@@ -101,16 +101,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         constraints : Constraints, optional
             For ``InductiveKernel``, instead of labels.
         """
-        if self.encoding not in ENCODINGS:
-            raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
-        self.columns_ = look_at_columns(X, y) if columns is None else columns
-        self.date_formats_ = find_date_formats(X, self.columns_.of("date"))
-        self.is_sparse_ = any(is_sparse_column(X[name]) for name in self.columns_.used)
-        rows = self._cast(X)
-        self.row_keys_ = np.unique(row_keys(rows))
-        self.encoder_ = None if self.is_sparse_ else make_encoder(self.columns_, self.encoding)
-        if self.encoder_ is not None:
-            rows = self.encoder_.fit_transform(rows)
+        rows = self.fit_encoder(X, look_at_columns(X, y) if columns is None else columns)
         estimator = clone(self.estimator)
         if constraints is not None:
             self.estimator_ = estimator.fit(rows, constraints=constraints)
@@ -118,12 +109,24 @@ class TableModel(ClassifierMixin, BaseEstimator):
             self.estimator_ = estimator.fit(rows, y, groups=groups)
         else:
             self.estimator_ = estimator.fit(rows, y)
-        self.feature_names_in_ = np.array(self.columns_.used, dtype=object)
-        self.n_features_in_ = len(self.columns_.used)
         if hasattr(self.estimator_, "classes_") and y is not None:
             self.classes_ = self.estimator_.classes_
             self.labels_ = np.searchsorted(self.classes_, np.asarray(y))
         return self
+
+    def fit_encoder(self, X: Any, columns: Columns) -> Any:
+        """Learn columns and encoders alone; the encoded rows."""
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
+        self.columns_ = columns
+        self.feature_names_in_ = np.array(columns.used, dtype=object)
+        self.n_features_in_ = len(columns.used)
+        self.date_formats_ = find_date_formats(X, columns.of("date"))
+        self.is_sparse_ = any(is_sparse_column(X[name]) for name in columns.used)
+        rows = self._cast(X)
+        self.row_keys_ = np.unique(row_keys(rows))
+        self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
+        return rows if self.encoder_ is None else self.encoder_.fit_transform(rows)
 
     def predict(self, X: Any) -> Array:
         """Class labels, (n_samples,)."""
@@ -150,9 +153,11 @@ class TableModel(ClassifierMixin, BaseEstimator):
         return np.isin(row_keys(self._cast(X)), self.row_keys_)
 
     def missing_columns(self, X: Any) -> list[str]:
+        """Columns of the model that a table lacks."""
         return [name for name in self.columns_.used if name not in X.columns]
 
     def extra_columns(self, X: Any) -> list[str]:
+        """Columns of a table that the model does not know."""
         known = {*self.columns_.used, self.target, *self.columns_.ids}
         known |= {*self.columns_.constants, *self.columns_.dropped}
         return [str(name) for name in X.columns if name not in known]
@@ -183,12 +188,13 @@ def row_keys(rows: Any) -> Array:
 
 
 def hash_bytes(text: bytes) -> int:
-    """A hash that is the same in every process."""
+    """Eight bytes of a hash as a number."""
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Any) -> bool:
-    """Whether an estimator leaves out groups of rows."""
+    """Whether ``fit`` has a parameter ``groups``."""
+
     from inspect import signature
 
     return "groups" in signature(estimator.fit).parameters
@@ -210,7 +216,7 @@ def sparse_rows(X: Any, names: list[str]) -> Any:
 
 
 def as_number(column: Any, _: Any) -> Any:
-    """A column as floats; refuses what is no number."""
+    """Cells as floats; names the first that is none."""
     pd = pandas()
     try:
         return pd.to_numeric(column).astype(float)
@@ -232,7 +238,7 @@ def as_word(column: Any, _: Any) -> Any:
 
 
 def as_date(column: Any, date_format: str | None) -> Any:
-    """A column as dates, in UTC where it has time zones."""
+    """Cells as dates without time zone; what is none is missing."""
     pd = pandas()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = column

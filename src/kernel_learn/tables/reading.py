@@ -48,7 +48,7 @@ class TableError(ValueError):
 
 
 def pandas() -> Any:
-    """pandas with pyarrow, or an error that names the extra."""
+    """pandas, or the extra that brings it."""
     try:
         import pandas
         import pyarrow  # noqa: F401  (Parquet, Feather, fast strings)

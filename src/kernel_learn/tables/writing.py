@@ -1,7 +1,6 @@
 """Files that are whole or not there, and tables to files."""
 
 import io
-import json
 import os
 import sys
 from collections.abc import Iterator
@@ -88,9 +87,3 @@ def _write_parquet(blocks: Iterator[Any], path: Path) -> int:
         if writer is not None:
             writer.close()
     return rows
-
-
-def write_json(value: Any, path: Path) -> None:
-    """Write JSON; a file that was there stays until this one is whole."""
-    with whole_file(path) as part:
-        part.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")

@@ -27,6 +27,7 @@ CLASSIFIER_OPTIONS = {
 
 
 def import_skl2onnx() -> Any:
+    """skl2onnx, or an error that names the extra."""
     try:
         import onnx  # noqa: F401
         import skl2onnx
@@ -123,6 +124,7 @@ def wanted_outputs(operator: Any) -> list[str]:
 
 
 def label_classes(operator: Any) -> Array:
+    """What labels are: the classes, or their numbers if that was asked for."""
     classes = operator.raw_operator.classes_
     return label_array(np.arange(len(classes)) if option(operator, "nocl") else classes)
 

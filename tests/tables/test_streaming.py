@@ -1,0 +1,109 @@
+"""Tables larger than memory: a fair sample, and a fit to all rows in blocks."""
+
+import json
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+pytest.importorskip("skrub")
+
+import kernel_learn as kl  # noqa: E402
+from cli.test_commands import run  # noqa: E402
+from kernel_learn import KernelDiscriminant  # noqa: E402
+from kernel_learn.tables import TableError, TableModel, look_at_columns, streaming  # noqa: E402
+from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, sample_rows  # noqa: E402
+
+rng = np.random.default_rng(0)
+N = 3000
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """A table in three files, with holes, a category and whole-number labels."""
+    folder = tmp_path_factory.mktemp("large")
+    X = rng.normal(size=(N, 4))
+    frame = pd.DataFrame(X, columns=list("pqrs"))
+    frame["site"] = rng.choice(["a", "b"], N)
+    frame["y"] = (X[:, 0] * X[:, 1] + (frame["site"] == "a") > 0.3).astype(int)
+    frame.loc[::50, "r"] = np.nan
+    frame.loc[::100, "y"] = np.nan
+    for i in range(3):
+        frame[i * 1000 : (i + 1) * 1000].to_csv(folder / f"part-{i}.csv", index=False)
+    return frame, folder, [str(folder / "part-*.csv")]
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr("kernel_learn.tables.reading.read_blocks.__defaults__", (None, 300))
+
+
+def test_sample_is_fair_and_repeats(table, small_blocks):
+    frame, _, data = table
+    sample, n = sample_rows(data, None, 500, seed=1)
+    assert n == N and len(sample) == 500
+    again, _ = sample_rows(data, None, 500, seed=1)
+    pd.testing.assert_frame_equal(sample, again)
+    places = np.searchsorted(np.sort(frame["p"]), sample["p"])
+    place = frame.reset_index().set_index("p").loc[sample["p"], "index"].to_numpy()
+    assert np.all(np.diff(place) > 0)  # in the order of the table
+    counts = np.histogram(place, bins=3, range=(0, N))[0]
+    assert np.all(np.abs(counts - 500 / 3) < 50) and len(places) == 500
+    everything, _ = sample_rows(data, None, 10 * N)
+    np.testing.assert_array_equal(everything["p"], frame["p"])
+
+
+def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
+    """With all rows as the sample and the landmarks given, both fits see the same."""
+    frame, _, data = table
+    labelled = frame.dropna(subset=["y"]).reset_index(drop=True)
+    features = labelled.drop(columns="y")
+    columns = look_at_columns(features)
+    whole = TableModel(KernelDiscriminant(landmarks=100), encoding="full", target="y")
+    rows = whole.fit_encoder(features, columns)
+    estimator = KernelDiscriminant(landmarks=rows[:100], reg=0.1, decision="centroid")
+    whole.set_params(estimator=estimator).fit(
+        features, labelled["y"].astype(int).astype(str).to_numpy(), columns=columns
+    )
+    streamed = TableModel(estimator, encoding="full", target="y")
+    fit_in_blocks(streamed, data, None, labelled, columns)
+    assert list(streamed.classes_) == ["0", "1"]
+    np.testing.assert_allclose(
+        streamed.predict_proba(features), whole.predict_proba(features), atol=1e-6
+    )
+
+
+def test_size_decides(table, monkeypatch):
+    _, folder, data = table
+    assert not is_too_large(data, None, "1GB")
+    assert is_too_large(data, None, 1000)
+    (folder / "x.arff").write_text("@relation t\n")
+    with pytest.raises(TableError, match="Only CSV, TSV, JSON lines and Parquet"):
+        is_too_large([str(folder / "x.arff")], None, 10)
+
+
+def test_command_reads_in_blocks(table, small_blocks, monkeypatch):
+    frame, folder, data = table
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    monkeypatch.setattr("kernel_learn.cli.training.sample_rows.__defaults__", (800, 0))
+    monkeypatch.setattr("kernel_learn.cli.fitting.STREAM_SETTINGS", ("landmarks=200",))
+    out, _ = run("fit", *data, "-t", "y", "-o", folder / "m.skops", "--json")
+    found = json.loads(out)
+    assert found["rows"] == N and found["method"] == "KernelDiscriminant"
+    assert any("read in blocks" in text for text in found["warnings"])
+    assert any("instead of KernelClassifier" in text for text in found["warnings"])
+    model = kl.load(folder / "m.skops")
+    labelled = frame.dropna(subset=["y"])
+    truth = labelled["y"].astype(int).astype(str)
+    score = np.mean(model.predict(labelled) == truth.to_numpy())
+    assert score == pytest.approx(found["accuracy"], abs=0.08) and score > 0.8
+    run("predict", folder / "m.skops", *data, "-o", folder / "p.csv")
+    assert len(pd.read_csv(folder / "p.csv")) == N
+    fast = ["-t", "y", "-o", folder / "n.skops", "--set", "quality=fast"]
+    assert "--set is for KernelClassifier" in run("fit", *data, *fast, code=3)[1]
+    other = ["-t", "y", "-o", folder / "n.skops", "-m", "SubspaceSVC"]
+    assert "is not fitted in blocks" in run("fit", *data, *other, code=3)[1]
+    group = ["-t", "y", "-o", folder / "n.skops", "--group", "site"]
+    assert "without groups or pairs" in run("fit", *data, *group, code=3)[1]
+    run("learn-kernel", *data, "-t", "y", "-o", folder / "k.skops", "--set", "landmarks=100")
+    assert kl.load(folder / "k.skops").transform(labelled.head(3)).shape[0] == 3
