@@ -38,7 +38,7 @@ class Constants:
     scatter: float = 1.2e-11  # per row and landmark^2
     summary: float = 1.1e-6  # per row: keys, sums and checks in both passes
     choice: float = 8.5e-11  # per row of the pool and landmark^2: landmarks, whitening, solution
-    task: float = 1.2e-3  # per task, on the scheduler, one after the other
+    task: float = 1.1e-3  # per task, on the scheduler, one after the other
     bandwidth: float = 1e9  # bytes per second between two workers: 10 Gbit/s
 
     def per_row(self, M):

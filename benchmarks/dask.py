@@ -76,7 +76,8 @@ def start(n_workers):
         n_workers=n_workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs={"dashboard": False},
         host="127.0.0.1",
     )
     return cluster, distributed.Client(cluster)

@@ -81,7 +81,8 @@ def fit_and_tell(client, n_rows):
 def main(n_rows=5_000_000, n_workers=2):
     from distributed import Client, LocalCluster
 
-    options = {"n_workers": n_workers, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": n_workers, "threads_per_worker": 1}
+    options |= {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
     with LocalCluster(host="127.0.0.1", **options) as cluster, Client(cluster) as client:
         fit_and_tell(client, n_rows)
 

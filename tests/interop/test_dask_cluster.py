@@ -13,6 +13,7 @@ from kernel_learn.datasets import ParquetSource
 from kernel_learn.estimators import streaming
 from kernel_learn.interop.dask_tree import TOPIC
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
@@ -27,11 +28,13 @@ X_NEW = rng.normal(size=(40, 4))
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}
+    options = {"processes": True, "n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    # no dashboard; its port is any that is free, as another cluster may be there
+    options |= {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     with (
-        distributed.LocalCluster(
-            **options, memory_limit="1GB", dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
+        dask.config.set(patient),
+        distributed.LocalCluster(**options, memory_limit="1GB") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
