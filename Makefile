@@ -16,11 +16,11 @@ export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types bench clean
+.PHONY: help run test test-lowest lint format types bench clean
 
 help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP)  ## compare methods on wine, write out/report.html and a model, predict with it
 	$(VENV)/bin/kernel-learn example out/wine.csv
@@ -29,6 +29,11 @@ run: $(STAMP)  ## compare methods on wine, write out/report.html and a model, pr
 
 test: $(STAMP)  ## run the whole test suite (ARGS="-k hsic" for a part of it)
 	SCIPY_ARRAY_API=1 $(PY) -m pytest -n $(WORKERS) $(ARGS)
+
+test-lowest:  ## run the suite with the oldest versions that pyproject.toml promises
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt ".[test]"
+	SCIPY_ARRAY_API=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
 lint: $(STAMP)  ## check style and formatting
 	$(PY) -m ruff check .

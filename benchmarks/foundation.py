@@ -1,11 +1,14 @@
 """Kernel matrices and HSIC fits against the bare linear algebra they cannot avoid."""
 
+import os
+
 import numpy as np
 from scipy import linalg
 from sklearn.metrics.pairwise import rbf_kernel
 from timing import best_times, report
 
 from kernel_learn import HSICSubspace
+from kernel_learn.datasets import find_data
 from kernel_learn.kernels import Gaussian
 
 RNG = np.random.default_rng(0)
@@ -28,6 +31,30 @@ def gram():
         {"kernel-learn": lambda: KERNEL(X), "rbf_kernel": lambda: rbf_kernel(X, gamma=GAMMA)}, 9
     )
     report(f"Gaussian Gram matrix, n={N}, d={D}", "kernel-learn", "rbf_kernel", 0.5, times)
+
+
+def gram_of_many_columns(n=3000, d=500):
+    rows = RNG.normal(size=(n, d))
+
+    def bare():
+        K = rows @ rows.T
+        K *= -GAMMA
+        np.exp(K, out=K)
+
+    times = best_times({"kernel-learn": lambda: Gaussian(1e-3)(rows), "GEMM + exp": bare}, 9)
+    report(f"Gaussian Gram matrix, n={n}, d={d}", "kernel-learn", "GEMM + exp", 1.15, times)
+
+
+def gram_of_sparse_rows():
+    rows = find_data().load("la1")[0].astype(float).tocsr()
+    times = best_times(
+        {
+            "kernel-learn": lambda: Gaussian(1e-4)(rows),
+            "rbf_kernel": lambda: rbf_kernel(rows, gamma=1e-4),
+        },
+        5,
+    )
+    report("Gaussian Gram matrix, la1", "kernel-learn", "rbf_kernel", 1.0, times)
 
 
 def fit():
@@ -64,6 +91,9 @@ def transform():
 
 if __name__ == "__main__":
     gram()
+    gram_of_many_columns()
+    if os.environ.get("KERNEL_LEARN_DATA"):
+        gram_of_sparse_rows()
     fit()
     path()
     transform()

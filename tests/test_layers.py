@@ -59,3 +59,10 @@ def test_no_private_scikit_learn(path):
             private = [part for part in node.module.split(".") if part.startswith("_")]
             private += [alias.name for alias in node.names if alias.name.startswith("_")]
             assert not private, f"{path.name} imports {private} of scikit-learn"
+
+
+def test_tests_have_the_folders_of_the_package():
+    tests = Path(__file__).parent
+    folders = {path.parent.relative_to(tests) for path in tests.rglob("test_*.py")}
+    strange = [folder for folder in folders if not (ROOT / folder).is_dir()]
+    assert not strange, f"no part of the package is called {strange}"

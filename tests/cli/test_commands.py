@@ -259,7 +259,7 @@ ERRORS = [
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "SVC, tuned"], 3, "compare"),
     (["predict", "gone.skops", "wine.csv"], 4, "gone.skops"),
     (["predict", "wine.csv", "wine.csv"], 3, "wine.csv"),
-    (["predict", "wine.skops", "patients.csv"], 3, "lacks each of the columns 'alcohol'"),
+    (["predict", "wine.skops", "patients.csv"], 3, "lacks the columns 'alcohol'"),
     (["predict", "wine.skops", "wine.csv", "-o", "p.xlsx"], 3, "must end in .csv"),
     (["predict", "wine.skops", "wine.csv", "--json"], 3, "name a file with -o"),
     (["report", "wine.skops", "-t", "cultivar"], 3, "there is no DATA"),

@@ -99,8 +99,26 @@ def test_weights_that_are_not_learned_combine_a_bank_on_landmarks(few_held):
         stream.decision_function(X_NEW), whole.decision_function(X_NEW), atol=1e-3
     )
     assert stream.kernel_weights_.shape == (3,)
-    with pytest.raises(ValueError, match="weights are learned on exact kernels"):
-        kl.SubspaceSVC(loss="squared_hinge", **{**options, "weights": "learn"}).fit(X, Y)
+    assert kl.SubspaceSVC(**{**options, "weights": "loo"}).fit(blocks).score(X_NEW, Y_NEW) > 0.9
+
+
+def test_weights_learned_with_the_subspace_on_landmarks(few_held):
+    """The best of two kernels by a scan of their weights, and its proof."""
+    options = {**OPTIONS, "kernel": [Gaussian(0.05), Gaussian(1.5)], "landmarks": 20, "reg": 0.05}
+    options["tol"] = 1e-5
+    model = kl.SubspaceSVC(loss="squared_hinge", **options).fit(X, Y)
+    assert model.gap_ <= 1e-4 * model.upper_bound_
+    scanned = []
+    for share in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
+        theta = np.array([share, 1 - share]) * model.kernel_weights_.max()
+        given = kl.SubspaceSVC(loss="squared_hinge", **{**options, "weights": theta}).fit(X, Y)
+        scanned.append(given.objective_)
+    assert model.lower_bound_ <= min(scanned) * (1 + 1e-6)
+    assert model.objective_ <= min(scanned) * (1 + 1e-4)
+    stream = kl.SubspaceSVC(**options).fit(blocks)
+    assert stream.objective_ == pytest.approx(model.objective_, rel=1e-4)
+    with pytest.raises(ValueError, match="with uncorrelated=True and a number for reg"):
+        kl.SubspaceSVC(loss="squared_hinge", **{**options, "uncorrelated": False}).fit(X, Y)
 
 
 def test_the_loss_is_chosen_by_the_number_of_rows(monkeypatch):

@@ -179,3 +179,26 @@ def test_a_moments_pass_takes_what_is_planned():
     tracemalloc.stop()
     assert peak <= 1.2 * model.plan_.bytes_needed + 2e6
     assert model.plan_.bytes_needed <= 2 * peak + 2e6
+
+
+@pytest.mark.parametrize("factor", [1e155, 1e300, 1e-160, 1e-300])
+@pytest.mark.parametrize("kernel", ["gaussian", "laplacian", "linear", "poly", "cosine"])
+def test_numbers_without_squares_are_refused_in_a_sentence(factor, kernel):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (factor * X, sparse.csr_matrix(factor * X)):
+            with pytest.raises(ValueError, match="squares of such numbers are"):
+                kl.KernelDiscriminant(kernel).fit(rows, Y)
+        model = kl.KernelDiscriminant(kernel).fit(X, Y)
+        with pytest.raises(ValueError, match="squares of such numbers are infinite"):
+            model.predict(1e155 * X)
+        model.predict(1e-200 * X)  # all but zero, which is a row like any other
+
+
+def test_polynomials_far_from_the_origin():
+    """At 1e6 a cubic kernel has 1e36 on its diagonal and 1e24 of variance: four digits."""
+    far = kl.KernelDiscriminant("poly", reg=0.1).fit(X + 1e6, Y)
+    linear = kl.KernelDiscriminant("linear", reg=0.1).fit(X, Y)
+    assert far.score(X + 1e6, Y) > linear.score(X, Y) - 0.05
+    with pytest.raises(ValueError, match="lost in the rounding"):
+        kl.KernelDiscriminant("poly", reg=1e-3).fit(X + 1e6, Y)

@@ -261,7 +261,8 @@ def models():
         if name in BANKS:
             yield kind(kernel=[Counted(0.1), Counted(1.0)], **options, **seed)
         if name in LANDMARKS:
-            yield kind(kernel=Counted(), landmarks=12, **options, **seed)
+            loss = {"loss": "squared_hinge"} if name == "MultiKernelSVC" else {}
+            yield kind(kernel=Counted(), landmarks=12, **loss, **options, **seed)
 
 
 def outputs(model):

@@ -24,6 +24,8 @@ def make(name, form):
     options |= {"kernel": BANK} if "bank" in form else {}
     if "landmarks" in known:
         options["landmarks"] = {"landmarks": 100, "landmark bank": 60}.get(form, "all")
+    if name == "MultiKernelSVC" and form == "landmarks":
+        options["loss"] = "squared_hinge"
     return kind(**options)
 
 

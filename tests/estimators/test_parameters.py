@@ -31,7 +31,7 @@ REFUSED = {
     "clusters_per_class": [True, 0, 2.0],
     "max_iter": [True, 0, 2.5],
     "max_rows": [True, 0, 2.5],
-    "reg": [None, -1.0, 0.0 - 1e-9, "auto", True, np.nan, np.inf, {"reg": 1}],
+    "reg": [None, -1.0, 0.0 - 1e-9, "auto", True, np.nan, np.inf, {"reg": 1}, []],
     "C": [None, 0.0, -1.0, "auto", True, np.inf, [1.0]],
     "tol": [None, 0.0, "small", True],
     "slack": [None, 0.0, "small", True],

@@ -22,6 +22,7 @@ from sklearn.svm import SVC
 from kernel_learn import SubspaceSVC
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.datasets import find_data
+from kernel_learn.estimators import subspace_svc
 from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.probabilities import held_out_in_parts
 from kernel_learn.kernels import Gaussian
@@ -100,6 +101,26 @@ def test_value_is_that_of_the_semidefinite_programme(uncorrelated, C, reg):
     value = oracle.joint_value(Khat, one_vs_rest_signs(y[rows], 3), C, 3)
     assert model.upper_bound_ == pytest.approx(value, rel=1e-5)
     assert model.lower_bound_ == pytest.approx(value, rel=1e-5)
+
+
+@FORMS
+@pytest.mark.parametrize("repeats", [1, 2])
+@pytest.mark.parametrize("reg", [1e-6, 1e-2])
+def test_a_factorisation_gives_what_the_spectrum_gives(uncorrelated, repeats, reg, monkeypatch):
+    """One reg needs no eigenvectors."""
+    rows = np.concatenate([np.arange(len(y))] + [np.arange(60)] * (repeats - 1))
+    options = {"C": 3.0, "uncorrelated": uncorrelated, "tol": 1e-8}
+    closed = SubspaceSVC(Gaussian(0.05), reg=reg, **options).fit(X[rows], y[rows])
+    monkeypatch.setattr(subspace_svc, "map_dual", lambda *_: None)
+    spectral = SubspaceSVC(Gaussian(0.05), reg=reg, **options).fit(X[rows], y[rows])
+    assert closed.upper_bound_ == pytest.approx(spectral.upper_bound_, rel=1e-7)
+    assert closed.lower_bound_ == pytest.approx(spectral.lower_bound_, rel=1e-7)
+    assert closed.sharpness_ == pytest.approx(spectral.sharpness_, rel=1e-6)
+    for A in (X, X_NEW):
+        assert_allclose(closed.decision_function(A), spectral.decision_function(A), atol=2e-4)
+        assert_allclose(closed.kernel_(A), spectral.kernel_(A), atol=1e-3)
+    F = closed.transform(X)
+    assert_allclose(F @ closed.coef_.T + closed.intercept_, closed.decision_function(X))
 
 
 @FORMS

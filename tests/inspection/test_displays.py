@@ -117,6 +117,12 @@ def test_scales_of_columns_are_drawn_by_size():
     assert words(display.ax_.get_yticklabels()) == ["x1", "x3", "x0", "x2"]
 
 
+def test_scales_of_feature_scales():
+    model = kl.FeatureScales().fit(X, y)
+    display = inspection.RelevanceDisplay.from_estimator(model)
+    assert widths(display) == pytest.approx(np.sort(np.abs(model.scales_))[::-1])
+
+
 def test_bounds_and_gap(bank_model):
     display = inspection.ConvergenceDisplay.from_estimator(bank_model)
     lines = {line.get_label(): line.get_ydata() for line in display.lines_}

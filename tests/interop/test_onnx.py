@@ -398,6 +398,18 @@ class TestRefusals:
         self.refused("model", "takes fitted estimators, not str", tmp_path)
         self.refused(kl.HSICSubspace().fit(X, y), "not rows of numbers", tmp_path, X[0])
 
+    def test_pairs(self, tmp_path):
+        X, pairs = three[0], np.array([[0, 1], [2, 60], [3, 4], [5, 170]])
+        model = kl.PairClassifier(kl.InductiveKernel()).fit(X, pairs, [True, False, True, False])
+        self.refused(model, "compares two rows at a time", tmp_path)
+
+    def test_classes_made_of_ours(self):
+        class Own(kl.HSICSubspace):
+            pass
+
+        with pytest.raises(Exception, match="Own"):
+            skl2onnx.to_onnx(Own().fit(*three), three[0][:1])
+
     def test_labels(self, tmp_path):
         X, y = three
         with pytest.raises(OnnxExportError, match=r"labels \[0.5, 1.0\] have no form"):

@@ -95,3 +95,26 @@ def nca(Z, y, L, reg):
         weights = {j: np.exp(least - d_j) for j, d_j in d.items()}
         total += sum(w for j, w in weights.items() if y[j] == y[i]) / sum(weights.values())
     return total / len(Z) - reg * np.sum(L**2)
+
+
+def mmc_pairs(Z, similar, dissimilar, reg):
+    """max mean sqrt(d) over dissimilar pairs s.t. mean d (+ ridge) over similar ones <= 1."""
+    M = Z.shape[1]
+    A = cp.Variable((M, M), PSD=True)
+    C = sum(np.outer(Z[i] - Z[j], Z[i] - Z[j]) for i, j in similar) / len(similar)
+    C = C + reg * np.trace(C) / M * np.eye(M)
+    total = sum(cp.sqrt(distance(A, Z[i] - Z[j])) for i, j in dissimilar) / len(dissimilar)
+    problem = cp.Problem(cp.Maximize(total), [cp.sum(cp.multiply(C, A)) <= 1])
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value, A.value
+
+
+def lmnn_triplets(Z, triplets, mu, reg, margin=1.0):
+    A = cp.Variable((Z.shape[1],) * 2, PSD=True)
+    total = 0
+    for i, j, other in triplets:
+        d = distance(A, Z[i] - Z[j])
+        total += (1 - mu) * d + mu * cp.pos(margin + d - distance(A, Z[i] - Z[other]))
+    problem = cp.Problem(cp.Minimize(total / len(triplets) + reg * cp.trace(A)))
+    problem.solve(solver=cp.CLARABEL)
+    return problem.value, A.value

@@ -138,3 +138,31 @@ def test_what_is_no_state_is_refused_by_name(tmp_path):
     write_file(tmp_path / "else.npz", {"x": 1})
     with pytest.raises(ValueError, match="holds no state"):
         load_state(tmp_path / "else.npz")
+
+
+def test_the_same_rows_in_any_order_with_the_same_labels(rng):
+    X, y, weight = rng.normal(size=(20, 2)), np.arange(20) % 2, np.ones(20)
+    state = StreamState.of(LabelledRows(X, y, weight))
+    order = rng.permutation(20)
+    assert state.same_rows(StreamState.of(LabelledRows(X[order], y[order], weight)))
+    assert not state.same_rows(StreamState.of(LabelledRows(X, 1 - y, weight)))
+    assert not state.same_rows(StreamState.of(LabelledRows(X + 1, y, weight)))
+
+
+def test_labels_of_a_block_stand_among_the_classes_known():
+    """A block without the first class: its labels are not moved to the front."""
+    rows = LabelledRows(np.array([[0.0], [1.0], [2.0]]), np.array([5, 7, 7]), np.ones(3))
+    state = StreamState.of(rows, classes=np.array([3, 5, 7]), class_sums=True)
+    np.testing.assert_array_equal(state.summary.counts, [0.0, 1.0, 2.0])
+    np.testing.assert_array_equal(state.sums, [[0.0], [0.0], [3.0]])
+
+
+def test_sums_of_classes_add():
+    a, b = (
+        StreamState.of(
+            LabelledRows(np.array([[x], [x + 1]]), np.array(y), np.array([1.0, 2.0])),
+            class_sums=True,
+        )
+        for x, y in ((0.0, [0, 1]), (10.0, [1, 2]))
+    )
+    np.testing.assert_array_equal((a + b).sums, [[0.0], [12.0], [22.0]])

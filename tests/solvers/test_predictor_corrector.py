@@ -32,9 +32,9 @@ def planted(rng, n=12, e=2):
     return QuadraticProgram(lambda a: Q @ a + c, factorise, A, A @ a, upper), a
 
 
-@pytest.mark.parametrize("size", [np.inf, 0.1])
-def test_planted_optimum(rng, size):
-    program, a = planted(rng)
+@pytest.mark.parametrize(("size", "steps"), [(np.inf, 12), (0.1, 13)])
+def test_planted_optimum(rng, size, steps):
+    program, a = planted(rng, n=60)
     seen = []
 
     def is_optimal(point, left):
@@ -45,7 +45,8 @@ def test_planted_optimum(rng, size):
 
     found = solve_predictor_corrector(program, *inner_point(program, size), is_optimal, 50)
     assert_allclose(found, a, atol=1e-8)
-    assert len(seen) < 20  # the corrector at work: without it twice as many
+    # without the corrector 16 and 19, with less centring than the cube asks for 13 and 15
+    assert len(seen) <= steps
 
 
 def test_no_upper_bound(rng):

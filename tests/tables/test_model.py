@@ -73,7 +73,7 @@ def test_order_and_other_columns_do_not_matter(model):
 
 
 def test_missing_columns_are_named(model):
-    with pytest.raises(TableError, match="lacks each of the columns 'age', 'sex'"):
+    with pytest.raises(TableError, match="lacks the columns 'age', 'sex'"):
         model.predict(FRAME.drop(columns=["age", "sex"]))
 
 

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.representations import Gram
 from kernel_learn.representations.base import Array, Combined
-from kernel_learn.solvers.margin import best_intercept, total_loss
+from kernel_learn.representations.linalg import invert_shifted
+from kernel_learn.solvers.eigen import fix_signs, solve_top_eigen
+from kernel_learn.solvers.margin import MarginSolution, best_intercept, total_loss
+
+# A squared length below this share of the largest is rounding of A'Khat A.
+DUAL_RANK = 1e-14
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,70 @@ def map_rows(sample: Combined, w: Array, U: Array, lam: float, uncorrelated: boo
     """
     h = shrink_spectrum(w, lam, uncorrelated)
     return RowMap(U, np.sqrt(h / w / sample.spectral_inner(w)), h)
+
+
+class DualMap:
+    """Khat = F F', and directions F'D given by D (n, l), without an eigendecomposition.
+
+    On rows with weights S = diag(s) Khat = S^{-1/2} h(G) S^{-1/2}, and with Q = (G + lam)^{-1}
+
+        h(G) = I - lam Q (uSVM_joint),   h(G) = G - lam I + lam^2 Q (SVM_joint),
+        F'D has the coefficients Q S^{-1/2} D, or (I - lam Q) S^{-1/2} D.
+    """
+
+    def __init__(self, sample: Gram, Q: Array, lam: float, uncorrelated: bool) -> None:
+        """Q (n, n) becomes Khat if it is not needed any more."""
+        self.sample, self.lam = sample, lam
+        self.Q = None if uncorrelated else Q
+        if uncorrelated:
+            Q *= -lam
+            Q[np.diag_indices(len(Q))] += 1.0
+            self.Khat = Q
+        else:
+            self.Khat = Q * lam**2
+            self.Khat += sample.operator
+            self.Khat[np.diag_indices(len(Q))] -= lam
+        self.root = sample.root_weight
+        if np.any(self.root != 1.0):
+            self.Khat /= self.root[:, None]
+            self.Khat /= self.root
+
+    def lift(self, D: Array) -> Array:
+        """Coefficients in the sample's terms of the directions F'D."""
+        X = D / self.root[:, None]
+        if self.Q is not None:
+            return np.asarray(X - self.lam * (self.Q @ X))
+        B = self._solve(X)
+        # one step of refinement: the difference in _solve lost digits
+        return np.asarray(B + self._solve(X - self.sample.operator @ B - self.lam * B))
+
+    def _solve(self, X: Array) -> Array:
+        """Q X = (X - h(G) X) / lam."""
+        h_X = self.root[:, None] * (self.Khat @ (self.root[:, None] * X))
+        return np.asarray((X - h_X) / self.lam)
+
+
+def map_dual(sample: Combined, lam: float, uncorrelated: bool) -> DualMap | None:
+    """Khat of exact rows from one factorisation and inverse; None where lam is too small."""
+    if not isinstance(sample, Gram):
+        return None
+    Q = invert_shifted(sample.operator, lam)
+    return None if Q is None else DualMap(sample, Q, lam, uncorrelated)
+
+
+class DualProblem:
+    """The joint problem for l >= m: machines on Khat, whose normals F'A span the subspace."""
+
+    Khat: Array | None
+
+    def __init__(self, Khat: Array, signs: Array, boxes: Array) -> None:
+        self.Khat, self.signs, self.boxes = Khat, signs, boxes
+        self.n_components = signs.shape[1]
+
+    def frame(self, machines: MarginSolution) -> tuple[Array, Array]:
+        """(D, coef): orthonormal directions F'D that span F'A, and F'A in them, (m, l)."""
+        found = solve_top_eigen(machines.A.T @ machines.scores, self.n_components, DUAL_RANK)
+        return machines.A @ found.point, found.point * found.values
 
 
 class JointProblem:
@@ -109,6 +179,12 @@ class JointProblem:
     def project(self, alpha: Array) -> Array:
         """The nearest point in the boxes with y'alpha = 0, machine by machine."""
         return project_balanced_box(alpha, self.signs, self.boxes[:, None])
+
+    def frame(self, machines: MarginSolution) -> tuple[Array, Array]:
+        """(E, coef): the best subspace for the machines, and their weights in it, (m, l)."""
+        V = self.normals(machines.alpha)
+        E = fix_signs(self.directions(V))
+        return E, np.asarray((E.T @ V).T)
 
     def directions(self, V: Array) -> Array:
         """Orthonormal (r, l), top left singular vectors of V: the best response to its alpha."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from kernel_learn.criteria.evaluation import Evaluation, WeightCriterion
+from kernel_learn.criteria.joint_problem import map_rows
 from kernel_learn.representations.base import Array
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.solvers.block_newton import (
@@ -43,7 +44,7 @@ class LandmarkMargin(WeightCriterion):
         result = self.machines(d)
         zeros = np.zeros(self.n_machines, dtype=bool)
         found = measure(self.blocks, self.weights, zeros)
-        point = dual_point(found.sides, found.squares, theta)
+        point = dual_point(found.sides, found.squares, lambda V: theta @ V**2)
         lengths = np.sum(point.normals**2, axis=1)
         own = np.array([lengths[block].sum() for block in self.bank.columns])
         gradient = -0.5 * self.bank.scales * own
@@ -66,6 +67,64 @@ class LandmarkMargin(WeightCriterion):
         self.weights[kept] = root[kept, None] * found.point[:-1]
         self.weights[-1] = found.point[-1]
         return found
+
+
+class LandmarkSubspaceMargin(WeightCriterion):
+    """min over d of the optimum of SVMs with kernel Khat(d) = G(d) (G(d) + xi)^{-1}: SVM_mkl.
+
+    G(d) = sum_i d_i s_i Z_i Z_i', centred, of trace n; squared hinge, prices C_j. For a feasible
+    alpha, A = y alpha, the dual value 1'alpha - 1/2 sum alpha_j^2 / C_j - 1/2 tr A'Khat(d)A is
+    convex in d, as Khat is operator concave, and below J: its tangent is one of J. With C = Z'Z
+    over all kernels, D = diag(d_i s_i) and S = Z'A,
+
+        Z'(G + xi)^{-1} A = W / xi,  W = S - C D^{1/2} (xi + D^{1/2} C D^{1/2})^{-1} D^{1/2} S,
+
+    and the derivative in d_i is -s_i |W_i|^2 / (2 xi).
+    """
+
+    has_hessian: ClassVar[bool] = False
+    bank: MomentForm
+
+    def __init__(
+        self, bank: MomentForm, blocks: Blocks, n_machines: int, *, reg: float, tol: float
+    ) -> None:
+        self.bank, self.blocks, self.n_machines = bank, blocks, n_machines
+        self.xi, self.tol = reg, tol  # lambda = reg tr(G) / n, and tr(G) = n
+
+    def evaluate(self, d: Array) -> Evaluation:
+        sample = self.bank.at(self.bank.theta_at(d))
+        w, U = sample.spectrum.w, sample.spectrum.U
+        coordinates = map_rows(sample, w, U, self.xi, True)
+        B = coordinates.lift(np.eye(len(w)))  # columns of F in terms of the scaled z
+        root = np.sqrt(self.bank.spread(self.bank.theta_at(d)))
+        kept = np.flatnonzero(root)
+        offset = sample.mean @ B
+
+        def rows() -> object:
+            for Z, signs, prices in self.blocks():
+                yield (Z[:, kept] * root[kept]) @ B - offset, signs, prices
+
+        found = solve_squared_hinges(rows, len(w), self.n_machines, tol=self.tol)  # type: ignore[arg-type]
+        normals = B @ found.point[:-1]
+        weights = np.zeros((len(root) + 1, self.n_machines))
+        weights[kept] = root[kept, None] * normals
+        weights[-1] = found.point[-1] - sample.mean @ normals
+        seen = measure(self.blocks, weights, np.zeros(self.n_machines, dtype=bool))
+        point = dual_point(
+            seen.sides,
+            seen.squares,
+            lambda V: np.sum((B.T @ (root[kept, None] * V[kept])) ** 2, axis=0),
+        )
+        S = point.normals
+        inner = np.linalg.solve(
+            sample.operator + self.xi * np.eye(len(kept)), root[kept, None] * S[kept]
+        )
+        W = S - self.bank.moments.C[:, kept] @ (root[kept, None] * inner)
+        lengths = np.sum(W**2, axis=1)
+        own = np.array([lengths[block].sum() for block in self.bank.columns])
+        quadratic = float(np.sum((B.T @ (root[kept, None] * S[kept])) ** 2))
+        minorant = float(np.sum(point.linear - 0.5 * point.squares)) - 0.5 * quadratic
+        return Evaluation(found.value, -self.bank.scales * own / (2 * self.xi), minorant)
 
 
 class ScaledBlocks:

@@ -56,11 +56,12 @@ class MarginWeights(WeightCriterion):
         C: Any,  # number, "learn"
         *,
         loss: Loss = "hinge",
+        prices: Array | None = None,  # (n,), factors on C
     ) -> None:
         if C == "learn" and loss != "squared_hinge":
             raise ValueError('C="learn" needs loss="squared_hinge": 1/C is the weight of I there.')
         self.bank, self.signs, self.loss, self.C = bank, signs, loss, C
-        self.prices = np.ones(len(signs))  # factors on C per row
+        self.prices = np.ones(len(signs)) if prices is None else prices
         self.identity = IdentityVertex(bank.uniform(), LEAST_RIDGE)
         self.alpha: Array | None = None
         # a row of weight zero (in a kernel matrix they stay) has a box that is all but closed
@@ -96,7 +97,9 @@ class MarginWeights(WeightCriterion):
         solution = self._solve(K, C)
         D = self.bank.products(solution.A)
         if self.learns_C:
-            D = np.concatenate([(solution.A / self.row_weight[:, None])[None], D])
+            # the ridge of a row is 1 / (C price weight)
+            own = solution.A / (self.prices * self.row_weight)[:, None]
+            D = np.concatenate([own[None], D])
             D = np.tensordot(self.identity.M.T, D, 1)
         return self._evaluation(K, solution, C, D)
 
@@ -150,7 +153,7 @@ class MarginWeights(WeightCriterion):
         """Each machine in the primal: f'K(d)^{-1}f <= t as a linear matrix inequality."""
         K = _combination(self.bank, d[1:] if self.learns_C else d)
         if self.learns_C:
-            K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / self.row_weight)
+            K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / (self.prices * self.row_weight))
         objective, constraints = 0.0, []
         for y in self.signs.T:
             f, b, t = cp.Variable((len(y), 1)), cp.Variable(), cp.Variable((1, 1))
@@ -184,10 +187,8 @@ class SubspaceMarginWeights(MarginWeights):
         loss: Loss = "hinge",
         prices: Array | None = None,  # (n,), factors on C
     ) -> None:
-        super().__init__(bank, signs, C, loss=loss)
+        super().__init__(bank, signs, C, loss=loss, prices=prices)
         self.reg = reg
-        if prices is not None:
-            self.prices = prices
 
     def evaluate(self, d: Array) -> Evaluation:
         M = self.bank.combine(d)

@@ -86,9 +86,15 @@ def all_or_nothing(fit: Fit) -> Fit:
                     delattr(self, name)
             with one_thread_if_small(args[0] if args else kwargs.get("X")):
                 return fit(self, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             vars(self).clear()
             vars(self).update(before)
+            if isinstance(error, np.linalg.LinAlgError):
+                raise ValueError(
+                    f"{type(self).__name__}: what tells these rows apart is lost in the rounding "
+                    f"of the kernel's values ({error}). Centre and scale the columns of X, with "
+                    "StandardScaler say, or raise the regularisation."
+                ) from error
             raise
 
     return fit_or_restore  # type: ignore[return-value]

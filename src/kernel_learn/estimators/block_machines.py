@@ -1,7 +1,7 @@
 """Machines with squared hinge loss on landmark features: passes over blocks of rows."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,11 @@ class FeatureBlocks:
 
     def __post_init__(self) -> None:
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        self.holds = self.data.source.n_rows * self.row_bytes <= room
+        n, k = self.data.source.n_rows, len(self.data.classes)
+        needed = n * (self.row_bytes + 8 * (1 + (k if k > 2 else 1)))  # features, signs, prices
+        self.holds = needed <= room
+        if self.holds:
+            self.plan = replace(self.plan, bytes_needed=self.plan.bytes_needed + needed)
         self._held: list[tuple[Array, Array, Array]] | None = None
 
     def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
@@ -116,9 +120,10 @@ def solve_in_blocks(
     *,
     tol: float,
     max_iter: int | None,
-) -> tuple[Result, FeatureBlocks]:
-    """The machines in the coordinates F, from where all rows are on the wrong side.
+) -> tuple[Result, Plan]:
+    """The machines in the coordinates F, and the plan with what was held.
 
+    They begin where all rows are on the wrong side.
     There every row counts, and with one price the step is a ridge regression, for which
     the moments suffice: F'F = diag(h), v = C F'y / (1 + C h).
     """
@@ -143,7 +148,7 @@ def solve_in_blocks(
             f"optimum is {found.gap:.3g} below {found.value:.6g} at the most. Raise max_iter.",
             ConvergenceWarning,
         )
-    return found, blocks
+    return found, blocks.plan
 
 
 def calibrate_scores(data: Labelled, score: Any) -> float:

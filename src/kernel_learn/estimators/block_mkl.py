@@ -6,19 +6,22 @@ from typing import Any, Self
 import numpy as np
 
 from kernel_learn.criteria.landmark_margin import LandmarkMargin
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import KernelEstimator
 from kernel_learn.estimators.block_machines import SINGLE_TOL, FeatureBlocks
-from kernel_learn.estimators.validation import Array, Labelled
+from kernel_learn.estimators.probabilities import fit_sharpness, pool_kernel
+from kernel_learn.estimators.validation import Array, Labelled, class_prices
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.representations import MomentForm, Needs, Plan, plan_source, represent
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import build_features
-from kernel_learn.solvers.margin import Loss
+from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
 
 BLOCK_NEEDS = Needs(features=16.0)
 # Machines are solved to this share of the gap that is asked for.
 INNER_SHARE = 0.1
+PART_TOL = 1e-3  # of machines whose scores decide one factor
 
 
 class LandmarkMachines(WeightLearner, KernelEstimator):
@@ -27,6 +30,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
     streams, stream_needs = True, BLOCK_NEEDS
     C: Any
     loss: Loss
+    class_weight: Any
 
     def _landmark_plan(self, data: Labelled) -> Plan | None:
         """The plan of a fit on landmark features; None: exact, if they would not be fewer."""
@@ -77,11 +81,12 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             center=False,
             random_state=self.random_state,
         )
-        k, q = len(data.classes), 1 if len(data.classes) == 2 else len(data.classes)
+        q = 1 if len(data.classes) == 2 else len(data.classes)
         features = form.features
         row_bytes = features.dimension * features.dtype.itemsize
-        prices = np.full(k, float(self.C))
+        prices = float(self.C) * class_prices(self.class_weight, data)
         blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
+        self.plan_ = blocks.plan
         tol = INNER_SHARE * self.tol
         tol = max(tol, SINGLE_TOL) if features.dtype == np.float32 else tol
         criterion = partial(LandmarkMargin, blocks=blocks, n_machines=q, tol=tol)
@@ -94,10 +99,25 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         self.intercept_ = machines.point[-1]
         self._machines = features.expand(V, np.zeros(len(kept)), theta)
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), theta)
+        targets, K = pool_kernel(self.kernel_, source)
+        boxes = prices[targets.majority] * targets.weight
+        self.sharpness_ = machine_sharpness(K, targets, boxes, self.loss)
         return self
 
     def _landmark_values(self, X: Any) -> Array:
         return np.asarray(self._machines.transform(X) + self.intercept_, dtype=np.float64)
+
+
+def machine_sharpness(K: Array, targets: Targets, boxes: Array, loss: Loss) -> float:
+    """The factor on decision values, from scores of rows held out of machines on K."""
+
+    def score_part(inside: Array, outside: Array) -> Array:
+        signs = one_vs_rest_signs(targets.majority[inside], targets.n_classes)
+        K_in = K[np.ix_(inside, inside)]
+        machines = solve_margin(K_in, signs, boxes[inside], loss=loss, tol=PART_TOL)
+        return np.asarray(K[np.ix_(outside, inside)] @ machines.A + machines.intercept)
+
+    return fit_sharpness(targets, score_part)
 
 
 def centred(form: MomentForm) -> MomentForm:

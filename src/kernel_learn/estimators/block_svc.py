@@ -1,14 +1,24 @@
 """What a classifier by margins does where rows are too many to be held: machines in blocks."""
 
+from functools import partial
+from numbers import Real
 from typing import Any, Self
 
+import numpy as np
+
 from kernel_learn.criteria.joint_problem import map_rows, orthonormal_span
+from kernel_learn.criteria.landmark_margin import LandmarkSubspaceMargin
 from kernel_learn.estimators.base import SubspaceTransformer
-from kernel_learn.estimators.block_machines import calibrate_scores, solve_in_blocks
+from kernel_learn.estimators.block_machines import (
+    SINGLE_TOL,
+    FeatureBlocks,
+    calibrate_scores,
+    solve_in_blocks,
+)
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
-from kernel_learn.estimators.validation import Labelled, check_n_components, class_prices
+from kernel_learn.estimators.validation import Array, Labelled, check_n_components, class_prices
 from kernel_learn.estimators.weights import WeightLearner
-from kernel_learn.representations import Needs, Plan
+from kernel_learn.representations import MomentForm, Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import Gap
@@ -28,6 +38,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     uncorrelated: bool
     class_weight: Any
     gap_: Any
+    _weights_lower: float
 
     streams, stream_needs = True, BLOCK_NEEDS
 
@@ -55,6 +66,27 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
             )
         return super()._plan_stream(kernels, pool)
 
+    def _landmark_weights(self, data: Labelled, form: Any, prices: Array) -> Array:
+        """Weights of a bank; learned with the machines, if they are, at one reg."""
+        if not (isinstance(self.weights, str) and self.weights == "learn"):
+            return self._weigh_without_criterion(form, data.names or [])
+        if not (self.uncorrelated and isinstance(self.reg, Real) and isinstance(form, MomentForm)):
+            raise ValueError(
+                "SubspaceSVC(weights='learn', loss='squared_hinge') learns weights on landmarks, "
+                "with uncorrelated=True and a number for reg. Give these, or weights='loo'."
+            )
+        features, q = form.features, 1 if len(data.classes) == 2 else len(data.classes)
+        row_bytes = features.dimension * features.dtype.itemsize
+        blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
+        tol = max(0.1 * self.tol, SINGLE_TOL * (features.dtype == np.float32))
+        criterion = partial(
+            LandmarkSubspaceMargin, blocks=blocks, n_machines=q, reg=float(self.reg), tol=tol
+        )
+        found = self._weigh_bank(form, data.names or [], criterion)
+        self._weights_lower = found.result.value - found.result.gap
+        self.plan_ = blocks.plan
+        return found.theta
+
     def _fit_in_blocks(self, data: Labelled, regs: list[float]) -> Self:
         """The machines of n_components >= n_classes with squared hinge, a pass a step."""
         data = self._choose_width(data, regs)
@@ -69,18 +101,12 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         data, form = self._represent(data, needs=BLOCK_NEEDS)
         theta = None
         if data.names is not None:
-            if isinstance(self.weights, str) and self.weights == "learn":
-                raise ValueError(
-                    "SubspaceSVC(weights='learn') with landmarks or the squared hinge: weights are "
-                    "learned on exact kernels with the hinge. Use weights='loo', 'uniform', "
-                    "'alignment' or an array, or MultiKernelSVC."
-                )
-            theta = self._weigh_without_criterion(form, data.names)
+            theta = self._landmark_weights(data, form, float(self.C) * price)
         sample = self._combine(form, theta)
         self.reg_ = self._choose_reg(sample, regs)
         w, U = sample.spectrum.w, sample.spectrum.U
         coordinates = map_rows(sample, w, U, self.reg_, self.uncorrelated)
-        found, _ = solve_in_blocks(
+        found, self.plan_ = solve_in_blocks(
             data,
             sample,
             coordinates,
@@ -94,7 +120,10 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         self.coef_, self.intercept_ = (E.T @ V).T, found.point[-1]
         self.upper_bound_ = self.objective_ = self.relaxed_bound_ = found.value
         self.lower_bound_ = found.value - found.gap
-        self.gap_, self.history_, self.n_iter_ = Gap(found.gap), found.history, found.n_iter
+        if data.names is not None and isinstance(self.weights, str) and self.weights == "learn":
+            self.lower_bound_ = min(self.lower_bound_, self._weights_lower)
+        gap = Gap(max(found.value - self.lower_bound_, 0.0))
+        self.gap_, self.history_, self.n_iter_ = gap, found.history, found.n_iter
         self._store_kernel(sample.expand(coordinates.lift(E)))
         self.sharpness_ = calibrate_scores(
             data, lambda rows: self.kernel_.transform(rows) @ self.coef_.T + self.intercept_

@@ -1,11 +1,13 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils import Tags
 
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.hsic import Dependence
@@ -18,6 +20,7 @@ from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.parameters import (
+    CLASS_WEIGHT,
     MOMENT_REGS,
     NONE,
     POSITIVE_LIST,
@@ -31,6 +34,7 @@ from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
+    class_prices,
 )
 from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.model_selection import held_out_scores
@@ -82,6 +86,10 @@ class KernelDiscriminant(
         rows left out.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
+    class_weight : dict or "balanced", default=None
+        Multiplies the weights of the rows, after they were counted for "balanced", and so
+        the frequencies; ``priors`` are used as they are. The vote of a nearest neighbour has no
+        weight: there the subspace alone is moved.
     criterion : {"discriminant", "kim"}, default="discriminant"
         With several kernels: what the weights make best. "discriminant": tr((S_t + lambda
         I)^{-1} S_b). "kim", for two classes: (m_1 - m_2)'(S_w + lambda I)^{-1}(m_1 - m_2) with
@@ -141,6 +149,7 @@ class KernelDiscriminant(
             "reg": MOMENT_REGS | choice("learn"),
             "decision": choice(*DECISIONS),
             "priors": NONE | POSITIVE_LIST,
+            "class_weight": CLASS_WEIGHT,
             "criterion": choice("discriminant", "kim"),
             "coupling": choice("exact", "approximate"),
         }
@@ -154,6 +163,7 @@ class KernelDiscriminant(
         reg: float | Sequence[float] | str = "loo",
         decision: str = "auto",
         priors: Any = None,
+        class_weight: Any = None,
         criterion: str = "discriminant",
         coupling: Coupling = "exact",
         weights: Any = "learn",
@@ -170,6 +180,7 @@ class KernelDiscriminant(
         self.reg = reg
         self.decision = decision
         self.priors = priors
+        self.class_weight = class_weight
         self.criterion = criterion
         self.coupling = coupling
         self.weights = weights
@@ -190,6 +201,12 @@ class KernelDiscriminant(
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # the nearest neighbour of a row is of its own class, whatever the weight of the others
+        tags.classifier_tags.poor_score = self.decision == "nearest_neighbor"
+        return tags
+
     def _check_stream(self) -> None:
         if self.decision == "nearest_neighbor":
             raise ValueError(
@@ -203,7 +220,16 @@ class KernelDiscriminant(
                 "once; a stream is fitted with criterion='discriminant'."
             )
 
+        if self.class_weight is not None:
+            raise ValueError(
+                "KernelDiscriminant(class_weight=): the classes of a stream are counted as they "
+                "come; give the blocks weights, (X, y, weight), or pass priors."
+            )
+
     def _fit(self, data: Labelled) -> Self:
+        if self.class_weight is not None:
+            price = class_prices(self.class_weight, data)
+            data = replace(data, source=data.source.reweighted(price[data.labels]))
         regs = self._regs()
         self._start_weights()
         is_kim = self.criterion == "kim" and data.names is not None

@@ -22,7 +22,9 @@ from kernel_learn.criteria.measure import (
     measure_constraints,
 )
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
+from kernel_learn.datasets.blocks import as_source
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.inductive_streams import read_for_constraints
 from kernel_learn.estimators.parameters import (
     ANYTHING,
     COUNT,
@@ -227,6 +229,9 @@ default="pairs"
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Or a source of blocks, read once: the rows that constraints name by their numbers
+            in it are kept, and those of its summary, for landmarks; with labels of its own
+            constraints are drawn among the latter.
         y : array-like of shape (n_samples,), default=None
             Class labels; None, NaN or ``unlabeled`` where unknown.
         constraints : Constraints, default=None
@@ -238,6 +243,11 @@ default="pairs"
         """
         regularizer = self._regularizer()
         rng = check_random_state(self.random_state)
+        source = as_source(X)
+        if source is not None:
+            if y is not None:
+                raise ValueError("X is a source of blocks, which has its own labels: pass no y.")
+            X, y, constraints = read_for_constraints(self, source, constraints)
         data = self._validate(X, y, constraints, rng)
         self.plan_, landmarks = self._plan(data)
         data = data.resolved()

@@ -180,6 +180,7 @@ def weigh(sums: Sequence[Array], sample: Sample, judging: Array) -> Array:
 
 
 def most_rows(problem: Problem) -> int:
+    """Of a leaf: what the plan allows, and no more than pays."""
     return min(problem.plan.leaf_rows, LEAF_ROWS)
 
 

@@ -156,6 +156,7 @@ def fit_leaves(
 def leaf_statistics(
     sample: Sample, view: str, scales: Array | None, rows: Array
 ) -> SharedStatistics:
+    """Distances and products of some rows on a view, scaled or not."""
     Z = scaled(take_rows(sample.views[view], rows), scales)
     return SharedStatistics(Z, None, sample.categorical.get(view, ()))
 

@@ -1,4 +1,4 @@
-"""Kernelised metric learning from class labels: LMNN, MCML, RCA, MMC, NCA."""
+"""Kernelised metric learning from class labels or side information: LMNN, MCML, RCA, MMC, NCA."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
@@ -8,6 +8,7 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
@@ -16,15 +17,26 @@ from kernel_learn.criteria.neighbours import (
     CollapsedClasses,
     NeighbourhoodComponents,
     principal_start,
+    within_class,
     within_class_metric,
+)
+from kernel_learn.criteria.side_information import (
+    ClusteringPairs,
+    RelativeDistances,
+    chunklets_of,
+    read_chunklets,
+    read_pairs,
+    read_triplets,
 )
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
 from kernel_learn.estimators.validation import (
     Array,
+    Training,
     check_n_components,
     check_spread,
     validate_labelled,
+    validate_unlabelled,
 )
 from kernel_learn.kernels.rows import Keys
 from kernel_learn.kernels.warn import warn_user
@@ -52,7 +64,7 @@ DESCENT_ARRAYS = 48.0  # factors of the metric that L-BFGS holds, with its 20 co
 
 class _Problem(NamedTuple):
     Z: Array  # (n, M) features in units of the root mean squared distance
-    labels: Array
+    labels: Array  # empty where constraints take their place
     features: FeatureMap
     scale: float  # the mean squared distance
     keys: Keys  # of the rows' contents
@@ -93,12 +105,28 @@ class KernelMetric(SubspaceTransformer):
         self.random_state = random_state
 
     def _prepare(self, X: Any, y: Any) -> _Problem:
+        """The rows as features, with their class labels."""
         data = validate_labelled(self, X, y)
         # in float64: what float32 leaves of directions with little variance is their noise
         source = data.source.with_rows(to_double(data.X))
-        data = replace(data, source=source)
-        self.classes_, n = data.classes, source.n_rows
+        self.classes_ = data.classes
         self._check_classes(source)
+        return self._measure(replace(data, source=source), data.labels)
+
+    def _prepare_rows(self, X: Any, y: Any) -> _Problem:
+        """The rows as features, where constraints take the place of labels."""
+        if y is not None:
+            raise ValueError(
+                "Both y and constraints were given. Constraints take the place of labels: "
+                "pass one of the two."
+            )
+        data = validate_unlabelled(self, X)
+        source = data.source.with_rows(to_double(data.X))
+        return self._measure(replace(data, source=source), np.empty(0, dtype=int))
+
+    def _measure(self, data: Training, labels: Array) -> _Problem:
+        source = data.source
+        n = source.n_rows
 
         def extra(_: int, M: int) -> float:
             """Of all pairs of rows, blocks of them, features of all rows, and the descent."""
@@ -129,7 +157,7 @@ class KernelMetric(SubspaceTransformer):
         scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
         size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
         check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
-        return _Problem(Z / np.sqrt(scale), data.labels, features, scale, source.keys)
+        return _Problem(Z / np.sqrt(scale), labels, features, scale, source.keys)
 
     def _check_classes(self, source: ArraySource) -> None:
         assert source.n_classes is not None
@@ -235,8 +263,15 @@ class KernelLMNN(KernelMetric):
         self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric from rows X and class labels y."""
+    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+        """Learn the metric from rows X and class labels y, or ``constraints=Triplets(...)``.
+
+        Of triplets (i, j, l) of row indices it is the mean over them of
+        (1 - mu) d_ij + mu max(margin + d_ij - d_il, 0) that is made small, the margin being 1
+        where none is given, like ``reg`` in units of the base kernel's mean squared distance.
+        """
+        if constraints is not None:
+            return self._fit_triplets(X, y, constraints)
         problem = self._prepare(X, y)
         criterion = LargeMargin(
             problem.Z,
@@ -249,6 +284,30 @@ class KernelLMNN(KernelMetric):
         result = solve_psd(
             criterion,
             criterion.scaled(principal_start(criterion.Z, self.directions)),
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+        )
+        self._store_certificate(result)
+        L = criterion.metric(result.point)
+        self._store_metric(problem, L @ L.T)
+        return self
+
+    def _fit_triplets(self, X: Any, y: Any, constraints: Constraints) -> Self:
+        problem = self._prepare_rows(X, y)
+        Z = problem.Z
+        triplets, margin = read_triplets(constraints, len(Z), "KernelLMNN")
+        i, j, other = triplets.T
+        criterion = RelativeDistances(
+            Z[i] - Z[j],
+            Z[i] - Z[other],
+            np.where(np.isnan(margin), 1.0, margin / problem.scale),
+            float(self.mu),
+            float(self.reg),
+            float(self.smoothing),
+        )
+        result = solve_psd(
+            criterion,
+            principal_start(criterion.Z, self.directions),
             tol=float(self.tol),
             max_iter=int(self.max_iter),
         )
@@ -375,11 +434,21 @@ class KernelMMC(KernelMetric):
         self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric from rows X and class labels y."""
-        problem = self._prepare(X, y)
-        Z, labels = problem.drawn(self.max_rows, self.random_state)
-        criterion = Clustering(Z, labels, float(self.reg))
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+        """Learn the metric from rows X and class labels y, or from constraints.
+
+        ``constraints`` are ``Pairs(similar=S, dissimilar=D)`` of row indices, in whose means the
+        criterion is taken then, or the number of its chunklet for each row, -1 for none: rows of
+        one chunklet are similar, rows of two are not.
+        """
+        criterion: Clustering | ClusteringPairs
+        if constraints is None:
+            problem = self._prepare(X, y)
+            Z, labels = problem.drawn(self.max_rows, self.random_state)
+            criterion = Clustering(Z, labels, float(self.reg))
+        else:
+            problem = self._prepare_rows(X, y)
+            criterion = self._constrained(problem, constraints)
         result = solve_psd(
             criterion,
             principal_start(criterion.Z, self.directions),
@@ -393,6 +462,22 @@ class KernelMMC(KernelMetric):
         L = criterion.metric(result.point)
         self._store_metric(problem, L @ L.T)
         return self
+
+    def _constrained(self, problem: _Problem, constraints: Any) -> Clustering | ClusteringPairs:
+        Z, n = problem.Z, len(problem.Z)
+        chunks = read_chunklets(constraints, n, "KernelMMC")
+        if chunks is not None:
+            rows = np.flatnonzero(chunks >= 0)
+            labels = np.unique(chunks[rows], return_inverse=True)[1]
+            check_told(len(rows) - labels.max(initial=-1) - 1, "rows of one chunklet", "KernelMMC")
+            check_told(labels.max(initial=0), "chunklets beside the first", "KernelMMC")
+            return Clustering(Z[rows], labels, float(self.reg))
+        similar, dissimilar = read_pairs(constraints, n, "KernelMMC")
+        check_told(len(similar), "similar pairs", "KernelMMC")
+        check_told(len(dissimilar), "dissimilar pairs", "KernelMMC")
+        near, far = (Z[pairs[:, 0]] - Z[pairs[:, 1]] for pairs in (similar, dissimilar))
+        check_told(float(np.abs(near).max()), "similar pairs of rows that differ", "KernelMMC")
+        return ClusteringPairs(near, far, float(self.reg))
 
 
 class KernelRCA(KernelMetric):
@@ -432,12 +517,35 @@ class KernelRCA(KernelMetric):
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the metric from rows X and class labels (or chunklets) y."""
-        problem = self._prepare(X, y)
-        A = within_class_metric(problem.Z, problem.labels, float(self.reg))
+    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+        """Learn the metric from rows X and class labels y, or from constraints.
+
+        ``constraints`` are the number of its chunklet for each row, -1 for none, or
+        ``Pairs(similar=S)`` of row indices: rows that pairs join, step by step, are a chunklet.
+        Only rows in chunklets count. Dissimilar pairs may be given and say nothing here.
+        """
+        if constraints is None:
+            problem = self._prepare(X, y)
+            Z, labels = problem.Z, problem.labels
+        else:
+            problem = self._prepare_rows(X, y)
+            chunks = read_chunklets(constraints, len(problem.Z), "KernelRCA")
+            if chunks is None:
+                similar, _ = read_pairs(constraints, len(problem.Z), "KernelRCA")
+                check_told(len(similar), "similar pairs", "KernelRCA")
+                chunks = chunklets_of(similar, len(problem.Z))
+            rows = np.flatnonzero(chunks >= 0)
+            Z, labels = problem.Z[rows], np.unique(chunks[rows], return_inverse=True)[1]
+            spread = float(np.abs(within_class(Z, labels)).max(initial=0.0))
+            check_told(spread, "rows of one chunklet that differ", "KernelRCA")
+        A = within_class_metric(Z, labels, float(self.reg))
         self._store_metric(problem, A)
         return self
+
+
+def check_told(amount: float, what: str, owner: str) -> None:
+    if not amount > 0:
+        raise ValueError(f"{owner} has nothing to learn from: the constraints hold no {what}.")
 
 
 class KernelNCA(KernelMetric):

@@ -8,12 +8,22 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.criteria.margin_weights import MarginWeights
+from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import all_or_nothing
-from kernel_learn.estimators.block_mkl import LandmarkMachines
+from kernel_learn.estimators.block_mkl import LandmarkMachines, machine_sharpness
 from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import LANDMARKS, POSITIVE, RANDOM, WEIGHTS, choice
+from kernel_learn.estimators.parameters import (
+    CLASS_WEIGHT,
+    LANDMARKS,
+    POSITIVE,
+    RANDOM,
+    WEIGHTS,
+    choice,
+)
+from kernel_learn.estimators.probabilities import SharpenedScores
 from kernel_learn.estimators.validation import (
     Array,
+    class_prices,
     validate_rows,
 )
 from kernel_learn.estimators.weights import Weighed
@@ -22,13 +32,14 @@ from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
+from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
 NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
 
 
-class MultiKernelSVC(MachineClassifier, LandmarkMachines):
+class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
     min over weights of the optimum of the machine, a convex problem (Lanckriet
@@ -46,6 +57,8 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
     C : float or "learn", default=1.0
         The price of a margin error. "learn" (squared hinge only): 1/C is the
         weight of the identity as one more kernel.
+    class_weight : dict or "balanced", default=None
+        Factors on C.
     weights, solver, tol, max_iter
         As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo"
         needs a number for C.
@@ -79,6 +92,9 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
     dual_coef_ : ndarray of shape (n_machines, n_support)
         alpha times the sign of each row; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
+    sharpness_ : float
+        ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
+        400 rows held out in five parts: five fits of the machines with the weights found.
     classes_ : ndarray of shape (n_classes,)
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
@@ -100,6 +116,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
     _parameters = WEIGHTS | {
         "loss": choice(*LOSSES),
         "C": POSITIVE | choice("learn"),
+        "class_weight": CLASS_WEIGHT,
         "landmarks": LANDMARKS,
         "random_state": RANDOM,
     }
@@ -110,6 +127,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
         *,
         loss: Loss = "hinge",
         C: float | str = 1.0,
+        class_weight: Any = None,
         weights: Any = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
@@ -121,6 +139,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
         self.kernel = kernel
         self.loss = loss
         self.C = C
+        self.class_weight = class_weight
         self.weights = weights
         self.solver = solver
         self.tol = tol
@@ -140,7 +159,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
             blocks that can be read again.
         y : array-like of shape (n_samples,); None for a source
         sample_weight : array-like of shape (n_samples,), default=None
-            Multiplies C for each row.
+            Multiplies C for each row: a row of weight 2 is two rows.
 
         Returns
         -------
@@ -160,6 +179,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
         )
         data = data.resolved()
         signs = one_vs_rest_signs(source.labels, len(data.classes))
+        prices = class_prices(self.class_weight, data)[source.labels]
         form = represent(
             data.kernels,
             source.with_labels(signs, None),
@@ -168,7 +188,7 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
             center=False,
             weigh_rows=False,
         )
-        criterion = partial(MarginWeights, signs=signs, C=self.C, loss=self.loss)
+        criterion = partial(MarginWeights, signs=signs, C=self.C, loss=self.loss, prices=prices)
         names = data.names or ["kernel"]
         found = self._weigh_bank(form, names, criterion, align=GramForm.centred)
         self.C_ = found.criterion.learned_C(found.result.point)
@@ -210,6 +230,11 @@ class MultiKernelSVC(MachineClassifier, LandmarkMachines):
         self.intercept_ = solution.intercept
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), found.theta)
         self._support_rows = self.kernel_.reference(source.X, support)
+        told = np.flatnonzero(source.weight > 0)
+        counts = one_hot(source.labels, len(self.classes_)) * source.weight[:, None]
+        boxes = found.criterion.boxes(self.C_)[told]
+        K = K if len(told) == len(K) else K[np.ix_(told, told)]
+        self.sharpness_ = machine_sharpness(K, Targets(counts[told]), boxes, self.loss)
 
     def _machine_values(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -180,6 +180,7 @@ def learned_distances(learner: Any, X_a: Any, X_b: Any) -> Array:
 
 
 def pair_distances(kernel: Kernel, A: Rows, B: Rows) -> Array:
+    """Squared distances of the rows of A and B, pair by pair, (n,)."""
     D = np.asarray(kernel.diag(A) + kernel.diag(B), dtype=np.float64)
     for rows in row_blocks(n_rows(A), BLOCK_ROWS):
         D[rows] -= 2 * np.diagonal(kernel(take_rows(A, rows), take_rows(B, rows)))
@@ -228,6 +229,7 @@ def take_any_rows(X: Any, rows: Array) -> Any:
 
 
 def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
+    """Pairs of row indices and whether they are the same, checked."""
     pairs = np.asarray(pairs)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
@@ -256,6 +258,7 @@ def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
 
 
 def check_same(same: Any, n: int) -> Array:
+    """One boolean per pair."""
     same = np.asarray(same)
     if same.shape != (n,) or not np.isin(same, (0, 1)).all():
         raise ValueError(f"same must hold True or False for each of the {n} pairs.")

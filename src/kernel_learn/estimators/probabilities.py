@@ -11,6 +11,9 @@ from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.distinct import stratified_parts, stratified_rows
 from kernel_learn.estimators.on_sources import on_sources
 from kernel_learn.estimators.validation import Array
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import dense, take_rows
+from kernel_learn.representations.gram import to_double
 
 # Rows whose held-out scores decide the factor on scores, and parts of them.
 HELD_OUT_ROWS, PARTS = 400, 5
@@ -87,6 +90,16 @@ def held_out_in_parts(
         rows.append(outside)
         scores.append(score_part(chosen[part != fold], outside))
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
+
+
+def pool_kernel(kernel: Kernel, source: Any, n_rows: int = HELD_OUT_ROWS) -> tuple[Targets, Array]:
+    """Labels of some rows, the first by key, and their kernel matrix: where a fit keeps no rows."""
+    summary = source.summary
+    rows = summary.rows[: min(n_rows, len(summary.rows))]
+    targets = Targets(dense(summary.labels[: len(rows)]))
+    X = to_double(take_rows(source.X, rows))
+    is_matrix = kernel.input == "matrix"
+    return targets, kernel(X, kernel.reference(source.X, rows) if is_matrix else None)
 
 
 def class_logits(scores: Array) -> Array:

@@ -104,6 +104,7 @@ def member_of(
     proba: Array,  # (n, k), held out
     targets: Targets,
 ) -> Member:
+    """What is reported of a member: its view, kernel, weight, loss and error."""
     right = np.take_along_axis(targets.counts, proba.argmax(axis=1)[:, None], axis=1).sum()
     view = one.candidate.view + (" scaled" if one.candidate.learned else "")
     error = float(1 - right / targets.total)

@@ -217,6 +217,7 @@ class _Reading:
                 return self._as_arrays(held)
             self._check_stream()
             state = self._begin(held)
+            held.clear()
         else:
             state = saved["summary"]
         assert state is not None
@@ -303,20 +304,11 @@ class _Reading:
         return state
 
     def _room(self) -> Callable[[LabelledRows], bool]:
-        """Whether rows still fit among those that are held."""
-        n, size = 0, 0.0
-
-        def fits(rows: LabelledRows) -> bool:
-            nonlocal n, size
-            n += len(rows.weight)
-            size += len(rows.weight) * row_bytes(rows.X)
-            return self._holds(n, size / n)
-
-        return fits
+        return room_for(self.head_bytes)
 
     def _holds(self, n: int, bytes_each: float) -> bool:
         """Whether so many rows are few enough to be held."""
-        return n <= CAPACITY and n * bytes_each <= min(CAPACITY_BYTES, self.head_bytes)
+        return few_enough(n, n * bytes_each, self.head_bytes)
 
     def _check_stream(self) -> None:
         check_stream(self.estimator, self.source.rewinds)
@@ -339,6 +331,24 @@ class _Reading:
 
     def _training(self, source: ArraySource | PooledSource, classes: Array | None) -> Training:
         return training_of(self.kernels, self.names, source, classes, self.blocks.single)
+
+
+def few_enough(n: int, size: float, head_bytes: float) -> bool:
+    """Whether n rows of so many bytes may be held."""
+    return n <= CAPACITY and size <= min(CAPACITY_BYTES, head_bytes)
+
+
+def room_for(head_bytes: float) -> Callable[[LabelledRows], bool]:
+    """Whether rows still fit among those that are held; asked of one block after the other."""
+    n, size = 0, 0.0
+
+    def fits(rows: LabelledRows) -> bool:
+        nonlocal n, size
+        n += len(rows.weight)
+        size += len(rows.weight) * row_bytes(rows.X)
+        return few_enough(n, size, head_bytes)
+
+    return fits
 
 
 def start_features(

@@ -1,8 +1,8 @@
 """A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.joint_problem import (
+    DualMap,
+    DualProblem,
     JointProblem,
     RowMap,
-    map_rows,
-    shrink_spectrum,
+    map_dual,
 )
-from kernel_learn.criteria.labels import label_factor
+from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
-from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.block_svc import BlockMachines
 from kernel_learn.estimators.classifiers import MachineClassifier
@@ -41,10 +41,13 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined, Eigenpairs, Gram, Needs
-from kernel_learn.representations.linalg import eigh_positive
-from kernel_learn.representations.sources import one_hot
-from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_exact
+from kernel_learn.representations import Needs
+from kernel_learn.solvers.joint import (
+    JointSolution,
+    solve_alternating,
+    solve_closed,
+    solve_exact,
+)
 from kernel_learn.solvers.margin import one_vs_rest_signs
 
 
@@ -57,9 +60,12 @@ def parts_bytes(n: int, M: int) -> float:
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
 EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
+# One reg: G, the inverse of G + lam which becomes Khat, and what LIBSVM holds of it.
+CLOSED_NEEDS = {True: Needs(exact=2.6, rows=3.5, extra=parts_bytes)}
+CLOSED_NEEDS[False] = Needs(exact=3.6, rows=3.5, extra=parts_bytes)  # and the inverse itself
+LEAST_CLOSED_REG = 1e-9  # below, G + lam may not be positive definite in floating point
 BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
-# Machines of the parts need not be exact to the last digit where they are dear.
-PART_TOL, PART_STEPS = 1e-3, 200
+LEAST_WEIGHT = 1e-12  # beside the largest
 
 
 class MarginPath(NamedTuple):
@@ -253,7 +259,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
@@ -262,6 +268,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             Rows, (n_samples, ...). A source must be one that can be read again.
         y : array-like of shape (n_samples,)
             Class labels; None for a source.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 is two rows.
 
         Returns
         -------
@@ -269,15 +277,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         """
         self._start_weights()
         regs = self._regs()
-        data = self._rows(X, y)
+        data = self._rows(X, y, sample_weight)
         if self._goes_in_blocks(data):
             return self._fit_in_blocks(data, regs)
         rows = self._prepare(data, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
-        problem, coordinates = rows.problem(self.reg_, float(self.C))
-        solution = self._solve(problem, rows)
+        solution, coordinates = self._solve_at(rows, self.reg_, float(self.C))
         descent = (self.history_, self.n_iter_)
-        self._store(solution, rows, problem, coordinates)
+        self._store(solution, rows, coordinates)
         if rows.weighed_by_loo:
             self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
@@ -304,6 +311,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
         rows = worker._prepare(worker._rows(X, y), regs)
+        _ = rows.spectrum  # once, for the whole grid
         coefs, intercepts, bounds = [], [], []
         starts: dict[float, Array] = {}  # C -> the last solution for it
         for reg in regs:
@@ -330,7 +338,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     def _machine_values(self, X: Any) -> Array:
         return self._features(X) @ self.coef_.T + self.intercept_
 
-    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> "_Rows":
+    def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> JointRows:
+        if not data.weight.all():  # in a kernel matrix: a box that is all but closed
+            data.source.weight = np.maximum(data.weight, LEAST_WEIGHT * data.weight.max())
         data = self._choose_width(data, regs)
         self.classes_ = data.classes
         price = class_prices(self.class_weight, data)
@@ -344,14 +354,17 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 f"column{'s' * (n_machines > 1)}.",
             )
         self._check_bank(data)
-        source, inverse, _ = data.source.merged_by_label()
+        # weighted and repeated rows give the same, whatever the order
+        repeats = data.source.n_distinct < data.source.n_rows or bool(np.any(data.weight != 1))
+        source, inverse, _ = data.source.merged_by_label(by_content=repeats)
+        share, kept = data.weight / source.weight[inverse], data.kept
         data = replace(data, source=source)
         several = data.names is not None
-        needs = BANK_NEEDS if several else EXACT_NEEDS
+        needs = BANK_NEEDS if several else self._needs(n_wanted >= n_machines)
         data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
         theta, weights_lower = self._weights(data, form, price)
         sample = self._combine(form, theta)
-        return _Rows(
+        return JointRows(
             sample=sample,
             X=source.X,
             labels=source.labels,
@@ -359,18 +372,30 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             weight=source.weight,
             price=price,
             inverse=inverse,
+            share=share,
+            kept=np.arange(len(inverse)) if kept is None else kept,
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
             weighed_by_loo=several and self._weighs_by_loo,
         )
 
+    def _needs(self, is_closed: bool) -> Needs:
+        if is_closed and self.method == "exact" and isinstance(self.reg, Real):
+            return (
+                CLOSED_NEEDS[self.uncorrelated]
+                if float(self.reg) > LEAST_CLOSED_REG
+                else EXACT_NEEDS
+            )
+        return EXACT_NEEDS
+
     def _check_bank(self, data: Labelled) -> None:
         if data.names is None:
             return
         if not (isinstance(self.landmarks, str) and self.landmarks in ("auto", "all")):
             raise ValueError(
-                "SubspaceSVC with several kernels is exact: landmarks must be 'auto' or 'all'."
+                "SubspaceSVC with several kernels and the hinge is exact: landmarks must be 'auto' "
+                "or 'all'. Landmarks need loss='squared_hinge'."
             )
         learns = isinstance(self.weights, str) and self.weights == "learn"
         if learns and not isinstance(self.reg, Real):
@@ -404,8 +429,22 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         learns = isinstance(self.weights, str) and self.weights == "learn"
         return theta, result.value - result.gap if learns else None
 
+    def _solve_at(
+        self, rows: JointRows, lam: float, C: float
+    ) -> tuple[JointSolution, RowMap | DualMap]:
+        """One lam: a factorisation in place of an eigendecomposition where that is enough."""
+        if self.method == "exact" and rows.is_closed and not rows.sample.is_decomposed:
+            dual = map_dual(rows.sample, lam, self.uncorrelated)
+            if dual is not None:
+                closed = DualProblem(dual.Khat, rows.signs, rows.boxes(C))
+                solution = solve_closed(closed, tol=self.tol)
+                self._warn_if_apart(solution)
+                return solution, dual
+        problem, coordinates = rows.problem(lam, C)
+        return self._solve(problem, rows), coordinates
+
     def _solve(
-        self, problem: JointProblem, rows: "_Rows", start: Array | None = None
+        self, problem: JointProblem, rows: JointRows, start: Array | None = None
     ) -> JointSolution:
         if self.method == "alternating":
             solution = solve_alternating(
@@ -433,7 +472,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         warn_user(text, ConvergenceWarning)
 
     def _store(
-        self, solution: JointSolution, rows: "_Rows", problem: JointProblem, coordinates: RowMap
+        self, solution: JointSolution, rows: JointRows, coordinates: RowMap | DualMap
     ) -> None:
         machines = solution.machines
         self.coef_ = solution.coef
@@ -444,11 +483,12 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.gap_ = solution.gap
         self.history_ = solution.history
         self.n_iter_ = solution.n_iter
-        # a row that stands for several shares its weight among them
-        A = (machines.A / rows.weight[:, None])[rows.inverse]
-        self.support_ = np.flatnonzero(A.any(axis=1))
-        self.dual_coef_ = A[self.support_].T
-        self.sharpness_ = rows.sharpness(self.reg_ / rows.lam(1.0), float(self.C))
+        # a row that stands for several shares its part among them
+        A = machines.A[rows.inverse] * rows.share[:, None]
+        support = np.flatnonzero(A.any(axis=1))
+        self.support_, self.dual_coef_ = rows.kept[support], A[support].T
+        part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
+        self.sharpness_ = fit_sharpness(rows.targets, part)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(
@@ -456,89 +496,3 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 f"the machines have rank {self.n_components_}; transform gives "
                 f"{self.n_components_} columns.",
             )
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Training rows ready for any reg and C: representation, labels, prices."""
-
-    sample: Combined
-    X: Any
-    labels: Array  # (n,)
-    n_classes: int
-    weight: Array  # (n,), how many rows a row stands for
-    price: Array  # (n_classes,)
-    inverse: Array  # original row -> row
-    n_components: int
-    uncorrelated: bool
-    weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
-    weighed_by_loo: bool = False
-
-    @property
-    def spectrum(self) -> Eigenpairs:
-        return self.sample.spectrum
-
-    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
-        """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
-        if not isinstance(self.sample, Gram):
-            return self._feature_axes[rows] * scale
-        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
-        if np.any(self.weight != 1.0):
-            axes /= self.sample.root_weight[rows, None]
-        return axes
-
-    @cached_property
-    def _feature_axes(self) -> Array:
-        w, U = self.spectrum.w, self.spectrum.U
-        scores = self.sample.expand(U / np.sqrt(self.sample.spectral_inner(w))).transform(self.X)
-        return np.asarray(scores, dtype=np.float64)
-
-    @cached_property
-    def label_factor(self) -> Array:
-        """The centred factor L of the normalised label kernel, for the rows as they are."""
-        _, mixing = label_factor("normalized", self.labels, np.arange(self.n_classes), self.weight)
-        T = one_hot(self.labels, self.n_classes)
-        T = T - (self.weight / self.weight.sum()) @ T
-        return np.asarray(self.weight[:, None] * (T @ mixing))
-
-    def lam(self, reg: float) -> float:
-        return reg * self.sample.trace / self.sample.n
-
-    def problem(self, lam: float, C: float) -> tuple[JointProblem, RowMap]:
-        """The joint problem, and what its coordinates are in the sample's terms."""
-        w, U = self.spectrum.w, self.spectrum.U
-        coordinates = map_rows(self.sample, w, U, lam, self.uncorrelated)
-        F = self.on_axes(np.sqrt(coordinates.spectrum / w))
-        Khat = F @ F.T if isinstance(self.sample, Gram) else None
-        signs = one_vs_rest_signs(self.labels, self.n_classes)
-        boxes = C * self.price[self.labels] * self.weight
-        return JointProblem(F, signs, boxes, self.n_components, Khat), coordinates
-
-    def sharpness(self, reg: float, C: float) -> float:
-        """The factor on decision values, from scores of rows held out."""
-        targets = Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
-        return fit_sharpness(targets, partial(self.score_part, reg=reg, C=C))
-
-    def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
-        """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
-        axes, weight = np.ones(len(self.spectrum.w)), self.weight[inside]
-        F, F_new = self._features_of_part(
-            self.on_axes(axes, inside), self.on_axes(axes, outside), weight, reg
-        )
-        signs = one_vs_rest_signs(self.labels[inside], self.n_classes)
-        boxes = C * self.price[self.labels[inside]] * weight
-        problem = JointProblem(F, signs, boxes, self.n_components, F @ F.T)
-        solution = solve_exact(problem, tol=PART_TOL, max_iter=PART_STEPS)
-        V = solution.directions @ solution.coef.T
-        return np.asarray(F_new @ V + solution.machines.intercept)
-
-    def _features_of_part(
-        self, A: Array, A_new: Array, weight: Array, reg: float
-    ) -> tuple[Array, Array]:
-        """F with F F' = Khat of the rows A alone, and the same features of other rows."""
-        mean = weight @ A / weight.sum()
-        A, A_new, root = A - mean, A_new - mean, np.sqrt(weight)[:, None]
-        B = root * A
-        w, U = eigh_positive(B @ B.T)
-        h = shrink_spectrum(w, reg * float(w.sum()) / float(weight.sum()), self.uncorrelated)
-        return U * np.sqrt(h) / root, (A_new @ B.T) @ (U * (np.sqrt(h) / w))

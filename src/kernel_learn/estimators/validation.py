@@ -20,12 +20,16 @@ from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
+from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import ArraySource, Combined
 from kernel_learn.representations.base import has_variance
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
+
+# Numbers whose squares, summed over columns and rows, leave the range of float64.
+LARGEST, SMALLEST = 1e150, 1e-150
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,16 @@ def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None)
     )
     estimator._rows_digest = source.digest
     return Labelled(kernels, source, names, kept, n, classes)
+
+
+def validate_unlabelled(estimator: Any, X: Any) -> Training:
+    """Check rows that come without labels; constraints say what is known of them."""
+    kernel = as_kernel(estimator.kernel)
+    given, X = X, validate_rows(estimator, kernel, X, reset=True)
+    n, is_matrix = n_rows(X), kernel.input == "matrix"
+    copied = copied_bytes(X, given)
+    source = ArraySource(X, np.empty((n, 0)), is_matrix=is_matrix, copied_bytes=copied)
+    return Training([kernel], source, None, None, n)
 
 
 def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
@@ -205,6 +219,8 @@ def _weigh(
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
+    if weight is not None:
+        warn_of_normalised(weight)
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
@@ -242,7 +258,7 @@ def validate_rows(
             )
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return _table(kernel, X)
-    return validate_data(
+    rows = validate_data(
         estimator,
         X,
         accept_sparse=kernel.input == "vectors" and "csr",
@@ -251,6 +267,23 @@ def validate_rows(
         ensure_min_samples=least,
         reset=reset,
     )
+    if kernel.input == "vectors":
+        check_magnitude(rows, fitting=reset)
+    return rows
+
+
+def check_magnitude(X: Rows, *, fitting: bool) -> None:
+    """Refuse rows whose squares are infinite or, all of them, zero in floating point."""
+    values = X.data if is_sparse(X) else X
+    if not values.size or values.dtype != np.float64:
+        return
+    top = max(abs(float(values.max())), abs(float(values.min())))
+    if top >= LARGEST or (fitting and 0 < top <= SMALLEST):
+        what = "infinite" if top >= LARGEST else "zero"
+        raise ValueError(
+            f"X has values of up to {top:.3g} in size, and the squares of such numbers are {what} "
+            "in floating point. Bring its columns to a common scale, with StandardScaler say."
+        )
 
 
 def _table(kernel: Kernel, X: Any) -> Table:
@@ -260,6 +293,7 @@ def _table(kernel: Kernel, X: Any) -> Table:
     used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
     names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
     assert_all_finite(used, input_name=f"columns {names!r}")
+    check_magnitude(used, fitting=False)
     return table
 
 
@@ -289,19 +323,18 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
 
 
 def class_prices(class_weight: Any, data: Labelled) -> Array:
-    """Factors on C per class, (k,), from ``class_weight`` as in scikit-learn."""
-    if isinstance(data.source, PooledSource):  # the labels are gone, and their counts are known
-        y = data.classes
-        price = compute_class_weight(class_weight, classes=data.classes, y=y)
-        if isinstance(class_weight, str):
-            price = data.counts.sum() / (len(y) * data.counts)
+    """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
+    if isinstance(class_weight, str):  # "balanced"
+        price = data.counts.sum() / (len(data.classes) * data.counts)
+    elif isinstance(data.source, PooledSource):  # the labels are gone
+        price = compute_class_weight(class_weight, classes=data.classes, y=data.classes)
     else:
         y = data.classes[data.labels]
         price = compute_class_weight(class_weight, classes=data.classes, y=y)
     if not (np.all(np.isfinite(price)) and np.all(price > 0)):
         raise ValueError(
             f"class_weight gives the classes {list(data.classes)} the factors "
-            f"{[float(p) for p in price]} on C; each must be positive and finite. "
+            f"{[float(p) for p in price]}; each must be positive and finite. "
             "To leave a class out, leave out its rows."
         )
     return np.asarray(price, dtype=np.float64)
@@ -323,6 +356,17 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least two rows must count.")
     return weight
+
+
+def warn_of_normalised(weight: Array) -> None:
+    """Weights are counts, and are never rescaled: say so where someone has normalised them."""
+    n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
+    if total < n_counted * (1 - 1e-9):
+        warn_user(
+            f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "
+            f"{n_counted} rows sum to {total:.3g}: so few rows are regularised more. If they were "
+            "normalised, pass w * n / w.sum(), n the number of rows.",
+        )
 
 
 def check_positive(name: str, value: Any, owner: Any) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
+from sklearn.utils.extmath import safe_sparse_dot
 
 Array = NDArray[Any]
 Rows = Any
@@ -25,6 +26,7 @@ StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan"
 # the profile has been applied, and waste more products above the diagonal.
 PANEL_SIZE = 2**20
 PANEL_ROWS = 192
+SPARSE_PANEL_ROWS = 512  # a panel begins by transposing the other side
 
 
 CLIP_ABOVE = 1e-12
@@ -61,7 +63,8 @@ class Statistic(ABC):
         by row: what the system has just cleared is still in the cache.
         """
         n, n_ref = self.shape
-        size = min(PANEL_ROWS, max(1, PANEL_SIZE // max(n_ref, 1)))
+        most = SPARSE_PANEL_ROWS if is_sparse(self.X_ref) else PANEL_ROWS
+        size = min(most, max(1, PANEL_SIZE // max(n_ref, 1)))
         for rows in row_blocks(n if n_ref else 0, size):
             yield rows, slice(0, rows.stop if self.symmetric else n_ref)
 
@@ -261,7 +264,8 @@ def result_dtype(*sides: Rows) -> np.dtype[Any]:
 def dot_product(A: Rows, B: Rows, out: Array) -> None:
     """out = A B', dense or sparse on either side."""
     if is_sparse(A) or is_sparse(B):
-        out[...] = dense(A @ B.T)
+        # of two sparse matrices scikit-learn fills a dense product; SciPy builds a sparse one first
+        out[...] = safe_sparse_dot(A, B.T, dense_output=True)
     else:
         np.matmul(A, B.T, out=out, casting="same_kind")
 

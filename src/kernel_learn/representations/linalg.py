@@ -8,6 +8,8 @@ from scipy import linalg
 
 Array = NDArray[Any]
 
+MIRROR_ROWS = 128  # of a symmetric matrix that are copied at a time
+
 
 def rounding(n: int, largest: float, dtype: Any = np.float64) -> float:
     """The size below which an eigenvalue of an n x n matrix is rounding."""
@@ -43,3 +45,28 @@ def solve_shifted(A: Array, lam: float, B: Array) -> Array:
             del shifted
     w, U = eigh_positive(A)
     return np.asarray(U @ ((U.T @ B) / (w + lam)[:, None]))
+
+
+def invert_shifted(A: Array, lam: float) -> Array | None:
+    """(A + lam I)^{-1} for symmetric A, positive semidefinite up to rounding, as a new array.
+
+    A Cholesky factorisation and the inverse from it, n^3 operations, in one array; None
+    if lam is so small that A + lam I is not positive definite in floating point.
+    """
+    n = len(A)
+    if lam <= 10 * rounding(n, float(np.max(np.diagonal(A), initial=0.0))):
+        return None
+    inverse = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
+    inverse[np.diag_indices(n)] += lam
+    inverse, failed = linalg.lapack.dpotrf(inverse, lower=1, overwrite_a=1)
+    if not failed:
+        inverse, failed = linalg.lapack.dpotri(inverse, lower=1, overwrite_c=1)
+    if failed:
+        return None
+    inverse = inverse.T  # C order, its upper triangle is there
+    for start in range(0, n, MIRROR_ROWS):
+        stop = min(start + MIRROR_ROWS, n)
+        corner = np.triu(inverse[start:stop, start:stop])
+        inverse[start:stop, start:stop] = corner + np.triu(corner, 1).T
+        inverse[stop:, start:stop] = inverse[start:stop, stop:].T
+    return np.asarray(inverse)

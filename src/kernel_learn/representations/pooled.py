@@ -44,39 +44,48 @@ class PooledSource:
 
     @cached_property
     def summary(self) -> Summary:
+        """The summary, its rows being numbers of the rows X."""
         assert self.state.summary is not None
         return replace(self.state.summary, rows=np.arange(n_rows(self.X)))
 
     @property
     def n_rows(self) -> int:
+        """Rows of the stream."""
         return self.state.n_rows
 
     @property
     def n_distinct(self) -> int:
+        """Distinct rows of the stream, estimated where they are many."""
         return self.summary.n_distinct
 
     @property
     def n_classes(self) -> int | None:
+        """Number of classes; None where targets are values."""
         return None if self.state.classes is None else len(self.state.classes)
 
     @property
     def n_targets(self) -> int:
+        """Columns of the targets."""
         return self.state.n_targets
 
     @property
     def counts(self) -> Array:
+        """The weight of each class, or the weighted sum of each value."""
         return self.summary.counts
 
     @property
     def keys(self) -> Keys:
+        """Of the rows X."""
         return self.summary.keys
 
     @property
     def first(self) -> Array:
+        """One index per row of X, which are distinct."""
         return np.arange(n_rows(self.X))
 
     @property
     def merged_place(self) -> Array:
+        """Where each row, in the order of the keys, stands among the merged ones."""
         return self.first
 
     def blocks(self, rows: int) -> Iterator[Block]:

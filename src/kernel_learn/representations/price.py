@@ -34,14 +34,17 @@ class Price:
 
     @property
     def operations(self) -> float:
+        """Additions and multiplications of the whole fit."""
         return self.n_rows * self.row_operations + self.once_operations
 
     @property
     def bytes_read(self) -> float:
+        """Bytes of rows over all passes."""
         return self.n_rows * self.row_bytes * self.passes
 
     @property
     def seconds(self) -> float:
+        """Expected CPU seconds on this machine."""
         rate = calibrate(self.itemsize)
         row = self.row_operations * rate.operation + self.row_values * rate.value
         row += self.passes * self.row_bytes * rate.byte

@@ -140,6 +140,12 @@ class ArraySource:
             other.__dict__["_unique"] = self._unique
         return other
 
+    def reweighted(self, factor: Array) -> "ArraySource":
+        """The same rows, their weights times a factor; their keys are not computed again."""
+        other = self.with_labels(self.labels, self.n_classes)
+        other.weight = self.weight * factor
+        return other
+
     def with_rows(self, X: Rows) -> "ArraySource":
         """The same rows in another form; their keys are not computed again."""
         if X is self.X:

@@ -94,6 +94,7 @@ def solve_squared_hinges(
 
 
 def newton_step(H: Array | None, gradient: Array) -> Array:
+    """-H^{-1} gradient."""
     assert H is not None
     return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
 
@@ -188,10 +189,12 @@ class DualPoint:
         return np.asarray(self.linear - 0.5 * self.squares - 0.5 * np.sum(self.normals**2, axis=0))
 
 
-def dual_point(sides: Array, squares: Array, metric: Array | None = None) -> DualPoint:
+def dual_point(
+    sides: Array, squares: Array, length: Callable[[Array], Array] | None = None
+) -> DualPoint:
     """alpha with its heavier side scaled down to y'alpha = 0, and its best multiple.
 
-    ``metric`` (m,) are weights of the features in |F'(y alpha)|^2, if not one.
+    ``length`` gives the squared norm (q,) of F'(y alpha), if it is not the plain one.
     """
     m = sides.shape[1] - 1
     weights = sides[:, m]  # (2, q), 1'alpha of each side
@@ -199,8 +202,8 @@ def dual_point(sides: Array, squares: Array, metric: Array | None = None) -> Dua
     scale = least / np.where(weights > 0, weights, 1.0)  # (2, q), at most one
     normals = scale[0] * sides[0, :m] - scale[1] * sides[1, :m]
     penalty = np.sum(scale**2 * squares, axis=0)
-    squared = normals**2 if metric is None else metric[:, None] * normals**2
-    linear, quadratic = 2 * least, penalty + np.sum(squared, axis=0)
+    own = np.sum(normals**2, axis=0) if length is None else length(normals)
+    linear, quadratic = 2 * least, penalty + own
     # c linear - c^2 quadratic / 2 is largest at
     c = np.where(quadratic > 0, linear / np.where(quadratic > 0, quadratic, 1.0), 0.0)
     return DualPoint(c * linear, c**2 * penalty, c * normals)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.interior import solve_linear_machine
 from kernel_learn.solvers.margin import (
     LinearMargin,
@@ -25,7 +24,10 @@ Array = NDArray[Any]
 RELAXED_TOL = 1e-3
 SADDLE_STEPS = 5000
 ALTERNATING_ROUNDS = 10
-IMPROVEMENT_ROUNDS = 10
+IMPROVEMENT_ROUNDS, FEW_ROUNDS = 15, 2
+# Where a step of the saddle costs so many products, it is content with a share of the gap.
+DEAR_STEP = 10**6
+DESCENT_TOL = 1e-4  # of machines on the way
 
 
 class Gap(float):
@@ -58,14 +60,22 @@ class Gap(float):
     __str__ = __repr__
 
 
-class JointSaddle(SaddleProblem, Protocol):
+class ClosedProblem(Protocol):
+    """Machines on the kernel matrix Khat, and how many directions are wanted of them."""
+
+    signs: Array  # (n, m)
+    boxes: Array  # (n,)
+    Khat: Array | None  # (n, n)
+
+    def frame(self, machines: MarginSolution) -> tuple[Array, Array]:
+        """(directions of the best subspace for the machines, their weights in it (m, l))."""
+
+
+class JointSaddle(SaddleProblem, ClosedProblem, Protocol):
     """Rows F with Khat = F F', signs and boxes; ``Khat`` is there if it is to be used."""
 
     F: Array  # (n, r)
-    signs: Array  # (n, m)
-    boxes: Array  # (n,)
     n_components: int
-    Khat: Array | None  # (n, n)
 
     def normals(self, alpha: Array) -> Array:
         """V = F'A, the weights of the machines, (r, m)."""
@@ -126,25 +136,40 @@ def solve_exact(
     tol: float,
     max_iter: int | None = None,
     start: Array | None = None,
+    bound: bool = True,
 ) -> JointSolution:
-    """The saddle point: closed form for l >= m, the relaxed problem and a rounding below."""
+    """The saddle point: closed form for l >= m.
+
+    For l < m a descent from the top l directions of the machines of l = m; what any
+    subspace can reach is bounded from below by the relaxed problem, if ``bound``.
+    """
     machines = solve_machines(problem, tol, start)
     if problem.n_components >= problem.signs.shape[1]:
-        # F'A spans the subspace, so the machines on it are these: nothing is solved again
-        lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
-        V = problem.normals(machines.alpha)
-        E = fix_signs(problem.directions(V))
-        met = machines.relative_gap <= tol
-        bound = {"lower": lower, "upper": upper}
-        return JointSolution(E, (E.T @ V).T, machines, lower, upper, upper, met, False, 1, (bound,))
+        return closed_form(problem, machines, tol)
+    rounds = None if bound else FEW_ROUNDS
+    E, coef, fixed = descend_from(problem, machines.alpha, tol, rounds=rounds)
+    upper = float(fixed.primal.sum())
+    if not bound:
+        lower = problem.lower(machines.alpha)
+        return JointSolution(E, coef, fixed, lower, upper, upper, True, True)
     steps = SADDLE_STEPS if max_iter is None else max_iter
-    relaxed_tol = max(RELAXED_TOL, tol)
-    relaxed = solve_saddle(problem, machines.alpha, tol=relaxed_tol, max_iter=steps)
-    solution = _round(problem, [machines.alpha, relaxed.point], tol)
-    lower, upper = relaxed.value - relaxed.gap, float(solution[2].primal.sum())
+    is_dear = problem.F.size * problem.signs.shape[1] > DEAR_STEP
+    relaxed = solve_saddle(
+        problem,
+        machines.alpha,
+        tol=max(RELAXED_TOL, tol),
+        max_iter=steps,
+        value=upper if is_dear else np.inf,
+    )
+    other = descend_from(problem, relaxed.point, tol, below=upper)
+    if float(other[2].primal.sum()) < upper:
+        E, coef, fixed = other
+        upper = float(fixed.primal.sum())
     return JointSolution(
-        *solution,
-        lower=lower,
+        E,
+        coef,
+        fixed,
+        lower=relaxed.value - relaxed.gap,
         upper=upper,
         relaxed=min(relaxed.value, upper),
         met=relaxed.status == "optimal",
@@ -154,22 +179,51 @@ def solve_exact(
     )
 
 
-def _round(
-    problem: JointSaddle, alphas: list[Array], tol: float
+def closed_form(problem: ClosedProblem, machines: MarginSolution, tol: float) -> JointSolution:
+    """l >= m: F'A spans the subspace, so the machines on it are these; nothing is solved again."""
+    lower, upper = float(machines.dual.sum()), float(machines.primal.sum())
+    met = machines.relative_gap <= tol
+    return JointSolution(
+        *problem.frame(machines),
+        machines=machines,
+        lower=lower,
+        upper=upper,
+        relaxed=upper,
+        met=met,
+        subspace_fixed=False,
+        history=({"lower": lower, "upper": upper},),
+    )
+
+
+def solve_closed(problem: ClosedProblem, *, tol: float) -> JointSolution:
+    """l >= m on the kernel matrix Khat alone."""
+    assert problem.Khat is not None
+    machines = solve_margin(problem.Khat, problem.signs, problem.boxes, tol=tol)
+    return closed_form(problem, machines, tol)
+
+
+def descend_from(
+    problem: JointSaddle,
+    alpha: Array,
+    tol: float,
+    *,
+    below: float = np.inf,
+    rounds: int | None = None,
 ) -> tuple[Array, Array, MarginSolution]:
-    """The best of the rank-l best responses to the alphas, improved locally."""
-    solved: dict[float, MarginSolution] = {}
+    """The best subspace for alpha, improved locally if its machines' value is ``below``."""
+
+    def solve(E: Array, tol: float) -> MarginSolution:
+        return solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
 
     def evaluate(E: Array) -> tuple[float, Array]:
-        machines = solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
-        value = float(machines.primal.sum())
-        solved[value] = machines
-        return value, problem.normals(machines.alpha)
+        machines = solve(E, max(tol, DESCENT_TOL))
+        return float(machines.primal.sum()), problem.normals(machines.alpha)
 
-    candidates = [problem.directions(problem.normals(alpha)) for alpha in alphas]
-    best = min(candidates, key=lambda E: evaluate(E)[0])
-    result = improve_subspace(evaluate, best, max_iter=IMPROVEMENT_ROUNDS)
-    E, machines = result.point, solved[result.value]
+    E = problem.directions(problem.normals(alpha))
+    if evaluate(E)[0] < below:
+        rounds = IMPROVEMENT_ROUNDS if rounds is None else rounds
+        E = improve_subspace(evaluate, E, max_iter=rounds).point
+    machines = solve(E, tol)
     return E, (E.T @ problem.normals(machines.alpha)).T, machines
 
 

@@ -11,6 +11,8 @@ from kernel_learn.solvers.result import Result
 Array = NDArray[Any]
 
 CHECK_EVERY = 10
+ENOUGH = 0.05  # of the distance that remains whatever is done here
+PATIENCE, STALL = 20, 0.97  # looks in which the gap should fall below this share
 
 
 class SaddleProblem(Protocol):
@@ -32,13 +34,25 @@ class SaddleProblem(Protocol):
 
 
 def solve_saddle(
-    problem: SaddleProblem, start: Array, *, tol: float = 1e-3, max_iter: int = 5000
+    problem: SaddleProblem,
+    start: Array,
+    *,
+    tol: float = 1e-3,
+    max_iter: int = 5000,
+    value: float = np.inf,  # that of a feasible point at hand
 ) -> Result:
     """FISTA with restart and backtracking on D_mu; mu follows the gap, so that it ends at D.
 
     The point is the alpha of the best lower bound; ``value`` is the best upper
-    bound, ``gap`` the distance of the two.
+    bound, ``gap`` the distance of the two. It ends when they meet to ``tol``, when
+    their distance is small beside that of the value at hand, which no step of this
+    changes, or when twenty looks in a row gained next to nothing.
     """
+
+    def is_enough() -> bool:
+        known = value - lower if np.isfinite(value) else 0.0
+        return bool(upper - lower <= max(tol * abs(upper), ENOUGH * known))
+
     alpha = problem.project(start)
     best, lower = alpha, problem.lower(alpha)
     upper = np.inf
@@ -48,15 +62,17 @@ def solve_saddle(
     step = 1.0 / max(float(np.linalg.norm(gradient)), 1e-300) * float(np.linalg.norm(alpha) + 1.0)
     ahead, momentum = alpha, 1.0
     history = [{"lower": lower, "upper": upper}]
-    n_iter = 0
+    n_iter, gaps = 0, [upper - lower]
     for n_iter in range(1, max_iter + 1):
-        value, gradient, _ = problem.smoothed(ahead, mu)
+        smooth, gradient, _ = problem.smoothed(ahead, mu)
         while True:
             new = problem.project(ahead + step * gradient)
             move = new - ahead
             new_value, _, primal = problem.smoothed(new, mu)
-            promised = value + float(np.sum(gradient * move))
-            if new_value >= promised - float(np.sum(move * move)) / (2 * step) - 1e-12 * abs(value):
+            promised = smooth + float(np.sum(gradient * move))
+            if new_value >= promised - float(np.sum(move * move)) / (2 * step) - 1e-12 * abs(
+                smooth
+            ):
                 break
             step *= 0.5
         if float(np.sum((new - alpha) * (ahead - new))) > 0:  # the momentum points back: restart
@@ -72,7 +88,8 @@ def solve_saddle(
             best, lower = alpha, here
         upper = min(upper, problem.upper(primal))
         history.append({"lower": lower, "upper": upper})
-        if upper - lower <= tol * abs(upper):
+        gaps.append(upper - lower)
+        if is_enough() or (len(gaps) > PATIENCE and gaps[-1] > STALL * gaps[-1 - PATIENCE]):
             break
         mu = min(mu, _smoothing(upper - lower, problem))
     return Result(
@@ -80,7 +97,7 @@ def solve_saddle(
         value=upper,
         gap=upper - lower,
         n_iter=n_iter,
-        status="optimal" if upper - lower <= tol * abs(upper) else "stopped",
+        status="optimal" if is_enough() else "stopped",
         history=tuple(history),
     )
 
@@ -119,7 +136,7 @@ def improve_subspace(
         E, value, V = trial, trial_value, trial_V
         history.append({"value": value})
         step *= 2.0
-        if fell <= 1e-5 * abs(value):
+        if fell <= 1e-3 * abs(value):
             break
     return Result(
         point=E,

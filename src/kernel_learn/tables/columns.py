@@ -65,11 +65,11 @@ class Columns:
         return found
 
 
-def named(columns: Sequence[str], most: int = 5) -> str:
+def named(columns: Sequence[str], most: int = 5, several: str = "each of the columns") -> str:
     """``column 'a'``, ``each of columns 'a', 'b' and 3 more``."""
     shown = ", ".join(repr(name) for name in columns[:most])
     more = f" and {len(columns) - most} more" if len(columns) > most else ""
-    return f"column {shown}" if len(columns) == 1 else f"each of the columns {shown}{more}"
+    return f"column {shown}" if len(columns) == 1 else f"{several} {shown}{more}"
 
 
 def capital(words: str) -> str:

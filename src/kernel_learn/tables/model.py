@@ -168,8 +168,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
             return sparse_rows(X, self.columns_.used)
         if missing := self.missing_columns(X):
             raise TableError(
-                f"The table lacks {named(missing)}, which the model was fitted with; add it, with "
-                "empty cells if it is not known."
+                f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
+                "with; cells that are not known may be empty."
             )
         pd = pandas()
         cast = {

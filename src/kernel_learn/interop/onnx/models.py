@@ -10,6 +10,7 @@ from kernel_learn.estimators import (
     InductiveKernel,
     KernelClassifier,
     KernelPLSRegressor,
+    PairClassifier,
 )
 from kernel_learn.estimators.classifiers import MachineClassifier
 from kernel_learn.interop.onnx.graph import Array, Graph, Value
@@ -129,6 +130,11 @@ class ModelGraph:
 
 def check_rows(model: Any) -> None:
     """Refuse models of other rows than rows of numbers."""
+    if isinstance(model, PairClassifier):
+        raise OnnxExportError(
+            "PairClassifier compares two rows at a time, which has no form in ONNX here. Export "
+            "its learner_, and compare the features of two rows."
+        )
     kernel = getattr(model, "base_kernel_", None)
     if kernel is not None and kernel.input not in ("vectors", "columns"):
         what = "strings" if kernel.input == "strings" else "rows of a kernel matrix"

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.estimators.leaves import LeafMachine, Tree, scaled
-from kernel_learn.estimators.machine import Machine
+from kernel_learn.estimators.features import KernelFeatures, WeightedKernel
+from kernel_learn.estimators.leaves import LeafMachine, scaled
 from kernel_learn.estimators.table_views import TableView
+from kernel_learn.estimators.trees import Tree
 from kernel_learn.estimators.views import (
     ClippedScores,
     NormalScores,
@@ -29,26 +30,24 @@ def classifier_proba(g: Graph, model: Any, X: Value) -> Value:
     if not machine.parts:
         share = machine.targets.counts.sum(axis=0) + 0.5
         return g.like_rows(X, share / share.sum())
-    shares = [
-        g("Mul", g("Softmax", g.linear(_scores(g, part, K), *_map(part)), axis=1), part.weight)
-        for part, K in _member_values(g, machine, X)
-    ]
+    shares = []
+    for part in machine.parts:
+        K = _values(g, machine.kernels, part.kernel, X)
+        scores = g.linear(K, part.model.coef, part.model.intercept)
+        logits = g.linear(scores, part.second.coef, part.second.intercept)
+        shares.append(g("Mul", g("Softmax", logits, axis=1), float(part.weight)))
     return _normalised(g, g.total(shares))
 
 
 def classifier_features(g: Graph, model: Any, X: Value) -> Value:
     """``transform``, (n, k - 1)."""
-    machine = model._fitted.machine
-    machine = machine.small if isinstance(machine, LeafMachine) else machine
-    if not machine.parts:
-        return g.like_rows(X, np.zeros(machine.targets.n_classes - 1))
+    kernels: KernelFeatures = model._fitted.machine.kernels
+    if not kernels.parts:
+        return g.like_rows(X, np.zeros(kernels.targets.n_classes - 1))
     total = g.total(
-        [
-            g.scaled(K, float(part.weight / part.mean_diagonal), X)
-            for part, K in _member_values(g, machine, X)
-        ]
+        [g.scaled(_values(g, kernels, part, X), float(part.factor), X) for part in kernels.parts]
     )
-    ridge, projection = machine._discriminant
+    ridge, projection = kernels._discriminant
     scores = g.linear(total, ridge.coef, ridge.intercept)
     return g.linear(scores, projection.coef, projection.intercept)
 
@@ -65,15 +64,15 @@ def _check_numbers(model: Any, machine: Any) -> None:
         )
 
 
-def _member_values(g: Graph, machine: Machine, X: Value) -> list[tuple[Any, Value]]:
-    """Each member with its kernel values, (n, n_training)."""
-    found = []
-    for part in machine.parts:
-        Z = view_rows(g, machine.views, part.candidate.view, X)
+def _values(g: Graph, kernels: KernelFeatures, part: WeightedKernel, X: Value) -> Value:
+    """Kernel values of one member, (n, n_training); each once."""
+    key = ("values", id(part))
+    if key not in g.cache:
+        Z = view_rows(g, kernels.views, part.candidate.view, X)
         if part.scales is not None:
             Z = _scaled(g, Z, part.scales)
-        found.append((part, kernel_values(g, part.kernel, Z, machine.rows[part.place])))
-    return found
+        g.cache[key] = kernel_values(g, part.kernel, Z, kernels.rows[part.place])
+    return str(g.cache[key])
 
 
 def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
@@ -83,21 +82,13 @@ def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
     return str(g.cache[key])
 
 
-def _scores(g: Graph, part: Any, K: Value) -> Value:
-    return g.linear(K, part.model.coef, part.model.intercept)
-
-
-def _map(part: Any) -> tuple[Array, Array]:
-    return part.second.coef, part.second.intercept
-
-
 def _normalised(g: Graph, P: Value) -> Value:
     return g("Div", P, g.row_sums(P))
 
 
 def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> Value:
     """The rows in a view, (n, d); each view once."""
-    key = ("view", name)
+    key = ("view", id(views[name]))
     if key not in g.cache:
         view = views[name]
         g.cache[key] = VIEWS[type(view.of_numbers)](g, view.of_numbers, g.columns(X, view.numbers))
@@ -175,14 +166,14 @@ def _leaf_proba(g: Graph, machine: LeafMachine, X: Value) -> Value:
 
 
 def _leaf_values(g: Graph, machine: LeafMachine, member: Any, X: Value) -> Value:
-    place, scales = member.judged.candidate.place, member.judged.scales
+    place, scales = member.chosen.candidate.place, member.chosen.scales
     key = ("leaf rows", place)
     if key not in g.cache:
         Z = view_rows(g, machine.views, place[0], X)
         known = np.asarray(dense(scaled(machine.rows[place[0]], scales)))
         g.cache[key] = (Z if scales is None else _scaled(g, Z, scales), known)
     Z, known = g.cache[key]
-    return kernel_values(g, member.judged.kernel, Z, known)
+    return kernel_values(g, member.chosen.kernel, Z, known)
 
 
 def _leaf(g: Graph, tree: Tree, Z: Value) -> Value:
