@@ -1,6 +1,7 @@
 """Fits on two worker processes: the answer of one process, whatever happens to the workers."""
 
 import os
+import runpy
 import signal
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from kernel_learn.datasets import ParquetSource
 from kernel_learn.estimators import streaming
 from kernel_learn.interop.dask_tree import TOPIC
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 da = pytest.importorskip("dask.array")
 
@@ -26,11 +28,13 @@ X_NEW = rng.normal(size=(40, 4))
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"processes": True, "n_workers": 2, "threads_per_worker": 1}
+    options = {"processes": True, "n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+    # no dashboard; its port is any that is free, as another cluster may be there
+    options |= {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
+    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     with (
-        distributed.LocalCluster(
-            **options, memory_limit="1GB", dashboard_address=None, host="127.0.0.1"
-        ) as cluster,
+        dask.config.set(patient),
+        distributed.LocalCluster(**options, memory_limit="1GB") as cluster,
         distributed.Client(cluster) as client,
     ):
         yield client
@@ -73,6 +77,15 @@ def test_arrays_and_results(client):
     bad[713, 1] = np.nan
     with pytest.raises(ValueError, match=r"Block 4, row 33 \(row 713 of the source\): Input X"):
         make().fit(blocks(bad), blocks(Y))
+
+
+def test_the_example_tells_how_far_it_is(client, capsys):
+    example = Path(__file__).parents[2] / "examples" / "dask_cluster.py"
+    accuracy = runpy.run_path(str(example))["fit_and_tell"](client, 30_000)
+    assert accuracy > 0.9
+    lines = capsys.readouterr().out
+    assert "summary: 100 % of the rows" in lines
+    assert "moments: 100 % of the rows" in lines
 
 
 def test_parquet_files_are_read_by_the_workers(client, tmp_path, monkeypatch):

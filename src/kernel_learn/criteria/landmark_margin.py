@@ -1,5 +1,6 @@
 """Weights of kernels by the margin of machines with squared hinge, on landmark features."""
 
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -8,7 +9,14 @@ from kernel_learn.criteria.evaluation import Evaluation, WeightCriterion
 from kernel_learn.criteria.joint_problem import map_rows
 from kernel_learn.representations.base import Array
 from kernel_learn.representations.moment_form import MomentForm
-from kernel_learn.solvers.block_newton import Blocks, dual_point, measure, solve_squared_hinges
+from kernel_learn.solvers.block_newton import (
+    Blocks,
+    HingeSums,
+    dual_point,
+    measure,
+    solve_squared_hinges,
+    sum_blocks,
+)
 from kernel_learn.solvers.result import Result
 
 
@@ -48,14 +56,8 @@ class LandmarkMargin(WeightCriterion):
         root = np.sqrt(self.bank.spread(self.bank.theta_at(d)))
         kept = np.flatnonzero(root)
         start = np.vstack([self.weights[kept] / root[kept, None], self.weights[-1:]])
-
-        def scaled() -> object:
-            for Z, signs, prices in self.blocks():
-                own = Z if len(kept) == Z.shape[1] else Z[:, kept]
-                yield own * root[kept].astype(Z.dtype), signs, prices
-
         found = solve_squared_hinges(
-            scaled,  # type: ignore[arg-type]
+            ScaledBlocks(self.blocks, root),
             len(kept),
             self.n_machines,
             start=start,
@@ -123,3 +125,30 @@ class LandmarkSubspaceMargin(WeightCriterion):
         quadratic = float(np.sum((B.T @ (root[kept, None] * S[kept])) ** 2))
         minorant = float(np.sum(point.linear - 0.5 * point.squares)) - 0.5 * quadratic
         return Evaluation(found.value, -self.bank.scales * own / (2 * self.xi), minorant)
+
+
+class ScaledBlocks:
+    """Blocks with each feature times its scale, those of scale zero left out."""
+
+    def __init__(self, blocks: Blocks, scale: Array) -> None:
+        self.blocks, self.scale = blocks, scale
+
+    def __call__(self) -> Iterator[tuple[Array, Array, Array]]:
+        return scale_blocks(self.blocks(), self.scale)
+
+    def sums(self, U: Array, wanted: Array) -> HingeSums:
+        own = getattr(self.blocks, "sums", None)
+        if own is None:
+            return sum_blocks(self(), U, wanted)
+        found: HingeSums = own(U, wanted, self.scale)
+        return found
+
+
+def scale_blocks(
+    blocks: Iterable[tuple[Array, Array, Array]], scale: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Blocks of features, signs and prices, with features of positive scale times it."""
+    kept = np.flatnonzero(scale)
+    for Z, signs, prices in blocks:
+        own = Z if len(kept) == Z.shape[1] else Z[:, kept]
+        yield own * scale[kept].astype(Z.dtype), signs, prices

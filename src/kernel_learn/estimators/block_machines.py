@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.joint_problem import RowMap
+from kernel_learn.criteria.landmark_margin import scale_blocks
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.probabilities import class_logits
@@ -16,7 +17,8 @@ from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined
 from kernel_learn.representations.plan import Plan
-from kernel_learn.solvers.block_newton import solve_squared_hinges
+from kernel_learn.representations.state import LabelledRows
+from kernel_learn.solvers.block_newton import HingeSums, solve_squared_hinges, sum_blocks
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 
@@ -56,15 +58,57 @@ class FeatureBlocks:
 
     def _read(self) -> Iterator[tuple[Array, Array, Array]]:
         held: list[tuple[Array, Array, Array]] = []
-        k = len(self.data.classes)
-        for X, labels, weight in self.data.source.blocks(self.plan.block_rows):
-            F = self.features(X)
-            block = (F, one_vs_rest_signs(labels, k), self.prices[labels] * weight)
+        rows = self.data.source.blocks(self.plan.block_rows)
+        for block in machine_blocks(rows, self.features, self.prices):
             if self.holds:
                 held.append(block)
             yield block
         if self.holds:
             self._held = held
+
+    def sums(self, U: Array, wanted: Array, scale: Array | None = None) -> HingeSums:
+        """What a pass adds up, with features scaled; by workers, if they have the rows."""
+        add_up = getattr(self.data.source, "add_up", None)
+        if add_up is None:
+            return sum_blocks(scaled_or_not(self(), scale), U, wanted)
+        work = BlockSums(self.features, self.prices, self.data.classes, U, wanted, scale)
+        m, machines = len(U), int(np.sum(wanted)) + 1
+        found: HingeSums = add_up(work, n_features=m, n_sums=machines)
+        return found
+
+
+@dataclass(frozen=True)
+class BlockSums:
+    """The sums over some rows, wherever they are."""
+
+    features: Callable[[Any], Array]
+    prices: Array
+    classes: Array
+    U: Array
+    wanted: Array
+    scale: Array | None
+
+    def __call__(self, rows: Iterable[LabelledRows]) -> HingeSums:
+        indexed = ((X, np.searchsorted(self.classes, y), weight) for X, y, weight in rows)
+        blocks = machine_blocks(indexed, self.features, self.prices)
+        return sum_blocks(scaled_or_not(blocks, self.scale), self.U, self.wanted)
+
+
+def machine_blocks(
+    rows: Iterable[tuple[Any, Array, Array]],  # X, class indices, weights
+    features: Callable[[Any], Array],
+    prices: Array,  # (n_classes,)
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Features, signs and prices of blocks of rows."""
+    for X, labels, weight in rows:
+        yield features(X), one_vs_rest_signs(labels, len(prices)), prices[labels] * weight
+
+
+def scaled_or_not(
+    blocks: Iterable[tuple[Array, Array, Array]], scale: Array | None
+) -> Iterable[tuple[Array, Array, Array]]:
+    """The blocks, their features scaled if there is a scale."""
+    return blocks if scale is None else scale_blocks(blocks, scale)
 
 
 def solve_in_blocks(

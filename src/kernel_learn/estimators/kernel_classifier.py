@@ -174,12 +174,10 @@ class KernelClassifier(
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
-        source = as_source(X)
+        source = as_source(X, y, sample_weight)
         if source is not None:
-            if not (y is None and sample_weight is None and groups is None):
-                raise ValueError(
-                    "X is a source of blocks, which has its own labels and weights: pass it alone."
-                )
+            if groups is not None:
+                raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
             room = parse_memory(self.memory_budget) / 8
             X, y, sample_weight = gather_rows(source, room, type(self).__name__)
         seed = 0 if self.random_state is None else _seed(self.random_state)

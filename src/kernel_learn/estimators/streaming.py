@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,8 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
-        pool = PooledSource(state, chosen, read=self.blocks.read)
+        workers = partial(self.spread.sum_rows, self.blocks, chosen) if self.spread else None
+        pool = PooledSource(state, chosen, read=self.blocks.read, add_up=workers)
         return self._training(pool, state.classes)
 
     def _summarize(

@@ -30,8 +30,9 @@ from kernel_learn.representations.summary import capacity_of, row_bytes
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
 TASK_SECONDS = 0.1
-# What a fast core does in a second: operations of a matrix product, and entries hashed.
-OPERATIONS, ENTRIES = 1e11, 1e8
+# What a fast core takes: for a row whatever it holds, an entry of eight bytes that is hashed,
+# and an operation of a matrix product.
+ROW_SECONDS, ENTRY_SECONDS, OPERATION_SECONDS = 2e-7, 1e-8, 1e-11
 # Bytes of rows that blocks are put together to at the most.
 TASK_BYTES = 64 * 10**6
 # Of the rows with the smallest keys so many times what a summary keeps are sent up the tree.
@@ -91,8 +92,7 @@ class SpreadRows:
         share = SPARE * self._capacity / n
         last = np.uint64(share * 2.0**64) if share < 1 else None
         work = _Summarize(detached(blocks), last, class_sums)
-        entries = max(1.0, self.bytes_each / 8)
-        groups = self._groups(TASK_SECONDS * ENTRIES / entries)
+        groups = self._groups(ROW_SECONDS + ENTRY_SECONDS * self.bytes_each / 8)
         kept = min(self._capacity, n)
         held = (ARITY + 1) * kept * self.bytes_each
         found: StreamState | None = self._add_up(work, groups, held, progress)
@@ -116,28 +116,43 @@ class SpreadRows:
     ) -> StreamState | None:
         """The state of all rows with moments of the features, without a summary."""
         M = features.dimension
-        entries, landmarks = max(1.0, self.bytes_each / 8), n_rows(features.landmarks)
-        per_row = 2.0 * landmarks * (entries * len(features.kernels) + M) + M**2
-        groups = self._groups(TASK_SECONDS * OPERATIONS / per_row)
+        entries, landmarks = self.bytes_each / 8, n_rows(features.landmarks)
+        operations = 2 * landmarks * (entries * len(features.kernels) + M) + M**2
+        groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * operations)
         work = _AddMoments(detached(blocks), features, classes, block_rows)
         found = self._add_up(work, groups, moment_bytes(M), progress)
         return None if found is None else replace(found, features=features)
 
+    def sum_rows(
+        self,
+        blocks: CheckedBlocks,
+        plan: Plan,
+        work: Callable[[Iterator[LabelledRows]], Any],
+        *,
+        n_features: int,
+        n_sums: int,  # matrices of so many rows and columns
+    ) -> Any:
+        """The sum over all rows of what ``work`` gives for some, a plan's block at a time."""
+        own = _OnRows(detached(blocks), work, plan.block_rows)
+        per_row = 2 * plan.n_landmarks * (self.bytes_each / 8 + n_features) + n_sums * n_features**2
+        groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * per_row)
+        return self._add_up(own, groups, n_sums * moment_bytes(n_features))
+
     def add_up(
         self,
         work: Callable[[Opened], Any],
-        rows: float = READ_ROWS,  # that a task takes at the least
-        held: float = BLOCK_BYTES,  # bytes that it takes beside them
+        row_seconds: float = 1e-5,  # what it takes for a row
+        held: float = BLOCK_BYTES,  # bytes that it takes beside the rows
         progress: Any = None,
     ) -> Any:
         """The sum over all blocks of what ``work`` gives for some; None has no part in it."""
-        return self._add_up(work, self._groups(rows), held, progress)
+        return self._add_up(work, self._groups(row_seconds), held, progress)
 
     # -- what is common ----------------------------------------------------------------
 
-    def _groups(self, rows: float) -> list[list[int]]:
-        """Blocks that one task takes: together about so many rows, not too many bytes."""
-        rows = min(rows, TASK_BYTES / max(1.0, self.bytes_each))
+    def _groups(self, row_seconds: float) -> list[list[int]]:
+        """Blocks that one task takes: enough work together, and not too many bytes."""
+        rows = min(TASK_SECONDS / row_seconds, TASK_BYTES / max(1.0, self.bytes_each))
         groups: list[list[int]] = []
         count = np.inf
         for number in range(len(self.parts)):
@@ -287,6 +302,21 @@ class _AddMoments:
             part = replace(part, features=None)
             state = part if state is None else state + part
         return state
+
+
+@dataclass(frozen=True)
+class _OnRows:
+    """Any work on checked rows."""
+
+    what: ClassVar[str] = "pass"
+
+    checked: CheckedBlocks
+    work: Callable[[Iterator[LabelledRows]], Any]
+    block_rows: int
+
+    def __call__(self, blocks: Opened) -> Any:
+        rows = checked_rows(self.checked, blocks, self.block_rows)
+        return self.work(rebatch(rows, self.block_rows))
 
 
 def detached(blocks: CheckedBlocks) -> CheckedBlocks:

@@ -5,6 +5,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from time import thread_time
 from typing import Any
 from uuid import uuid4
 
@@ -83,11 +84,12 @@ def itself(value: Any) -> Any:
 
 
 def _run(task: Task, numbers: list[int], parts: list[Any], place: list[Any], what: str) -> Any:
+    start = thread_time()
     with one_thread_each():
         value = task(numbers, parts)
     token, i, n_tasks = place
-    rows = getattr(value, "n_rows", 0)
-    _tell({"what": what, "task": i, "of": n_tasks, "rows": rows, "fit": token})
+    own = {"rows": getattr(value, "n_rows", 0), "seconds": thread_time() - start}
+    _tell({"what": what, "task": i, "of": n_tasks, "fit": token, **own})
     return value
 
 
@@ -140,13 +142,13 @@ def _tell(event: dict[str, Any]) -> None:
         worker = distributed.get_worker()
     except ValueError:  # the local scheduler
         return
-    worker.log_event(TOPIC, event)
+    worker.log_event(TOPIC, {**event, "worker": str(worker.name)})
 
 
 @contextmanager
 def _told(progress: Any, token: str) -> Iterator[None]:
     """Pass on to ``progress`` how many rows are done."""
-    if progress is None or not progress.is_loud:
+    if progress is None or not (progress.is_loud or progress.part):
         yield
         return
     done: dict[int, int] = {}  # a task that is lost with its worker is done again

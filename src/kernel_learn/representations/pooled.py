@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,11 @@ class PooledSource:
         rewinds: bool = True,
         is_open: bool = False,  # more rows will come
         read: Callable[[int], Iterator[LabelledRows]] | None = None,  # all rows once more
+        add_up: Callable[..., Any] | None = None,  # over the rows once more, by workers
     ) -> None:
         assert state.summary is not None
         self.state, self.plan, self.rewinds, self.is_open = state, plan, rewinds, is_open
-        self._read = read
+        self._read, self._add_up = read, add_up
         self.X: Rows = state.summary.rows
         self.copied_bytes = n_rows(self.X) * row_bytes(self.X)
 
@@ -97,6 +99,24 @@ class PooledSource:
         for X, y, weight in self._read(rows):
             seen += len(weight)
             yield Block(X, np.searchsorted(self.state.classes, y), weight)
+        self._check_seen(seen)
+
+    @property
+    def add_up(self) -> Callable[..., Any] | None:
+        """A sum over all rows of what a function gives for some, if workers have the rows.
+
+        ``add_up(work, n_features=, n_sums=)``: the sum has ``n_rows`` and ``n_sums`` matrices
+        of ``n_features`` rows and columns.
+        """
+        return None if self._add_up is None else self._sum_of_all
+
+    def _sum_of_all(self, work: Any, **sizes: int) -> Any:
+        assert self._add_up is not None
+        found = self._add_up(work, **sizes)
+        self._check_seen(0 if found is None else found.n_rows)
+        return found
+
+    def _check_seen(self, seen: int) -> None:
         if seen != self.n_rows:
             raise ValueError(
                 f"The source gave {self.n_rows} rows in the first pass and {seen} in a later one."

@@ -99,18 +99,39 @@ def newton_step(H: Array | None, gradient: Array) -> Array:
     return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
 
 
-def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
-    """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass."""
+@dataclass(frozen=True)
+class HingeSums:
+    """What a pass adds up, of each machine; those of two sets of rows add."""
+
+    n_rows: int
+    loss: Array  # (q,) sums of C s^2
+    squares: Array  # (2, q) sums of alpha^2 / C, of the rows with y > 0, and with y < 0
+    sides: Array  # (2, m + 1, q) X'alpha of these
+    hessians: list[Array | None]  # X_S'C X_S, None where not asked for
+
+    def __add__(self, other: "HingeSums") -> "HingeSums":
+        pairs = zip(self.hessians, other.hessians, strict=True)
+        return HingeSums(
+            self.n_rows + other.n_rows,
+            self.loss + other.loss,
+            self.squares + other.squares,
+            self.sides + other.sides,
+            [None if H is None or G is None else H + G for H, G in pairs],
+        )
+
+
+def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: Array) -> HingeSums:
+    """The sums over some blocks at the points U, with Hessians of the machines wanted."""
     m, q = U.shape[0] - 1, U.shape[1]
-    ridge = np.append(np.ones(m), INTERCEPT_RIDGE)
-    loss, squares = np.zeros(q), np.zeros((2, q))  # sums of C s^2; of alpha^2 / C by side
-    sides = np.zeros((2, m + 1, q))  # X'alpha of the rows with y > 0, and with y < 0
-    hessians = [np.diag(ridge) if wanted[j] else None for j in range(q)]
-    for F, signs, prices in blocks():
+    n, loss, squares = 0, np.zeros(q), np.zeros((2, q))
+    sides = np.zeros((2, m + 1, q))
+    hessians = [np.zeros((m + 1, m + 1)) if wanted[j] else None for j in range(q)]
+    for F, signs, prices in blocks:
         V = U[:m].astype(F.dtype)
         margins = F @ V + U[m].astype(F.dtype)
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
+        n += len(prices)
         loss += np.einsum("ij,ij->j", alpha, slack)
         for side, own in enumerate((signs > 0, signs < 0)):
             part = np.where(own, alpha, 0.0)
@@ -120,10 +141,22 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
         for j, H in enumerate(hessians):
             if H is not None:
                 _add_hessian(H, F, prices, slack[:, j] > 0)
-    values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * loss
-    gradients = ridge[:, None] * U - (sides[0] - sides[1])
-    lowers = dual_point(sides, squares).value()
-    return Measured(values, lowers, gradients, hessians, sides, squares)
+    return HingeSums(n, loss, squares, sides, hessians)
+
+
+def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
+    """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass.
+
+    Blocks that can add up by themselves, where their rows are, have ``sums(U, wanted)``.
+    """
+    own = getattr(blocks, "sums", None)
+    sums: HingeSums = own(U, wanted) if own else sum_blocks(blocks(), U, wanted)
+    ridge = np.append(np.ones(len(U) - 1), INTERCEPT_RIDGE)
+    values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * sums.loss
+    gradients = ridge[:, None] * U - (sums.sides[0] - sums.sides[1])
+    hessians = [None if H is None else H + np.diag(ridge) for H in sums.hessians]
+    lowers = dual_point(sums.sides, sums.squares).value()
+    return Measured(values, lowers, gradients, hessians, sums.sides, sums.squares)
 
 
 def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
