@@ -39,6 +39,7 @@ def test_finds_the_planted_columns(planted):
     assert np.mean(model.scales_[model.get_support()] ** 2) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_finds_so_many_columns_as_asked_for(criterion, planted):
     X, y = planted
@@ -63,6 +64,7 @@ def test_the_penalty_is_a_path(criterion, planted):
     assert "error" not in single.path_[0] and "error" in model.path_[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_noise_keeps_all_columns_alike(criterion):
     rng = np.random.default_rng(1)

@@ -44,6 +44,7 @@ def fitted(model):
         return model.fit(X, y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CERTIFIED)
 def test_bounds_meet_at_the_gap(name):
     model = fitted(CERTIFIED[name])

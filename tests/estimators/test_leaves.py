@@ -93,6 +93,7 @@ def test_order_and_weights(moons, model):
     np.testing.assert_allclose(a.predict_proba(X_new), b.predict_proba(X_new), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_memory_stays_within_the_plan():
     X, y = make_moons(1300, noise=0.3, random_state=0)
     tracemalloc.start()

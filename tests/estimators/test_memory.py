@@ -68,6 +68,7 @@ def traced_peak(name, form, X, y):
     return peak, model.plan_
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", ["distinct", "repeated"])
 @pytest.mark.parametrize(("name", "form"), list(cases()))
 def test_peak_is_what_the_plan_says(name, form, rows):
@@ -77,6 +78,7 @@ def test_peak_is_what_the_plan_says(name, form, rows):
     assert plan.bytes_needed <= 2 * peak + 2e6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "form"), list(cases()))
 @pytest.mark.filterwarnings("ignore")
 def test_least_is_accepted_and_less_is_refused_before_anything_is_allocated(name, form):
@@ -139,6 +141,7 @@ def test_held_out_parts_are_in_the_plan(n, landmarks):
     assert peak <= 1.2 * model.plan_.bytes_needed <= 2.4 * peak
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "d", "classes", "options"),
     [

@@ -271,6 +271,7 @@ def test_repeated_rows_are_rows():
     assert lam == pytest.approx(1e-2 * np.trace(G) / len(G))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_components", [None, 2])
 def test_path_is_many_fits(n_components):
     Cs, regs = [0.5, 1.0, 20.0], [1e-2, 1.0]

@@ -62,6 +62,7 @@ def without_places(model):
     return re.sub(r" at 0x\w+", "", repr(model))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip_to_the_last_bit(name, tmp_path):
     model, rows = fitted(name)

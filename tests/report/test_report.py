@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.svm import LinearSVC
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
@@ -161,8 +162,15 @@ def test_certificate_and_weights_of_a_bank():
     _, _, _, facts = fitted(MultiKernelSVC(gaussian_bank(4)), encoding="full")
     page = render(facts)
     assert "Is the optimum proven?" in page and "gaussian_0.1" in page
-    assert facts["held_out"]["log_loss"] is None and "Are the probabilities honest" not in page
+    assert facts["held_out"]["log_loss"] < 1.1 and "Are the probabilities honest" in page
     assert facts["certificate"]["gaps"][-1] <= 1e-6
+    parse(page)
+
+
+def test_a_classifier_without_probabilities():
+    _, _, _, facts = fitted(LinearSVC(), encoding="full")
+    page = render(facts)
+    assert facts["held_out"]["log_loss"] is None and "Are the probabilities honest" not in page
     parse(page)
 
 

@@ -544,6 +544,7 @@ class KernelRCA(KernelMetric):
 
 
 def check_told(amount: float, what: str, owner: str) -> None:
+    """Refuse constraints that say nothing."""
     if not amount > 0:
         raise ValueError(f"{owner} has nothing to learn from: the constraints hold no {what}.")
 

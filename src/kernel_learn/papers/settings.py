@@ -63,6 +63,7 @@ FROZEN: dict[type, dict[str, Any]] = {
         "random_state": None,
     },
     KernelDiscriminant: {
+        "class_weight": None,
         "n_components": None,
         "reg": "loo",
         "decision": "auto",
@@ -99,6 +100,7 @@ FROZEN: dict[type, dict[str, Any]] = {
         "verbose": 0,
     },
     MultiKernelSVC: {
+        "class_weight": None,
         "loss": "hinge",
         "C": 1.0,
         "weights": "learn",
