@@ -248,7 +248,7 @@ def test_reproduce_lists_its_tables(folder, monkeypatch):
 
 
 ERRORS = [
-    (["fit", "gone.csv", "-t", "y", "-o", "m.skops"], 3, "There is no file 'gone.csv'"),
+    (["fit", "gone.csv", "-t", "y", "-o", "m.skops"], 4, "There is no file 'gone.csv'"),
     (["fit", "wine.csv", "-t", "nothing", "-o", "m.skops"], 3, "no column 'nothing' (--target)"),
     (["fit", "wine.csv", "-t", "alcohol", "-o", "m.skops"], 3, "predicts classes only"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.pkl"], 3, "must end in .skops"),
@@ -280,8 +280,8 @@ def test_errors_are_one_sentence(words, code, text, folder, monkeypatch):
 
 def test_errors_as_json_and_with_traceback(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    out, _ = run("fit", "gone.csv", "-t", "y", "-o", "m.skops", "--json", code=3)
-    assert json.loads(out) == {"error": "There is no file 'gone.csv'.", "exit_code": 3}
+    out, _ = run("fit", "gone.csv", "-t", "y", "-o", "m.skops", "--json", code=4)
+    assert json.loads(out) == {"error": "There is no file 'gone.csv'.", "exit_code": 4}
     done = testing.CliRunner().invoke(
         app, ["fit", "gone.csv", "-t", "y", "-o", "m.skops", "--debug"]
     )

@@ -47,6 +47,10 @@ class TableError(ValueError):
     """A table that cannot be read or used: one sentence for the user."""
 
 
+class MissingTableError(FileNotFoundError, TableError):
+    """A table that is not there."""
+
+
 def pandas() -> Any:
     """pandas, or the extra that brings it."""
     try:
@@ -68,7 +72,7 @@ def find_files(data: Sequence[str]) -> list[str]:
         elif matches := sorted(glob.glob(name)):
             found += matches
         else:
-            raise TableError(f"There is no file {name!r}.")
+            raise MissingTableError(f"There is no file {name!r}.")
     if folders := [name for name in found if name != "-" and Path(name).is_dir()]:
         raise TableError(
             f"{folders[0]!r} is a folder; name the files in it, for example '{folders[0]}/*.csv'."
