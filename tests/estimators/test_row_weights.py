@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine, make_moons
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import scale
@@ -138,3 +139,22 @@ def test_normalised_weights_are_warned_of(model):
     mixed[0] = 2.0
     model.fit(X, y, sample_weight=mixed)  # as many as there are rows
     model.fit(X, y, sample_weight=np.arange(len(y)) % 2)  # rows of weight zero do not count
+
+
+@pytest.mark.parametrize(
+    ("weight", "match"),
+    [
+        (np.r_[-1.0, np.ones(len(y) - 1)], "negative weights, -1 the smallest"),
+        (np.zeros(len(y)), "zero for every row"),
+        (np.ones(len(y) - 1), "one weight per row"),
+    ],
+    ids=["negative", "zeros", "too few"],
+)
+@pytest.mark.parametrize(
+    "model", [*MACHINES[::3], kl.HSICSubspace(), kl.KernelClassifier()], ids=repr
+)
+def test_weights_that_are_no_counts_are_refused(model, weight, match):
+    model = clone(model)
+    with pytest.raises(ValueError, match=match):
+        model.fit(X, y, sample_weight=weight)
+    assert not hasattr(model, "classes_")
