@@ -42,6 +42,7 @@ from kernel_learn.estimators.validation import (
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Needs
+from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import (
     JointSolution,
     solve_alternating,
@@ -475,7 +476,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self, solution: JointSolution, rows: JointRows, coordinates: RowMap | DualMap
     ) -> None:
         machines = solution.machines
-        self.coef_ = solution.coef
+        # signs by the machines' weights: those of the axes depend on how they were found
+        self.coef_ = fix_signs(solution.coef)
+        flip = np.where(np.sum(self.coef_ * solution.coef, axis=0) < 0, -1.0, 1.0)
         self.intercept_ = machines.intercept
         self.upper_bound_ = self.objective_ = solution.upper
         self.lower_bound_ = solution.lower
@@ -489,7 +492,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.support_, self.dual_coef_ = rows.kept[support], A[support].T
         part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
         self.sharpness_ = fit_sharpness(rows.targets, part)
-        self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions)))
+        self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions * flip)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(
                 f"n_components={self.n_components} directions were asked for, and the weights of "
