@@ -141,6 +141,14 @@ def test_another_model_under_the_same_folder_is_refused(tmp_path):
     make(memory_budget="1GB").fit(Counted(), checkpoint=tmp_path)  # how, not what
 
 
+def test_other_landmarks_of_the_same_shape_are_refused(tmp_path):
+    with pytest.raises(StopError):
+        make(landmarks=X[:30]).fit(Counted(3000), checkpoint=tmp_path)
+    with pytest.raises(ValueError, match="other parameters: landmarks was"):
+        make(landmarks=X[1:31]).fit(Counted(), checkpoint=tmp_path)
+    make(landmarks=X[:30]).fit(Counted(), checkpoint=tmp_path)
+
+
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", Y)
