@@ -183,6 +183,12 @@ def test_a_kernel_without_classes():
     parse(page)
 
 
+def test_groups_of_one_label_are_shuffled():
+    _, _, _, facts = fitted(groups=np.arange(90) // 9 * 3 + np.arange(90) % 3)
+    assert 0 < facts["held_out"]["p_value"] <= 0.05
+    assert "one group at a time" in render(facts)
+
+
 def test_grouped_rows_have_no_p_value():
     _, _, _, facts = fitted(groups=np.arange(90) // 3)
     assert facts["held_out"]["p_value"] is None

@@ -161,11 +161,21 @@ def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[
     return found
 
 
+def has_one_label(groups: Array, y: Array) -> bool:
+    """Whether all rows of each group have the same label."""
+    pairs = set(zip(np.asarray(groups).tolist(), np.asarray(y).tolist(), strict=True))
+    return len(pairs) == len({group for group, _ in pairs})
+
+
 def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> float | None:
-    """The share of shuffled labels that are predicted as well; None where rows hang together."""
-    if groups is not None:
+    """The share of shuffled labels that are predicted as well; None where that says nothing.
+
+    Labels of groups are shuffled among them, which needs one label in each.
+    """
+    can_shuffle = hasattr(model.estimator_, "permutation_p_value")
+    if groups is not None and not (can_shuffle and has_one_label(groups, y)):
         return None
-    if hasattr(model.estimator_, "permutation_p_value"):
+    if can_shuffle:
         return float(model.estimator_.permutation_p_value(PERMUTATIONS))
     from kernel_learn.metrics import hsic_test
 
