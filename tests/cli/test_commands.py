@@ -382,7 +382,8 @@ def test_an_interrupt_leaves_no_half_written_file(sign, tmp_path):
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path):
-    from kernel_learn.tables.writing import whole_file, write_table
+    from kernel_learn.tables.writing import write_table
+    from kernel_learn.whole_file import whole_file
 
     path = tmp_path / "t.csv"
     path.write_text("old")

@@ -15,7 +15,8 @@ from kernel_learn.tables.reading import TableError
 from kernel_learn.tables.streaming import METHOD as STREAM_METHOD
 from kernel_learn.tables.streaming import SETTINGS as STREAM_SETTINGS
 from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
-from kernel_learn.tables.writing import check_output, whole_file
+from kernel_learn.tables.writing import check_output
+from kernel_learn.whole_file import whole_file
 
 
 def fit_command(
@@ -159,8 +160,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
     from kernel_learn.interop.onnx import export_onnx
 
     rows = model.encode(frame.iloc[:10])
-    with whole_file(path) as part:
-        export_onnx(model.estimator_, part, rows)
+    export_onnx(model.estimator_, path, rows)
     if model.encoder_ is not None:
         run.note(
             f"{path} begins after the encoders: it takes the {rows.shape[1]} columns that dates, "

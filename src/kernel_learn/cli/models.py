@@ -4,7 +4,6 @@ from typing import Any
 
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.reading import TableError
-from kernel_learn.tables.writing import whole_file
 
 
 def save_model(model: TableModel, path: str) -> None:
@@ -12,8 +11,7 @@ def save_model(model: TableModel, path: str) -> None:
 
     from kernel_learn.interop.files import save
 
-    with whole_file(path) as part:
-        save(model, part)
+    save(model, path)
 
 
 def load_model(path: str) -> TableModel:

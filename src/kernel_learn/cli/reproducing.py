@@ -7,7 +7,8 @@ from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, load_protocol
 from kernel_learn.papers.protocol import read_records, run
 from kernel_learn.tables.reading import TableError
-from kernel_learn.tables.writing import check_output, whole_file
+from kernel_learn.tables.writing import check_output
+from kernel_learn.whole_file import whole_file
 
 
 def reproduce_command(

@@ -69,6 +69,24 @@ def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
     return thread_controller().limit(limits=1) if is_small else nullcontext()
 
 
+@contextmanager
+def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
+    """Whatever is raised inside, the estimator is then as it was before."""
+    own = estimator.__dict__
+    before = dict(own)
+    try:
+        yield
+    except BaseException:
+        own.clear()
+        own.update(before)
+        raise
+
+
+def is_fitted_name(name: str) -> bool:
+    """``classes_``, but not ``_classes_``."""
+    return name.endswith("_") and not name.startswith("_")
+
+
 def all_or_nothing(fit: Fit) -> Fit:
     """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
 
@@ -79,23 +97,19 @@ def all_or_nothing(fit: Fit) -> Fit:
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_parameters(self)
-        before = dict(vars(self))
+        rows = args[0] if args else kwargs.get("X")
         try:
-            for name in before:
-                if name.endswith("_") and not name.startswith("_"):
-                    delattr(self, name)
-            with one_thread_if_small(args[0] if args else kwargs.get("X")):
+            with unchanged_if_it_fails(self), one_thread_if_small(rows):
+                for name in list(self.__dict__):
+                    if is_fitted_name(name):
+                        delattr(self, name)
                 return fit(self, *args, **kwargs)
-        except BaseException as error:
-            vars(self).clear()
-            vars(self).update(before)
-            if isinstance(error, np.linalg.LinAlgError):
-                raise ValueError(
-                    f"{type(self).__name__}: what tells these rows apart is lost in the rounding "
-                    f"of the kernel's values ({error}). Centre and scale the columns of X, with "
-                    "StandardScaler say, or raise the regularisation."
-                ) from error
-            raise
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                f"{type(self).__name__}: what tells these rows apart is lost in the rounding "
+                f"of the kernel's values ({error}). Centre and scale the columns of X, with "
+                "StandardScaler say, or raise the regularisation."
+            ) from error
 
     return fit_or_restore  # type: ignore[return-value]
 

@@ -17,6 +17,7 @@ from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined
 from kernel_learn.representations.plan import Plan
+from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import LabelledRows
 from kernel_learn.solvers.block_newton import HingeSums, solve_squared_hinges, sum_blocks
 from kernel_learn.solvers.margin import one_vs_rest_signs
@@ -27,6 +28,22 @@ HELD_SHARE = 0.5
 # float32 sums cannot tell bounds that are closer than this apart.
 SINGLE_TOL = 1e-4
 CALIBRATION_ROWS = 2000
+# Where weights are learned, machines are solved to this share of the gap that is asked for.
+INNER_SHARE = 0.1
+
+
+def reachable(tol: float, dtype: Any) -> float:
+    """The gap asked for, or the least that sums of this type can show."""
+    return max(tol, SINGLE_TOL) if dtype == np.float32 else tol
+
+
+def check_rewinds(estimator: Any, pool: PooledSource) -> None:
+    """Refuse a source that can be read once where each step is a pass."""
+    if not pool.rewinds:
+        raise ValueError(
+            f"{type(estimator).__name__} reads its rows several times, and this source can be "
+            "read once. Pass a function that returns the iterator anew."
+        )
 
 
 @dataclass
@@ -139,7 +156,7 @@ def solve_in_blocks(
         FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
         share = sample.target_mean[1:] if k == 2 else sample.target_mean
         start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
-    tol = max(tol, SINGLE_TOL) if features.coef.dtype == np.float32 else tol
+    tol = reachable(tol, features.coef.dtype)
     steps = 50 if max_iter is None else max_iter
     found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)
     if found.status == "stopped":

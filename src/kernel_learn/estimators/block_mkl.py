@@ -8,7 +8,12 @@ import numpy as np
 from kernel_learn.criteria.landmark_margin import LandmarkMargin
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import KernelEstimator
-from kernel_learn.estimators.block_machines import SINGLE_TOL, FeatureBlocks
+from kernel_learn.estimators.block_machines import (
+    INNER_SHARE,
+    FeatureBlocks,
+    check_rewinds,
+    reachable,
+)
 from kernel_learn.estimators.probabilities import fit_sharpness, pool_kernel
 from kernel_learn.estimators.validation import Array, Labelled, class_prices
 from kernel_learn.estimators.weights import WeightLearner
@@ -19,8 +24,6 @@ from kernel_learn.representations.represent import build_features
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
 
 BLOCK_NEEDS = Needs(features=16.0)
-# Machines are solved to this share of the gap that is asked for.
-INNER_SHARE = 0.1
 PART_TOL = 1e-3  # of machines whose scores decide one factor
 
 
@@ -56,11 +59,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             )
 
     def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
-        if not pool.rewinds:
-            raise ValueError(
-                "MultiKernelSVC reads its rows several times, and this source can be read once. "
-                "Pass a function that returns the iterator anew."
-            )
+        check_rewinds(self, pool)
         landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
         return plan_source(kernels, pool, landmarks, self.memory_budget, BLOCK_NEEDS, exact_rows=0)
 
@@ -87,8 +86,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         prices = float(self.C) * class_prices(self.class_weight, data)
         blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
         self.plan_ = blocks.plan
-        tol = INNER_SHARE * self.tol
-        tol = max(tol, SINGLE_TOL) if features.dtype == np.float32 else tol
+        tol = reachable(INNER_SHARE * self.tol, features.dtype)
         criterion = partial(LandmarkMargin, blocks=blocks, n_machines=q, tol=tol)
         found = self._weigh_bank(form, data.names or ["kernel"], criterion, align=centred)
         theta = found.theta

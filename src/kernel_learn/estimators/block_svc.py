@@ -4,15 +4,15 @@ from functools import partial
 from numbers import Real
 from typing import Any, Self
 
-import numpy as np
-
 from kernel_learn.criteria.joint_problem import map_rows, orthonormal_span
 from kernel_learn.criteria.landmark_margin import LandmarkSubspaceMargin
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.block_machines import (
-    SINGLE_TOL,
+    INNER_SHARE,
     FeatureBlocks,
     calibrate_scores,
+    check_rewinds,
+    reachable,
     solve_in_blocks,
 )
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
@@ -59,11 +59,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
             )
 
     def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
-        if not pool.rewinds:
-            raise ValueError(
-                "SubspaceSVC reads its rows several times, and this source can be read once. Pass "
-                "a function that returns the iterator anew."
-            )
+        check_rewinds(self, pool)
         return super()._plan_stream(kernels, pool)
 
     def _landmark_weights(self, data: Labelled, form: Any, prices: Array) -> Array:
@@ -78,7 +74,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         features, q = form.features, 1 if len(data.classes) == 2 else len(data.classes)
         row_bytes = features.dimension * features.dtype.itemsize
         blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
-        tol = max(0.1 * self.tol, SINGLE_TOL * (features.dtype == np.float32))
+        tol = reachable(INNER_SHARE * self.tol, features.dtype)
         criterion = partial(
             LandmarkSubspaceMargin, blocks=blocks, n_machines=q, reg=float(self.reg), tol=tol
         )

@@ -70,8 +70,7 @@ class LeaveOneOutChoice:
         return float(path.lams[path.best])
 
     def _settle(self, data: Any) -> Any:
-        regs = LOO_REGS if isinstance(self.reg, str) else np.atleast_1d(self.reg).tolist()
-        return self._choose_width(data, regs).resolved()
+        return self._choose_width(data, self._regs()).resolved()
 
     def _choose_width(self, data: Labelled, regs: Sequence[float]) -> Labelled:
         """gamma="loo" of the one kernel replaced by the width chosen; anything else as it is."""

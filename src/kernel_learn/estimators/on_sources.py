@@ -23,6 +23,7 @@ from kernel_learn.estimators.checked_blocks import bad_block, bad_row
 from kernel_learn.estimators.streaming import READ_ROWS
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.pool import ColumnSums
+from kernel_learn.whole_file import whole_file
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -77,25 +78,19 @@ def _results(
 def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
     """Write arrays one below the other into a .npy file, which appears when it is whole."""
     target = Path(os.fspath(out))
-    aside = target.with_name(target.name + ".part")
     n, first = 0, None
-    try:
-        with aside.open("wb") as file:
-            file.write(b" " * HEADER)
-            for block in blocks:
-                if block.dtype == object:  # labels that are texts
-                    block = block.astype(np.asarray(estimator.classes_.tolist()).dtype)
-                first = block[:0] if first is None else first
-                file.write(np.ascontiguousarray(block, dtype=first.dtype).tobytes())
-                n += len(block)
-            if first is None:
-                raise ValueError("The source has no rows.")
-            file.seek(0)
-            file.write(npy_header(first.dtype, (n, *first.shape[1:])))
-        aside.replace(target)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+    with whole_file(target) as part, part.open("wb") as file:
+        file.write(b" " * HEADER)
+        for block in blocks:
+            if block.dtype == object:  # labels that are texts
+                block = block.astype(np.asarray(estimator.classes_.tolist()).dtype)
+            first = block[:0] if first is None else first
+            file.write(np.ascontiguousarray(block, dtype=first.dtype).tobytes())
+            n += len(block)
+        if first is None:
+            raise ValueError("The source has no rows.")
+        file.seek(0)
+        file.write(npy_header(first.dtype, (n, *first.shape[1:])))
     return target
 
 

@@ -100,7 +100,6 @@ def _is_array(value: Any) -> bool:
 ANYTHING = Condition(("anything",), lambda value: True)
 NONE = Condition(("None",), lambda value: value is None)
 BOOLEAN = Condition(("True", "False"), _is_bool)
-NUMBER = Condition(("a finite number",), _is_number)
 POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
 NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)

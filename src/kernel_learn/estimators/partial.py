@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kernel_learn.datasets.blocks import ArrayRows
+from kernel_learn.estimators.base import is_fitted_name, unchanged_if_it_fails
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch
 from kernel_learn.estimators.parameters import check_parameters
 from kernel_learn.estimators.progress import CallbackSupport
@@ -69,18 +70,13 @@ class PartialFit(CallbackSupport):
         -------
         self
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_if_it_fails(self):
             self._add_rows(X, y, classes, sample_weight)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def _add_rows(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         state: StreamState | None = self.__dict__.get("state_")
-        for name in [name for name in self.__dict__ if _is_fitted_name(name)]:
+        for name in [name for name in self.__dict__ if is_fitted_name(name)]:
             if state is None or name not in LASTING:
                 delattr(self, name)
         check_parameters(self)
@@ -137,19 +133,10 @@ class PartialFit(CallbackSupport):
 
     def __getattr__(self, name: str) -> Any:
         """A fitted attribute of a model that has grown since it was solved: solve it."""
-        is_late = (_is_fitted_name(name) and name not in LASTING) or name == "_n_features_out"
+        is_late = (is_fitted_name(name) and name not in LASTING) or name == "_n_features_out"
         own = self.__dict__
         if is_late and "state_" in own and "kernel_" not in own:
-            before = dict(own)
-            try:
+            with unchanged_if_it_fails(self):
                 check_parameters(self)
                 self._fit(self._state_training(own["state_"]))  # type: ignore[attr-defined]
-            except BaseException:
-                own.clear()
-                own.update(before)
-                raise
         return object.__getattribute__(self, name)  # or what it says of an attribute not there
-
-
-def _is_fitted_name(name: str) -> bool:
-    return name.endswith("_") and not name.startswith("_")

@@ -378,15 +378,6 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
     )
 
 
-def check_not_negative(name: str, value: Any, owner: Any) -> float:
-    """A finite number that is not negative, as a float."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= float(value) < np.inf:
-        return float(value)
-    raise ValueError(
-        f"{type(owner).__name__}({name}={value!r}): {name} must be a number, zero or positive."
-    )
-
-
 def check_count(name: str, value: Any, owner: Any) -> int:
     """A positive integer."""
     if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:

@@ -18,7 +18,6 @@ from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, so
 
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
-WEIGHT_RULES = ("learn", "loo", "uniform", "alignment")
 
 Criterion = Callable[[Any], Any]  # of a representation
 

@@ -1,22 +1,14 @@
 """Files that appear when they are complete."""
 
-import os
-import secrets
 from pathlib import Path
+
+from kernel_learn.whole_file import whole_file
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside the target, then rename: a reader never sees half a file."""
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part:
+        part.write_bytes(data)
 
 
 def check_folder(path: Path) -> None:

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import Summary
+from kernel_learn.whole_file import whole_file
 
 VERSION = 1
 RECORDS = {kind.__name__: kind for kind in (StreamState, Summary, Moments, ColumnSums, Table)}
@@ -43,17 +43,8 @@ def write_file(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     tree = _encode(content, arrays)
     header = json.dumps({"version": VERSION, "content": tree}).encode()
     arrays["json"] = np.frombuffer(header, dtype=np.uint8)
-    target = Path(path)
-    aside = target.with_name(target.name + ".part")
-    try:
-        with aside.open("wb") as file:
-            np.savez(file, **arrays)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    except BaseException:
-        aside.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as part, part.open("wb") as file:
+        np.savez(file, **arrays)
 
 
 def read_file(path: str | os.PathLike[str]) -> dict[str, Any]:

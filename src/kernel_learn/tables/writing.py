@@ -4,25 +4,13 @@ import io
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kernel_learn.tables.reading import TableError, pandas
+from kernel_learn.whole_file import whole_file
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
-    """A place to write to that becomes ``path`` at the end, or vanishes."""
-    path = Path(path)
-    part = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def check_output(path: str | None, *suffixes: str) -> None:
