@@ -122,13 +122,38 @@ def test_machines_of_several_kernels(trees):
     assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
 
 
-def test_machines_read_no_rows_here(monkeypatch):
+@pytest.fixture
+def no_rows_here(monkeypatch):
     def not_here(*_):
         raise AssertionError("rows are read in this process")
 
     monkeypatch.setattr("kernel_learn.interop.dask_rows.SpreadRows.read", not_here)
+
+
+def test_machines_read_no_rows_here(no_rows_here):
     model = kl.SubspaceSVC(landmarks=40, random_state=0).fit(blocks(X), blocks(Y))
     assert model.score(blocks(X), blocks(Y)) == pytest.approx(model.score(X, Y))
+
+
+def test_machines_with_learned_weights_read_no_rows_here(no_rows_here, trees):
+    bank = [Gaussian(0.1), Gaussian(1.0), Laplacian(0.3)]
+    options = {"loss": "squared_hinge", "weights": "learn", "uncorrelated": True, "reg": 0.1}
+    options |= {"landmarks": 12, "random_state": 0}
+    whole = kl.SubspaceSVC(bank, **options).fit(X, Y)
+    spread = kl.SubspaceSVC(bank, **options).fit(blocks(X), blocks(Y))
+    np.testing.assert_allclose(spread.kernel_weights_, whole.kernel_weights_, atol=1e-8)
+    found, exact = spread.decision_function(X_NEW), whole.decision_function(X_NEW)
+    np.testing.assert_allclose(found, exact, atol=1e-8)
+    assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
+
+
+def test_machines_of_few_distinct_rows(no_rows_here):
+    own = np.arange(N) % 90
+    whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])
+    spread = kl.SubspaceSVC().fit(blocks(X[own]), blocks(Y[own]))
+    assert spread.plan_.representation == "gram"
+    found, exact = spread.decision_function(X_NEW), whole.decision_function(X_NEW)
+    np.testing.assert_allclose(found, exact, atol=1e-8)
 
 
 def test_few_rows_are_an_array():

@@ -111,7 +111,7 @@ class _Reading:
         if chosen.representation == "gram":
             if state.summary.n_known is None:
                 return self._as_arrays(list(self.blocks.read(self.read_rows)))
-            return replace(data, source=PooledSource(state, chosen))
+            return replace(data, source=self._pooled(state, chosen))
         self.progress.say(f"{chosen}; {chosen.price}")
         if self.spread:
             self.spread.check(chosen)
@@ -147,9 +147,12 @@ class _Reading:
                 "pass an iterator, which is read once."
             )
         state = replace(state, features=features, moments=moments.moments)
+        return self._training(self._pooled(state, chosen), state.classes)
+
+    def _pooled(self, state: StreamState, chosen: Plan) -> PooledSource:
+        """What was read, with the way to read it again."""
         workers = partial(self.spread.sum_rows, self.blocks, chosen) if self.spread else None
-        pool = PooledSource(state, chosen, read=self.blocks.read, add_up=workers)
-        return self._training(pool, state.classes)
+        return PooledSource(state, chosen, read=self.blocks.read, add_up=workers)
 
     def _summarize(
         self, state: StreamState | None
