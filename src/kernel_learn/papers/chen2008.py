@@ -15,7 +15,7 @@ from scipy import linalg, stats
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.difference import corrected_p, verdict
@@ -57,7 +57,7 @@ CLAIMED_SECONDS = {
 
 
 def load_half(
-    data: DataFolder, name: str, partition: int, per_class: int = PER_CLASS
+    data: DataSets, name: str, partition: int, per_class: int = PER_CLASS
 ) -> tuple[Array, Array, Array, Array]:
     """(X_train, X_test, y_train, y_test): at most so many rows per class, columns in [0, 1]."""
     X, y = data.load(name)
@@ -82,7 +82,7 @@ def median_distance(X: Array) -> float:
 class Half:
     """One partition with the kernel matrices of all widths."""
 
-    def __init__(self, data: DataFolder, name: str, partition: int, per_class: int) -> None:
+    def __init__(self, data: DataSets, name: str, partition: int, per_class: int) -> None:
         X_train, X_test, self.y_train, self.y_test = load_half(data, name, partition, per_class)
         self.n_classes = len(np.unique(self.y_train))
         kernels = [Gaussian(1.0 / (f * median_distance(X_train))) for f in WIDTHS]
@@ -232,7 +232,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
     }
 
 
-def run_table_cell(data: DataFolder, cell: Cell) -> Record:
+def run_table_cell(data: DataSets, cell: Cell) -> Record:
     """All methods on one partition of one set."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
     width = choose_width(half)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
 from kernel_learn.papers.chen2008 import (
     CLAIMED,
@@ -76,7 +76,7 @@ def is_reduced(cell: Cell) -> bool:
     return first and (cell.settings["figure"] > 1 or cell.settings["data"] == "satimage")
 
 
-def run_figure_cell(data: DataFolder, cell: Cell) -> Record:
+def run_figure_cell(data: DataSets, cell: Cell) -> Record:
     """Errors by the number of features, or the rounds of the alternation."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
     width = choose_width(half)

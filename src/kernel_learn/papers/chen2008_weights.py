@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import HSICSubspace, SubspaceSVC
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.difference import verdict
@@ -64,7 +64,7 @@ def table3() -> Protocol:
     )
 
 
-def run_cell(data: DataFolder, cell: Cell) -> Record:
+def run_cell(data: DataSets, cell: Cell) -> Record:
     """All columns of the table on one split of one set."""
     X, y = rows(data, cell.settings["set"], cell.settings["repeat"])
     A, B, y_A, y_B = train_test_split(
@@ -88,7 +88,7 @@ def run_cell(data: DataFolder, cell: Cell) -> Record:
     return {"errors": errors, "weights": weights, "seconds": perf_counter() - start}
 
 
-def rows(data: DataFolder, name: str, repeat: int) -> tuple[Any, Any]:
+def rows(data: DataSets, name: str, repeat: int) -> tuple[Any, Any]:
     """All rows, or 100 of each class where the paper samples."""
     file, per_class = SETS[name]
     X, y = data.load(file)

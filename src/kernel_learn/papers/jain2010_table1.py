@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators.validation import Array
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_pairs
@@ -99,7 +99,7 @@ def is_reduced(cell: Cell) -> bool:
     return cell.settings["data"] in small and cell.settings["run"] < 3
 
 
-def run_cell(data: DataFolder, cell: Cell) -> Record:
+def run_cell(data: DataSets, cell: Cell) -> Record:
     """Both folds of one run: accuracy and rank of each method, averaged."""
     X, y = data.load(PAPER[cell.settings["data"]][0])
     run = int(cell.settings["run"])

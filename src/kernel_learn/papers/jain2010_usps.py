@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank
 from kernel_learn.papers.pairs import draw_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
@@ -45,7 +45,7 @@ def build() -> Protocol:
     )
 
 
-def run_cell(data: DataFolder, cell: Cell) -> Record:
+def run_cell(data: DataSets, cell: Cell) -> Record:
     """Embeddings of the unseen digits (seed 0 keeps them) and 5-NN accuracy in two dimensions."""
     X, y = data.load("usps")
     rows = np.random.RandomState(cell.settings["seed"]).permutation(len(y))

@@ -27,6 +27,7 @@ def code_version() -> str:
 
 
 def library_version(name: str) -> str:
+    """The name and version of a library as it is installed."""
     try:
         return f"{name} {version(name)}"
     except PackageNotFoundError:

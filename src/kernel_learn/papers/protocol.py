@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TextIO
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.papers.origin import made_now
 
 Record = dict[str, Any]
@@ -42,7 +42,7 @@ class Protocol:
     name: str
     title: str
     cells: Sequence[Cell]
-    run_cell: Callable[[DataFolder, Cell], Record]
+    run_cell: Callable[[DataSets, Cell], Record]
     render: Callable[[Iterable[Record]], str]
     check: str = ""
     reduced: Callable[[Cell], bool] = lambda cell: True
@@ -50,7 +50,7 @@ class Protocol:
 
 def run(
     protocol: Protocol,
-    data: DataFolder,
+    data: DataSets,
     results: Path,  # folder of the JSON lines
     *,
     only: Callable[[Cell], bool] = lambda cell: True,

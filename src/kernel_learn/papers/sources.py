@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.difference import verdict
@@ -43,7 +43,7 @@ def multi_source() -> Protocol:
     )
 
 
-def run_cell(data: DataFolder, cell: Cell) -> Record:
+def run_cell(data: DataSets, cell: Cell) -> Record:
     """All choices of weights and each source alone, under all decisions, on one split of a set."""
     name = cell.settings["set"]
     content, y = data.load(name)

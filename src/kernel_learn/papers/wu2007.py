@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import (
     AlignmentSubspace,
     KernelDiscriminant,
@@ -73,7 +73,7 @@ def is_reduced(cell: Cell) -> bool:
     return cell.settings["set"] in quick and cell.settings["repeat"] < 3
 
 
-def run_cell(data: DataFolder, cell: Cell) -> Record:
+def run_cell(data: DataSets, cell: Cell) -> Record:
     """All methods on one set: errors, those of the folds, and the time of one fit."""
     X, y = data.load(cell.settings["set"])
     y = np.unique(y, return_inverse=True)[1]

@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
 from kernel_learn.kernels import Combination, gaussian_bank
 from kernel_learn.papers.difference import verdict
@@ -94,7 +94,7 @@ def table2() -> Protocol:
     )
 
 
-def run_binary(data: DataFolder, cell: Cell) -> Record:
+def run_binary(data: DataSets, cell: Cell) -> Record:
     """All methods of Table 1 on one split."""
     X, y = data.load(BINARY[cell.settings["set"]])
     complete = ~np.isnan(X).any(axis=1)
@@ -114,7 +114,7 @@ def run_binary(data: DataFolder, cell: Cell) -> Record:
     return measure(methods, split)
 
 
-def run_multi(data: DataFolder, cell: Cell) -> Record:
+def run_multi(data: DataSets, cell: Cell) -> Record:
     """All methods of Table 2 on one split."""
     name, k = MULTI[cell.settings["set"]]
     X, y = data.load(name)
