@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-lowest lint format types bench clean
+.PHONY: help run test test-lowest lint format types bench papers clean
 
 help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
@@ -46,11 +46,12 @@ format: $(STAMP)  ## mend style and formatting
 types: $(STAMP)  ## check types, strictly in the mathematical layers
 	$(PY) -m mypy $(ARGS)
 
-bench: $(STAMP)  ## run every benchmark, one thread
-	@for script in benchmarks/*.py; do \
-	    [ -e "$$script" ] || { echo "There is no benchmarks/*.py to run." >&2; exit 1; }; \
-	    echo "== $$script"; \
-	    $(PY) "$$script" $(ARGS) || exit 1; \
+bench: $(STAMP)  ## every ratio asked for beside its limit, one thread (ARGS=--full: the sizes of the issues)
+	$(PY) benchmarks/speed $(ARGS)
+
+papers: $(STAMP)  ## a reduced version of every table of the papers to out/papers, in under 20 minutes
+	@for table in $$($(VENV)/bin/kernel-learn reproduce --list); do \
+	    $(VENV)/bin/kernel-learn reproduce $$table --reduced --results out/papers --page out/papers/$$table.md $(ARGS) || exit 1; \
 	done
 
 clean:  ## remove .venv, caches, builds and out/

@@ -8,8 +8,10 @@ column ``target``). Of each set at most 300 rows per class, drawn with
 ``StratifiedShuffleSplit(1, test_size=0.5, random_state=s)``, s = 0..4. With
 ``--inner`` the training half alone is split once more (70 : 30): choices are
 made there, so that the test halves choose nothing. Each figure is written as
-soon as it is known; what the file already holds is not done again. LightGBM,
-CatBoost and xRFM take part where they are installed. One thread.
+soon as it is known, with the code that made it; what the file already holds is
+not done again. Each fit has a process of its own, for its memory. LightGBM,
+CatBoost, xRFM and RealMLP take part where they are installed. One thread.
+``--page FILE`` writes docs/results/classifier-comparison.md from a file of figures.
 """
 
 import argparse
@@ -24,14 +26,16 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from rivals import METHODS, calibrated
+from comparison import make_page, read_figures
+from rivals import METHODS, PACKAGES, calibrated
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedShuffleSplit
 from threadpoolctl import threadpool_limits
 
 from kernel_learn.datasets.folder import VARIABLE, find_data
+from kernel_learn.papers.origin import library_version, made_now
 
-FIELDS = ["set", "split", "method", "n", "error", "log_loss", "cpu", "memory"]
+FIELDS = ["set", "split", "method", "n", "error", "log_loss", "cpu", "memory", "made"]
 MOST_PER_CLASS = 300
 SPLITS = 5
 
@@ -119,43 +123,18 @@ def measure_alone(*arguments):
     return found
 
 
+def made(method):
+    """Code, date and versions, the method's own package with them."""
+    now = made_now()
+    own = [library_version(package) for package in PACKAGES.get(method, ())]
+    return "; ".join([now["commit"], now["date"], now["versions"], *own])
+
+
 def known(path):
     if not path.exists():
         return set()
     with path.open() as file:
         return {(row["set"], int(row["split"]), row["method"]) for row in csv.DictReader(file)}
-
-
-def report(path, against="SVC"):
-    """Means per set, and geometric means of ratios to one method."""
-    with path.open() as file:
-        rows = list(csv.DictReader(file))
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    table = {}
-    for row in rows:
-        values = [float(row[field]) for field in ("error", "log_loss", "cpu")]
-        table.setdefault(row["set"], {}).setdefault(row["method"], {})[row["split"]] = values
-    print(f"{'set':22}" + "".join(f"{method:>26}" for method in methods))
-    ratios = {method: [] for method in methods}
-    for name, found in table.items():
-        means = {method: np.mean(list(found[method].values()), axis=0) for method in found}
-        cells = [
-            f"{means[m][0]:9.2f} {means[m][1]:7.3f} {means[m][2]:7.2f}s" if m in means else ""
-            for m in methods
-        ]
-        print(f"{name:22}" + "".join(f"{cell:>26}" for cell in cells))
-        for method in methods:
-            if method in means and against in means:
-                pair = np.maximum(means[method][[0, 2]], [0.25, 1e-3])
-                ratios[method].append(pair / np.maximum(means[against][[0, 2]], [0.25, 1e-3]))
-    for method in methods:
-        if ratios[method] and method != against:
-            error, cpu = np.exp(np.mean(np.log(ratios[method]), axis=0))
-            won = np.mean([r[0] < 1 for r in ratios[method]])
-            print(
-                f"{method}: error {error:.3f} x {against} (fewer errors on {100 * won:.0f} %), "
-                f"CPU {cpu:.2f} x, on {len(ratios[method])} sets"
-            )
 
 
 def main():
@@ -165,11 +144,16 @@ def main():
     parser.add_argument("--splits", type=int, default=SPLITS)
     parser.add_argument("--inner", action="store_true", help="split the training halves only")
     parser.add_argument("--out", type=Path, default=Path("out/compare.csv"))
+    parser.add_argument("--data", default=os.environ.get(VARIABLE), help="folder of the data sets")
+    parser.add_argument("--page", type=Path, help="write the page of --out, run nothing")
     arguments = parser.parse_args()
-    if not os.environ.get(VARIABLE):
-        print(f"Set {VARIABLE} to the folder of data sets to run this comparison.")
+    if arguments.page:
+        arguments.page.write_text(make_page(read_figures(arguments.out)), encoding="utf-8")
         return
-    folder = find_data()
+    if not arguments.data:
+        print(f"Name the folder of data sets with --data or {VARIABLE} to run this comparison.")
+        return
+    folder = find_data(arguments.data)
     mixed = sorted(f"mixed/{path.stem}" for path in folder.path.glob("mixed/*.csv"))
     everything = [name for name in folder.names() if not name.endswith("_kernels")] + mixed
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -188,10 +172,11 @@ def main():
                 if isinstance(found, str):
                     print(f"{name} {s} {method}: {found}", file=sys.stderr, flush=True)
                     found = (np.nan,) * 4
-                values = [name, s, method, len(data[1]), *(f"{value:.6g}" for value in found)]
+                figures = (f"{value:.6g}" for value in found)
+                values = [name, s, method, len(data[1]), *figures, made(method)]
                 writer.writerow(dict(zip(FIELDS, values, strict=True)))
                 file.flush()
-    report(arguments.out)
+    print(make_page(read_figures(arguments.out)))
 
 
 if __name__ == "__main__":

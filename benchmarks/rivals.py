@@ -8,6 +8,7 @@ import importlib.util
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import KernelPCA
@@ -16,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -138,6 +139,39 @@ def catboost(X, y):
     return make_pipeline(FunctionTransformer(with_missing_level), machine)
 
 
+class WithValidation(ClassifierMixin, BaseEstimator):
+    """xRFM asks for validation rows in fit: a fifth of the training rows."""
+
+    def fit(self, X, y):
+        from xrfm import xRFM
+
+        self.classes_ = np.unique(y)
+        labels = np.searchsorted(self.classes_, y)
+        strata = labels if np.bincount(labels).min() > 1 else None
+        parts = train_test_split(X, labels, test_size=0.2, stratify=strata, random_state=0)
+        X_fit, X_held, y_fit, y_held = parts
+        self.model_ = xRFM(device="cpu", n_threads=1, random_state=0, verbose=False)
+        self.model_.fit(X_fit, y_fit, X_held, y_held)
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(self.model_.predict_proba(X), dtype=float)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def xrfm(X, y):
+    return make_pipeline(columns_for(X), FunctionTransformer(to_dense), WithValidation())
+
+
+def real_mlp(X, y):
+    from pytabkit import RealMLP_TD_Classifier
+
+    machine = RealMLP_TD_Classifier(device="cpu", n_threads=1, random_state=0, verbosity=0)
+    return make_pipeline(columns_for(X), FunctionTransformer(to_dense), machine)
+
+
 METHODS = {
     "KernelClassifier": lambda X, y: KernelClassifier(),
     "fast": lambda X, y: KernelClassifier(quality="fast"),
@@ -148,5 +182,15 @@ METHODS = {
     "LDA": lda,
     "HistGradientBoosting": hist_gradient_boosting,
 }
-OPTIONAL = {"lightgbm": lightgbm, "catboost": catboost}
-METHODS |= {name: build for name, build in OPTIONAL.items() if importlib.util.find_spec(name)}
+OPTIONAL = {  # package -> name here, estimator
+    "lightgbm": ("lightgbm", lightgbm),
+    "catboost": ("catboost", catboost),
+    "xrfm": ("xRFM", xrfm),
+    "pytabkit": ("RealMLP", real_mlp),
+}
+METHODS |= {
+    name: build for package, (name, build) in OPTIONAL.items() if importlib.util.find_spec(package)
+}
+# method -> packages whose versions matter beside ours
+PACKAGES = {name: (package,) for package, (name, _) in OPTIONAL.items()}
+PACKAGES |= {"xRFM": ("xrfm", "torch"), "RealMLP": ("pytabkit", "torch")}
