@@ -43,7 +43,7 @@ CASES = [
     Case("floor.bank_against_its_kernels", {"n": 15_000, "landmarks": 100}),
     Case("floor.keys_against_a_fit", {"n": 100_000}),
     Case("kernel_weights.against_silp", {"n": 500}),
-    Case("kernel_weights.against_one_step", {"copies": 800}),
+    Case("kernel_weights.against_one_step"),
     Case("kernel_weights.against_the_sdp", full_only=True),
     Case("banks.regularisation_by_leave_one_out", {"n": 800}),
     Case("joint.satimage", {"n": 1500}, needs_data=True),
