@@ -258,7 +258,7 @@ def _draw_dimensions(records: list[Record]) -> Any:
                 panel.axhline(claimed, color=f"C{i}", lw=0.6, ls=":")
         panel.set(title=name, xlabel="number of features l", xlim=(1, 15), ylim=(0, None))
     panels[0, 0].set_ylabel("test error in per cent (dotted: the paper's Table 2)")
-    panels[0, 1].legend(frameon=False)
+    panels[0, 0].legend(frameon=False)
     return figure
 
 
@@ -272,6 +272,7 @@ def _draw_bounds(records: list[Record]) -> Any:
                 panel.plot(rounds, mean_rounds(runs, side), marker="o", ms=3, label=side)
             panel.axhline(1.0, color="0.5", lw=0.8, ls=":", label="exact")
             panel.set(title=f"{name}, {'uSVM_joint' if u else 'SVM_joint'}", xlabel="round")
+            panel.set_yscale("symlog")
         row[0].set_ylabel("bound / exact value")
     panels[0, 1].legend(frameon=False)
     return figure

@@ -236,6 +236,6 @@ def _times(runs: dict[str, list[Record]]) -> str:
             if found and key != "plain"
         ]
         if means:
-            span = f"{min(means):.3f} to {max(means):.2f}"
+            span = f"{min(means):.2g} to {max(means):.2g}"
             lines.append(f"| {title} | {span} | {CLAIMED_SECONDS[key]} |")
     return "\n".join(lines)
