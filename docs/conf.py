@@ -66,7 +66,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "kernel-learn"},
     "navbar_align": "left",
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,
     "show_prev_next": False,
@@ -76,7 +76,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "which_method": []}
+html_sidebars = {"index": [], "mathematics": []}
 
 # Prompts and continuation lines are not copied.
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

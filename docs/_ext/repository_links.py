@@ -5,6 +5,7 @@ site it is a page of the gallery. Docstrings that come from scikit-learn refer t
 """
 
 import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -17,12 +18,20 @@ LINKS = [
     (r"\]\((?:\.\./)+CONTRIBUTING\.md\)", r"](/develop/contributing.md)"),
     (r"\]\((?:\.\./)+CHANGELOG\.md\)", r"](/about/changes.md)"),
 ]
+# A page may show the first table of another one, which is then the same in both.
+TABLE = re.compile(r"<!-- first table of (\S+) -->")
 SCIKIT_LEARN = "https://scikit-learn.org/stable/"
 
 
 def rewrite(app: Sphinx, name: str, source: list[str]) -> None:
     for pattern, target in LINKS:
         source[0] = re.sub(pattern, target, source[0])
+    source[0] = TABLE.sub(lambda found: first_table(Path(app.srcdir) / found[1]), source[0])
+
+
+def first_table(page: Path) -> str:
+    """The first run of lines between bars."""
+    return re.search(r"^\|.*(?:\n\|.*)+", page.read_text(encoding="utf-8"), re.MULTILINE)[0]
 
 
 def resolve(app: Sphinx, env: Any, node: Any, contnode: nodes.Node) -> nodes.Node | None:
