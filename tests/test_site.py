@@ -1,4 +1,4 @@
-"""What the site promises: every kernel in a table, every public name in the reference, live links."""
+"""The site: every kernel in one table, every public name in the reference, live links."""
 
 import importlib
 import inspect
