@@ -4,8 +4,8 @@
 
 Ratios are of CPU times within one run on one thread, so that a busy machine
 disturbs both sides; a limit is the most that a ratio may be. By default the
-sizes are small and the whole takes some minutes; ``--full`` takes the sizes of
-the issues, and the cases that need them. Cases of real data need
+sizes are small and the whole takes some minutes; ``--full`` takes full
+sizes, and the cases that need them. Cases of real data need
 KERNEL_LEARN_DATA and are left out, with a line that says so, where it is not set.
 """
 
@@ -59,7 +59,7 @@ CASES = [
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="the sizes of the issues")
+    parser.add_argument("--full", action="store_true", help="full sizes")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--growth", type=Path, help="draw growth over rows to this picture instead")
     arguments = parser.parse_args()
