@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-lowest lint format types docs bench clean
+.PHONY: help run test test-lowest lint format types docs bench papers clean
 
 help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
@@ -51,11 +51,12 @@ docs: $(VENV)-docs/.installed  ## build the site to out/docs; a warning is an er
 	PYTHONPATH=src $(VENV)-docs/bin/python -m sphinx -W --keep-going -q -b html -d out/doctrees $(ARGS) docs out/docs
 	@echo "Built: out/docs/index.html"
 
-bench: $(STAMP)  ## run every benchmark, one thread
-	@for script in benchmarks/*.py; do \
-	    [ -e "$$script" ] || { echo "There is no benchmarks/*.py to run." >&2; exit 1; }; \
-	    echo "== $$script"; \
-	    $(PY) "$$script" $(ARGS) || exit 1; \
+bench: $(STAMP)  ## every ratio asked for beside its limit, one thread (ARGS=--full: full sizes)
+	$(PY) benchmarks/speed $(ARGS)
+
+papers: $(STAMP)  ## a reduced version of every table of the papers to out/papers, in under 20 minutes
+	@for table in $$($(VENV)/bin/kernel-learn reproduce --list); do \
+	    $(VENV)/bin/kernel-learn reproduce $$table --reduced --results out/papers --page out/papers/$$table.md $(ARGS) || exit 1; \
 	done
 
 clean:  ## remove .venv, caches, builds and out/

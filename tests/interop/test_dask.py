@@ -148,6 +148,15 @@ def test_machines_with_learned_weights_read_no_rows_here(no_rows_here, trees):
     assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
 
 
+def test_rows_that_change_after_two_passes_are_refused(trees):
+    def changed(block):
+        return block + 1e-9 * any(what == "pass" for what, _ in trees)
+
+    rows = blocks(X).map_blocks(changed, meta=np.empty((0, 4)))
+    with pytest.raises(ValueError, match="1500 in a later one, or other ones"):
+        kl.SubspaceSVC(landmarks=40, random_state=0).fit(rows, blocks(Y))
+
+
 def test_machines_of_few_distinct_rows(no_rows_here):
     own = np.arange(N) % 90
     whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])

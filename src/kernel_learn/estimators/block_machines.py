@@ -18,7 +18,7 @@ from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, FeatureMap
 from kernel_learn.representations.plan import Plan
-from kernel_learn.representations.state import LabelledRows
+from kernel_learn.representations.state import LabelledRows, class_places
 from kernel_learn.solvers.block_newton import HingeSums, solve_squared_hinges, sum_blocks
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
@@ -97,7 +97,7 @@ class BlockSums:
     change: Change | None
 
     def __call__(self, rows: Iterable[LabelledRows]) -> HingeSums:
-        indexed = ((X, np.searchsorted(self.classes, y), weight) for X, y, weight in rows)
+        indexed = ((X, class_places(self.classes, y), weight) for X, y, weight in rows)
         blocks = machine_blocks(indexed, self.features, self.prices)
         return sum_blocks(map_blocks(blocks, self.change), self.U, self.wanted)
 
