@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.preprocessing import scale
 from timing import best_times, report, report_ratio
 
-from kernel_learn import HSICSubspace, MultiKernelSVC
+from kernel_learn import HSICSubspace, KernelDiscriminant, MultiKernelSVC
 from kernel_learn.criteria.kernel_weights import KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.margin_weights import MarginWeights, SubspaceMarginWeights
 from kernel_learn.datasets import find_data
@@ -88,6 +88,23 @@ def against_one_step(n=1797, copies=2000):
     report(f"HSICSubspace.fit, n={copies}, p=10", "fit", "gram + cholesky", 30, times)
 
 
+def reg_of_a_bank(n=1000):
+    """reg="loo" of a bank: weights with a reg learned, and one path at them."""
+    rows, labels_ = X[:n], y[:n]
+    learned = KernelDiscriminant(BANK, reg="learn").fit(rows, labels_)
+    path = KernelDiscriminant(BANK, weights=learned.kernel_weights_)
+    times = best_times(
+        {
+            "loo": lambda: KernelDiscriminant(BANK).fit(rows, labels_),
+            "learn": lambda: KernelDiscriminant(BANK, reg="learn").fit(rows, labels_),
+            "path": lambda: path.fit(rows, labels_),
+        },
+        2,
+    )
+    what = f"KernelDiscriminant, n={n}, p=10, reg='loo': fit / (reg='learn' + a path)"
+    report_ratio(what, times["loo"] / (times["learn"] + times["path"]), 1.0)
+
+
 def against_easymkl(n=2000):
     """MultiKernelSVC beside EasyMKL on ten given matrices, whose figure is that of its own run."""
     X, y = find_data().load("waveform")
@@ -137,7 +154,7 @@ def every_formulation(n=500):
 
 if __name__ == "__main__":
     chosen = sys.argv[1:]
-    runs = [against_the_sdp, against_silp, against_one_step, every_formulation]
+    runs = [against_the_sdp, against_silp, against_one_step, every_formulation, reg_of_a_bank]
     if os.environ.get("KERNEL_LEARN_DATA"):
         runs.append(against_easymkl)
     for run in runs:
