@@ -19,9 +19,8 @@ from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import (
     Array,
     as_views,
-    at_safe_scale,
     check_labels,
-    check_weights,
+    count_rows,
     encode_labels,
     side_by_side,
 )
@@ -61,8 +60,8 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
     X = read_rows(estimator, X, reset=True)
     y = _check_target(y)
     check_consistent_length(X, y)
-    weight = check_weights(sample_weight, len(y))
-    weight = np.ones(len(y)) if weight is None else at_safe_scale(weight)
+    weight = count_rows(sample_weight, len(y))
+    weight = np.ones(len(y)) if weight is None else weight
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)
