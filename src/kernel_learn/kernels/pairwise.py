@@ -134,7 +134,10 @@ class SquaredEuclidean(Statistic):
             return None
         self.begun = True
         syrk = blas.dsyrk if self.dtype == np.float64 else blas.ssyrk
-        return np.asarray(syrk(-2.0 * self.scale, self.A.T, trans=1).T)  # its lower triangle
+        # either order of the rows in memory, without a copy; the lower triangle of AA'
+        by_columns = self.A.flags.f_contiguous
+        side = self.A if by_columns else self.A.T
+        return np.asarray(syrk(-2.0 * self.scale, side, trans=not by_columns).T)
 
     @cached_property
     def augmented(self) -> tuple[Array, Array]:
@@ -258,6 +261,11 @@ def is_sparse(X: Rows) -> bool:
 def n_rows(X: Rows) -> int:
     """The number of rows, of any form of them."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def n_columns(X: Rows) -> int:
+    """The number of columns; one of rows that are strings or other objects."""
+    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 1
 
 
 def take_rows(X: Rows, indices: Any) -> Rows:

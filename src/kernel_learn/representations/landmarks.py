@@ -15,7 +15,7 @@ from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.pairwise import n_columns, n_rows, row_blocks, take_rows
 from kernel_learn.representations.base import Array, Rows
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
@@ -153,12 +153,16 @@ def select_rpcholesky(
     return np.array(pivots), float(weight @ d) / float(weight @ d0)
 
 
+def prepared_rows(width: int) -> int:
+    """Rows whose kernel values are taken at a time."""
+    return max(100, PREPARED // max(1, width))
+
+
 def evaluate_in_blocks(kernel: Kernel, X: Rows, X_ref: Rows) -> Array:
     """k(X, X_ref) in float64, so few rows at a time that what a kernel makes of them is small."""
     n = n_rows(X)
     K = np.empty((n, n_rows(X_ref)))
-    width = X.shape[1] if getattr(X, "ndim", 1) == 2 else 1
-    for part in row_blocks(n, max(100, PREPARED // max(1, width))):
+    for part in row_blocks(n, prepared_rows(n_columns(X))):
         K[part] = kernel(take_rows(X, part), X_ref)
     return K
 

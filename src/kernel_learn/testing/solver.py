@@ -27,7 +27,7 @@ def check_solver(
 
     Parameters
     ----------
-    solve : function (problem, *, tol, max_iter) -> Result
+    solve : function of problem, tol and max_iter, the last two by name, that gives a Result
         What is checked.
     kinks : bool
         Whether J without a Hessian and with kinks is asked for too.
