@@ -10,6 +10,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
+from kernel_learn.kernels.given import as_numbers
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table
@@ -167,7 +168,10 @@ class CheckedBlocks:
 def _weights(weight: Any, n: int, refuse: Any) -> Array:
     if weight is None:
         return np.ones(n)
-    weight = np.asarray(weight, dtype=np.float64)
+    try:
+        weight = as_numbers(weight, "weight").astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise refuse(str(error)) from error
     if weight.shape != (n,):
         raise refuse(f"its weights have the shape {weight.shape}; one per row is {(n,)}.")
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))

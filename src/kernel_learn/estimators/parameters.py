@@ -78,7 +78,7 @@ def is_whole(value: Any, least: int) -> bool:
 def _is_list(value: Any) -> bool:
     if isinstance(value, str | bytes | Mapping):
         return False
-    return isinstance(value, Sequence) or np.ndim(value) > 0
+    return isinstance(value, Sequence) or len(getattr(value, "shape", ())) > 0
 
 
 def _is_positive_list(value: Any) -> bool:
@@ -94,7 +94,13 @@ def _is_jobs(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return _is_list(value) and np.asarray(value).dtype.kind in "fiub"
+    if not _is_list(value):
+        return False
+    try:
+        A = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return False
+    return A.dtype.kind in "fiub" and bool(np.isfinite(A).all())
 
 
 ANYTHING = Condition(("anything",), lambda value: True)
@@ -105,7 +111,7 @@ NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
 COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
-ARRAY = Condition(("an array of numbers",), _is_array)
+ARRAY = Condition(("an array of finite numbers",), _is_array)
 LIST = Condition(("a list",), _is_list)
 FUNCTION = Condition(("a function",), callable)
 JOBS = Condition(("None", "an integer other than 0"), _is_jobs)

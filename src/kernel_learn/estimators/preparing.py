@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
+from kernel_learn.estimators.labels import check_labels
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
 from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
@@ -19,7 +20,6 @@ from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import (
     Array,
     as_views,
-    check_labels,
     check_weights,
     encode_labels,
     side_by_side,
@@ -58,7 +58,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
     groups_of_columns = column_groups(estimator.column_groups, X)
     X = read_rows(estimator, X, reset=True)
-    y = _check_target(y)
+    y = check_labels(y)
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
@@ -202,15 +202,6 @@ def _size(
         candidates=len(tried),
         n_jobs=min(effective_n_jobs(n_jobs), len(places)),
     )
-
-
-def _check_target(y: Any) -> Array:
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
-        raise ValueError(
-            "y has several labels per row, and KernelClassifier gives each row one class. Use "
-            "sklearn.multioutput.MultiOutputClassifier(KernelClassifier())."
-        )
-    return check_labels(y)
 
 
 def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:

@@ -5,11 +5,11 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_array
 
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.codes import MISSING, categorical_positions, is_missing, level_codes
+from kernel_learn.kernels.given import as_array, check_numbers
 from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.table import (
     Table,
@@ -219,9 +219,16 @@ def as_rectangle(X: Any) -> Any:
         return X
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
         return X
+    A = as_array(X, "X")
+    if A.dtype.kind in "OUS":
+        return _as_numbers_or_objects(A)
+    check_numbers(A, "X")
+    return A
+
+
+def _as_numbers_or_objects(A: Array) -> Array:
+    """An array of objects or strings as numbers if all of them are, else as objects."""
     try:
-        return check_array(
-            X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
-        )
-    except (ValueError, TypeError):
-        return np.asarray(X, dtype=object)
+        return A.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return A.astype(object)
