@@ -30,8 +30,8 @@ from kernel_learn.representations.summary import row_bytes
 Array = NDArray[Any]
 
 # Weights further apart than this are lost beside each other in sums of squares; sums over rows
-# of weights beyond the limit leave the range of what follows.
-WEIGHT_RANGE, WEIGHT_LIMIT = 1e12, 1e30
+# of more rows than a float counts exactly are no counts.
+WEIGHT_RANGE, WEIGHT_LIMIT = 1e10, 2.0**53
 
 
 @dataclass(frozen=True)
@@ -364,7 +364,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 def check_weight_range(weight: Array) -> None:
     """Refuse weights beside which others are rounding: a weight is a number of rows."""
     least, most = float(weight[weight > 0].min()), float(weight.max())
-    if most <= WEIGHT_RANGE * least and 1 / WEIGHT_LIMIT <= most <= WEIGHT_LIMIT:
+    if most <= min(WEIGHT_RANGE * least, WEIGHT_LIMIT):
         return
     raise ValueError(
         f"sample_weight runs from {least:.3g} to {most:.3g}. A weight says how often a row counts: "
@@ -412,6 +412,16 @@ def check_n_components(value: Any, default: int, owner: Any) -> int:
         f"{type(owner).__name__}(n_components={value!r}): n_components must be a positive "
         "integer, or None."
     )
+
+
+def check_distinct(source: Any) -> None:
+    """Refuse rows that are all the same, whatever a method would make of them."""
+    if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
+        what = "entries of the kernel matrix" if source.is_matrix else "rows"
+        raise ValueError(
+            f"X has zero variance: all its {what} are the same (shape {tuple(source.X.shape)}), "
+            "and nothing tells one row from another. Check where the columns come from."
+        )
 
 
 def check_variance(sample: Combined, n_features: int | None) -> None:
