@@ -140,6 +140,21 @@ def test_what_cannot_be_solved_in_blocks_is_refused(few_held):
         kl.SubspaceSVC(**OPTIONS).fit(blocks())
 
 
+def test_a_stream_of_few_distinct_rows_is_exact(few_held):
+    own = np.arange(N) % 90
+
+    def repeated():
+        for i in range(0, N, 110):
+            yield X[own[i : i + 110]], Y[own[i : i + 110]]
+
+    whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])
+    stream = kl.SubspaceSVC().fit(repeated)
+    assert stream.plan_.representation == "gram"
+    np.testing.assert_allclose(
+        stream.decision_function(X_NEW), whole.decision_function(X_NEW), atol=1e-8
+    )
+
+
 BANK = {"wide": Gaussian(0.1), "narrow": Gaussian(1.0), "peaked": Laplacian(0.3)}
 SM2 = {"loss": "squared_hinge", "C": 2.0, "tol": 1e-5}
 

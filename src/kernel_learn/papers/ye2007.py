@@ -164,8 +164,9 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
     return float(centroids(kernel, reg).fit(A, y).score(B, y_B))
 
 
-def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
+def kim(A: Any, B: Any, y: Any, y_B: Any) -> float:
     """SDP_Kim: sum theta = 1, lambda on the within-class covariance, hence n lambda on scatters."""
+    lam = 1e-8
     bank = label_bank(A, y, scale=False)
     result = solve_simplex(
         KimDiscriminant(bank, np.eye(2)[np.unique(y, return_inverse=True)[1]], reg=lam)

@@ -88,13 +88,18 @@ class PooledSource:
         """Where each row, in the order of the keys, stands among the merged ones."""
         return self.first
 
-    def blocks(self, rows: int) -> Iterator[Block]:
-        """All rows once more, their labels as class indices; refuses if they are not as many."""
-        if self._read is None or self.state.classes is None:
+    def check_rewinds(self, who: str, how_often: str = "several times") -> None:
+        """Refuse a source that can be read once where it must be read again."""
+        if not self.rewinds:
             raise ValueError(
-                "The rows are read several times here, and this source can be read once. Pass a "
+                f"{who} reads its rows {how_often}, and this source can be read once. Pass a "
                 "function that returns the iterator anew."
             )
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """All rows once more, their labels as class indices; refuses if they are not as many."""
+        self.check_rewinds("This fit")
+        assert self._read is not None and self.state.classes is not None
         seen = 0
         for X, y, weight in self._read(rows):
             seen += len(weight)
