@@ -27,6 +27,7 @@ ITS_CHECKS = tuple(
         "feature_selection/_base.py",
         "utils/_available_if.py",
         "utils/_metadata_requests.py",
+        "utils/_param_validation.py",
         "utils/_set_output.py",
         "utils/class_weight.py",
         "utils/metaestimators.py",
@@ -68,9 +69,9 @@ def origin(error):
     """
     frames = list(traceback.walk_tb(error.__traceback__))
     files = [frame.f_code.co_filename for frame, _ in frames]
-    mine = [i for i, file in enumerate(files) if file.startswith(OURS) or file == __file__]
-    beyond = files[mine[-1] + 1 :] if mine else files
-    if not all(file in ITS_CHECKS for file in beyond if not in_test(file)):
+    mine = [i for i, file in enumerate(files) if file.startswith(OURS) or is_test(file)]
+    beyond = files[mine[-1] + 1 :]
+    if not all(file in ITS_CHECKS for file in beyond):
         return f"raised in {Path(files[-1]).parent.name}/{Path(files[-1]).name}"
     tb = error.__traceback__
     while tb.tb_next is not None:
@@ -81,8 +82,8 @@ def origin(error):
     return None
 
 
-def in_test(file):
-    return "/tests/" in file or "/tmp/" in file
+def is_test(file):
+    return Path(file).parent == Path(__file__).parent
 
 
 def refusal(error):

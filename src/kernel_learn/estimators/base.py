@@ -155,9 +155,9 @@ class KernelEstimator(Convertible, OwnPage, BaseEstimator):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
             validate = validate_valued if values else validate_labelled
-            data = validate(self, X, y, sample_weight)
-            check_distinct(data.source)
-            yield data
+            checked = validate(self, X, y, sample_weight)
+            check_distinct(checked.source)
+            yield checked
         else:
             source = ArrayRows(X, y, sample_weight) if source is None else source
             with read_training(self, source, values=values, checkpoint=checkpoint) as data:

@@ -49,9 +49,10 @@ def check_labels(y: Any) -> Array:
             "number. Decode them: numpy.char.decode(y)."
         )
     assert_all_finite(y, input_name="y")
-    if y.dtype.kind == "f" and len(y) and np.abs(y).max() >= LARGEST_LABEL:
+    top = float(np.abs(y).max(initial=0.0)) if y.dtype.kind == "f" else 0.0
+    if top >= LARGEST_LABEL:
         raise ValueError(
-            f"y has values of up to {np.abs(y).max():.3g}, which are no classes: Unknown label "
+            f"y has values of up to {top:.3g}, which are no classes: Unknown label "
             "type. A class is a string, or a whole number that an integer can hold."
         )
     check_classification_targets(y)

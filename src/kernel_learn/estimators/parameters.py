@@ -66,6 +66,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not _is_bool(value) and bool(np.isfinite(float(value)))
 
 
+def _is_positive(value: Any) -> bool:
+    # beyond this range products of a price or a ridge with a kernel's values overflow
+    return _is_number(value) and 1e-30 <= float(value) <= 1e30
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
@@ -82,7 +87,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _is_positive_list(value: Any) -> bool:
-    return _is_list(value) and len(value) > 0 and all(_is_number(v) and v > 0 for v in value)
+    return _is_list(value) and len(value) > 0 and all(map(_is_positive, value))
 
 
 def _read_kernel(spec: Any) -> Any:
@@ -106,8 +111,11 @@ def _is_array(value: Any) -> bool:
 ANYTHING = Condition(("anything",), lambda value: True)
 NONE = Condition(("None",), lambda value: value is None)
 BOOLEAN = Condition(("True", "False"), _is_bool)
-POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
-NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
+POSITIVE = Condition(("a positive finite number (1e-30 to 1e30)",), _is_positive)
+NOT_NEGATIVE = Condition(
+    ("zero or a positive number (1e-30 to 1e30)",),
+    lambda value: _is_positive(value) or (_is_number(value) and value == 0),
+)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
 COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
@@ -119,7 +127,14 @@ KERNEL, KERNELS = Read(as_kernel), Read(_read_kernel)
 LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_random_state)
 REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
-CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
+CLASS_WEIGHT = (
+    NONE
+    | choice("balanced")
+    | Condition(
+        ("a dict of classes to positive numbers",),
+        lambda value: isinstance(value, Mapping) and all(map(_is_positive, value.values())),
+    )
+)
 
 VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or is_whole(v, 0))
 

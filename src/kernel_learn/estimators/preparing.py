@@ -26,6 +26,7 @@ from kernel_learn.estimators.validation import (
 )
 from kernel_learn.kernels.codes import categorical_positions
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.readable import check_column_names, check_magnitude, check_sparse
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations.summary import row_bytes
 
@@ -65,6 +66,7 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)
+    check_magnitude(everything.numbers, fitting=True)
     kept = np.flatnonzero(weight > 0)
     table = everything if len(kept) == len(y) else everything[kept]
     labels, weight = labels[kept], weight[kept]
@@ -97,7 +99,14 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
     least = 2 if reset else 1
+    if is_sparse(X):
+        check_sparse(X, "X")
     if is_frame(X):
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array, got a column of shape {tuple(X.shape)} instead: pass a frame."
+            )
+        check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least or X.shape[1] < 1:
             raise ValueError(
@@ -132,7 +141,13 @@ def column_groups(groups: Any, X: Any) -> dict[str, Array]:
     if groups is None:
         return {}
     X = as_rectangle(X)
-    return {str(name): np.array(categorical_positions(cols, X)) for name, cols in groups.items()}
+    found = {str(name): categorical_positions(cols, X) for name, cols in groups.items()}
+    empty = [name for name, columns in found.items() if not columns]
+    if empty:
+        raise ValueError(f"column_groups has groups without columns: {', '.join(empty)}.")
+    if len(found) < len(groups):
+        raise ValueError(f"column_groups has two groups of one name among {list(groups)!r}.")
+    return {name: np.array(columns) for name, columns in found.items()}
 
 
 def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:

@@ -11,6 +11,7 @@ from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.codes import MISSING, categorical_positions, is_missing, level_codes
 from kernel_learn.kernels.given import as_array, check_numbers
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.readable import check_magnitude
 from kernel_learn.kernels.table import (
     Table,
     as_objects,
@@ -127,9 +128,10 @@ class Column:
             return np.asarray(self.values.to_numpy(), dtype=np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ValueError(
-                f"Column {self.name!r} was a column of numbers at fit, and now it is not: {error}."
+                f"Column {self.name!r} is to be a column of numbers, as at fit, and has an entry "
+                f"that is none, or one too large for a floating-point number: {error}."
             ) from error
 
     def is_category(self) -> bool:
@@ -186,6 +188,7 @@ def _finite(numbers: Array) -> Array:
             "X has infinite numbers (inf). Replace them by NaN, which stands for a missing number, "
             "or by a large number."
         )
+    check_magnitude(numbers)
     missing = np.isnan(numbers)  # of which there are many to the bit, and rows are keyed by bits
     return np.where(missing, np.nan, numbers) if missing.any() else numbers
 
@@ -216,8 +219,6 @@ def _other_kind(values: Any) -> Kind:
 def as_rectangle(X: Any) -> Any:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
     if is_sparse(X) or is_frame(X):
-        return X
-    if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
         return X
     A = as_array(X, "X")
     if A.dtype.kind in "OUS":

@@ -29,6 +29,8 @@ from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
 
+# The largest entry of a kernel matrix lies between this and its inverse.
+MATRIX_RANGE = 1e-30
 # Weights further apart than this are lost beside each other in sums of squares; sums over rows
 # of more rows than a float counts exactly are no counts.
 WEIGHT_RANGE, WEIGHT_LIMIT = 1e10, 2.0**53
@@ -276,7 +278,18 @@ def validate_rows(
         check_magnitude(rows, fitting=reset)
     else:
         check_layers(estimator, rows, reset=reset)
+        check_matrix_scale(rows, fitting=reset)
     return rows
+
+
+def check_matrix_scale(K: Rows, *, fitting: bool) -> None:
+    """Refuse a kernel matrix so small or large that products of its entries are lost."""
+    top = float(np.abs(K).max(initial=0.0))
+    if top > 1 / MATRIX_RANGE or (fitting and 0 < top < MATRIX_RANGE):
+        raise ValueError(
+            f"The largest entry of the kernel matrix X is {top:.3g} in size, and products of such "
+            "numbers are lost in floating point. Divide the matrix by the mean of its diagonal."
+        )
 
 
 def check_layers(estimator: Any, X: Rows, *, reset: bool) -> None:

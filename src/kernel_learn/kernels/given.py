@@ -92,15 +92,17 @@ def _reads_as_number(entry: Any) -> bool:
 
 def _no_number(place: tuple[int, ...], entry: Any, name: str) -> Exception:
     at = ", ".join(f"{side} {i}" for side, i in zip(("row", "column"), place, strict=False))
-    shown = repr(entry) if len(repr(entry)) <= 60 else f"{repr(entry)[:57]}..."
+    text = repr(entry.item() if isinstance(entry, np.generic) else entry)
+    shown = text if len(text) <= 60 else f"{text[:57]}..."
+    advice = f" {ENCODE}" if name.endswith("X") else ""
     said = f"{name} has {shown} in {at}"
     if type(entry).__name__ in ("NAType", "NaTType"):
         return ValueError(f"{name} contains NaN: a missing value, {shown}, in {at}.")
     if isinstance(entry, str | bytes):
-        return ValueError(f"{said}, which is not a number. {ENCODE}")
+        return ValueError(f"{said}, which is not a number.{advice}")
     if isinstance(entry, int):
         return ValueError(f"{said[:80]}..., which no floating-point number can be.")
     return TypeError(
         f"{said}, a {type(entry).__name__}: the argument must be a number or a string that reads "
-        f"as a number in each place. {ENCODE}"
+        f"as a number in each place.{advice}"
     )

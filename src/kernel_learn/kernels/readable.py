@@ -20,7 +20,9 @@ def check_readable(X: Any, name: str = "X") -> None:
         check_column_names(X, name)
         for c, own in enumerate(column_names(X)):
             check_column(frame_column(X, c), f"Column {own!r} of {name}")
-    elif not hasattr(X, "iloc"):  # of a pandas Series scikit-learn has its own sentence
+    elif hasattr(X, "iloc"):  # a column: where rows are asked for scikit-learn has its sentence
+        check_column(X, name)
+    else:
         check_numbers(as_array(X, name), name)
 
 
@@ -69,7 +71,11 @@ def check_magnitude(X: Any, name: str = "X", *, fitting: bool = False) -> None:
     values = X.data if is_sparse(X) else X
     if not values.size or values.dtype != np.float64:
         return
-    top = max(abs(float(values.max())), abs(float(values.min())))
+    # NaN, where it is allowed, is no number; nothing is copied
+    top = max(
+        float(np.fmax.reduce(values, axis=None, initial=0.0)),
+        -float(np.fmin.reduce(values, axis=None, initial=0.0)),
+    )
     if top >= LARGEST or (fitting and 0 < top <= SMALLEST):
         what = "infinite" if top >= LARGEST else "zero"
         raise ValueError(

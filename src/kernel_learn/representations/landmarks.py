@@ -136,6 +136,11 @@ def select_rpcholesky(
     n = n_rows(X)
     d = kernel.diag(X).astype(np.float64)
     d0 = d.copy()
+    if not np.any(weight * d0 > 0):
+        raise ValueError(
+            f"{kernel!r} has no positive value k(x, x) on these rows, so that none of them can be "
+            "a landmark: it is no kernel on them."
+        )
     F = np.empty((n, count))
     pivots: list[int] = []
     block = max(1, min(count, max(10, count // 10)))
