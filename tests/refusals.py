@@ -39,6 +39,10 @@ ITS_CHECKS = tuple(
 FOREIGN = re.compile(r"could not be broadcast|could not convert|setting an array element")
 SECONDS = 60.0
 
+N = 24
+Y = np.arange(N) % 3
+X = np.random.default_rng(0).normal(size=(N, 3)) + 2 * np.eye(3)[Y]
+
 
 class OutOfTime(BaseException):
     """A call took more processor time than it may; no ``except Exception`` hides it."""
@@ -176,3 +180,17 @@ def judge(call, *, model=None, inputs=(), seconds=SECONDS):
         return True, str(refused)
     assert not not_finite(answer), "the answer is not finite"
     return False, repr(answer)
+
+
+def refuse(call, match, *, model=None, inputs=()):
+    """Assert that a call is refused, in words that match."""
+    refused, words = judge(call, model=model, inputs=inputs)
+    assert refused, f"nothing was refused: {words[:200]}"
+    assert re.search(match, words), words
+
+
+def changed(value, *, at=(3, 1), dtype=None):
+    """X with one entry changed."""
+    A = X.astype(dtype or float)
+    A[at] = value
+    return A

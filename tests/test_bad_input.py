@@ -6,9 +6,7 @@ odd type gives the answer of the same numbers as an ordinary array.
 """
 
 import datetime
-import enum
 import inspect
-import re
 from decimal import Decimal
 
 import numpy as np
@@ -17,18 +15,8 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 import kernel_learn as kl
-from kernel_learn.kernels import (
-    Gaussian,
-    Linear,
-)
-from refusals import judge
+from refusals import N, X, Y, changed, refuse
 
-RNG = np.random.default_rng(0)
-N = 24
-Y = np.arange(N) % 3
-X = RNG.normal(size=(N, 3)) + 2 * np.eye(3)[Y]
-K = Gaussian(0.3)(X)
-STACK = np.stack([K, Linear()(X)], axis=2)
 ROWS, SAME = np.arange(N).reshape(N // 2, 2), np.arange(N // 2) % 2 == 0
 
 ESTIMATORS = {
@@ -63,22 +51,10 @@ def answers(model, A):
     return [getattr(model, name)(A) for name in names if hasattr(model, name)]
 
 
-def refuse(call, match, *, model=None, inputs=()):
-    refused, words = judge(call, model=model, inputs=inputs)
-    assert refused, f"nothing was refused: {words[:200]}"
-    assert re.search(match, words), words
-
-
 def fit(model, A=X, y=Y, **options):
     if isinstance(model, kl.PairClassifier):
         return model.fit(A, ROWS, SAME)
     return model.fit(A, y, **options)
-
-
-def changed(value, *, at=(3, 1), dtype=None):
-    A = X.astype(dtype or float)
-    A[at] = value
-    return A
 
 
 def sparse_with(**parts):
@@ -199,7 +175,6 @@ BAD_CLASSES = {
     "objects of bytes": (lambda: np.array([b"a", b"b", b"c"], object)[Y], "bytes"),
     "decimals": (lambda: np.array([Decimal(1), Decimal(2)], object)[Y % 2], "Decimal"),
     "dates": (lambda: np.array([datetime.date(2020, 1, d) for d in (1, 2)], object)[Y % 2], "date"),
-    "members of an enum": (lambda: np.array(enum.Enum("E", "a b")._member_map_["a"]), "."),
     "a structured array": (lambda: np.zeros(N, dtype=[("a", int)]), "structured"),
     "integers beyond all types": (lambda: np.array([10**30, 1], object)[Y % 2], "int"),
 }
@@ -218,7 +193,7 @@ def test_labels_that_no_estimator_takes(name, case):
 
 
 @pytest.mark.parametrize("name", CLASSES_ONLY)
-@pytest.mark.parametrize("case", sorted(set(BAD_CLASSES) - {"members of an enum"}))
+@pytest.mark.parametrize("case", BAD_CLASSES)
 def test_labels_that_are_no_classes(name, case):
     given, words = BAD_CLASSES[case]
     y, model = given(), make(name)

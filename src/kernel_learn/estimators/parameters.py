@@ -94,6 +94,15 @@ def _read_kernel(spec: Any) -> Any:
     return as_bank(spec) or as_kernel(spec)
 
 
+def check_seed(random_state: Any) -> None:
+    """Refuse what scikit-learn cannot make a generator of, and integers that are no seeds."""
+    if is_whole(random_state, -(2**200)) and not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"random_state={random_state!r} cannot be a seed, which is between 0 and 2**32 - 1."
+        )
+    check_random_state(random_state)
+
+
 def _is_jobs(value: Any) -> bool:
     return value is None or (is_whole(value, -(2**31)) and value != 0)
 
@@ -124,7 +133,7 @@ LIST = Condition(("a list",), _is_list)
 FUNCTION = Condition(("a function",), callable)
 JOBS = Condition(("None", "an integer other than 0"), _is_jobs)
 KERNEL, KERNELS = Read(as_kernel), Read(_read_kernel)
-LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_random_state)
+LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_seed)
 REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
 CLASS_WEIGHT = (

@@ -25,8 +25,10 @@ from kernel_learn.estimators.validation import (
     side_by_side,
 )
 from kernel_learn.kernels.codes import categorical_positions
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.readable import check_column_names, check_magnitude, check_sparse
+from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations.summary import row_bytes
 
@@ -222,7 +224,9 @@ def _size(
 def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
     if groups is None:
         return None
-    groups = column_or_1d(groups)
+    groups = column_or_1d(as_array(groups, "groups"))
+    if groups.dtype.kind in "fO" and any(map(is_missing, groups.tolist())):
+        raise ValueError("groups has rows without a group (NaN or None); give each row one.")
     if len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
     found = np.unique(groups, return_inverse=True)[1][kept]

@@ -9,7 +9,7 @@ import numpy as np
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.codes import MISSING, categorical_positions, is_missing, level_codes
-from kernel_learn.kernels.given import as_array, check_numbers
+from kernel_learn.kernels.given import as_array, check_numbers, reads_as_number
 from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.readable import check_magnitude
 from kernel_learn.kernels.table import (
@@ -129,9 +129,11 @@ class Column:
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
         except (TypeError, ValueError, OverflowError) as error:
+            bad = next(v for v, m in self._entries() if not m and not reads_as_number(v))
             raise ValueError(
-                f"Column {self.name!r} is to be a column of numbers, as at fit, and has an entry "
-                f"that is none, or one too large for a floating-point number: {error}."
+                f"Column {self.name!r} is a column of numbers, and has {str(bad)[:60]!r}, which "
+                "no floating-point number can be. Rows for predict need the kinds of columns of "
+                "fit."
             ) from error
 
     def is_category(self) -> bool:

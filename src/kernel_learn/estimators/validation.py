@@ -17,6 +17,7 @@ from kernel_learn.estimators.labels import check_labels
 from kernel_learn.kernels.bank import Combination, resolve_bank
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.readable import check_column_names, check_magnitude, check_readable
 from kernel_learn.kernels.resolve import as_bank, as_kernel
@@ -404,6 +405,14 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
     raise ValueError(
         f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
     )
+
+
+def check_regs(regs: Any, owner: Any, name: str = "reg") -> list[float]:
+    """The values of a parameter along a path: positive numbers, one at least."""
+    values = as_array(regs, f"{name}s").ravel().tolist()
+    if not values:
+        raise ValueError(f"{name}s is empty; a path needs at least one {name}.")
+    return [check_positive(name, value, owner) for value in values]
 
 
 def check_count(name: str, value: Any, owner: Any) -> int:

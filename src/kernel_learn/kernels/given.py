@@ -61,7 +61,7 @@ def check_numbers(A: Array, name: str) -> None:
     try:
         A.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        place, entry = next(item for item in np.ndenumerate(A) if not _reads_as_number(item[1]))
+        place, entry = next(item for item in np.ndenumerate(A) if not reads_as_number(item[1]))
         raise _no_number(place, entry, name) from error
 
 
@@ -80,7 +80,8 @@ def _parts(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) and len(value) <= 1000 else []
 
 
-def _reads_as_number(entry: Any) -> bool:
+def reads_as_number(entry: Any) -> bool:
+    """Whether one entry is a real number, a string of one, or None, which is missing."""
     if entry is None or isinstance(entry, np.ndarray):
         return entry is None
     try:
@@ -95,7 +96,7 @@ def _no_number(place: tuple[int, ...], entry: Any, name: str) -> Exception:
     text = repr(entry.item() if isinstance(entry, np.generic) else entry)
     shown = text if len(text) <= 60 else f"{text[:57]}..."
     advice = f" {ENCODE}" if name.endswith("X") else ""
-    said = f"{name} has {shown} in {at}"
+    said = f"{name} has {shown} in {at}" if at else f"{name} is {shown}"
     if type(entry).__name__ in ("NAType", "NaTType"):
         return ValueError(f"{name} contains NaN: a missing value, {shown}, in {at}.")
     if isinstance(entry, str | bytes):

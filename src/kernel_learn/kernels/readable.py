@@ -1,5 +1,6 @@
 """Rows as users give them: whether they can be read as numbers, before anything reads them."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from kernel_learn.kernels.given import ENCODE, as_array, check_numbers
 from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.table import column_names, frame_column, is_frame
 
+# Columns of numbers by the names of their types: pandas', polars' and Arrow's.
+NUMBER_TYPE = re.compile(r"u?int\d|float|double|half|decimal|bool|complex")
 # Numbers whose squares, summed over columns and rows, leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-150
 
@@ -18,6 +21,10 @@ def check_readable(X: Any, name: str = "X") -> None:
         check_sparse(X, name)
     elif is_frame(X) and len(getattr(X, "shape", ())) == 2:
         check_column_names(X, name)
+        if not X.shape[1]:
+            raise ValueError(
+                f"Found array with 0 feature(s) (shape={tuple(X.shape)}): {name} has no columns."
+            )
         for c, own in enumerate(column_names(X)):
             check_column(frame_column(X, c), f"Column {own!r} of {name}")
     elif hasattr(X, "iloc"):  # a column: where rows are asked for scikit-learn has its sentence
@@ -58,7 +65,7 @@ def check_column_names(X: Any, name: str) -> None:
 def check_column(values: Any, name: str) -> None:
     """Refuse a frame's column that cannot be read as numbers, by its type where that says it."""
     dtype = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    if dtype.startswith(("int", "uint", "float", "double", "half", "decimal", "bool", "complex")):
+    if NUMBER_TYPE.match(dtype):
         return
     if dtype.startswith(("date", "time", "duration", "period", "list", "struct", "array", "map")):
         kind = "lists" if dtype.startswith(("list", "struct", "array", "map")) else "dates or times"
