@@ -378,7 +378,10 @@ CALLS = {
         lambda: kl.HSICSubspace(lambda A, B: np.nan * A @ B.T).fit(X, Y),
         "not finite",
     ),
-    "function that gives texts": (lambda: kl.HSICSubspace(lambda A, B: "a").fit(X, Y), "not a number"),
+    "function that gives texts": (
+        lambda: kl.HSICSubspace(lambda A, B: "a").fit(X, Y),
+        "not a number",
+    ),
     "function that gives complex numbers": (
         lambda: kl.HSICSubspace(lambda A, B: 1j * A @ B.T).fit(X, Y),
         "complex",
