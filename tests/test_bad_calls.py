@@ -452,7 +452,7 @@ CALLS = {
     ),
     "class weight of zero": (
         lambda: kl.SubspaceSVC(class_weight={0: 0.0}).fit(X, Y),
-        "class_weight must be",
+        "must be positive",
     ),
     "class weight of other classes": (
         lambda: kl.SubspaceSVC(class_weight={"a": 1.0}).fit(X, Y),

@@ -169,8 +169,8 @@ BAD_LABELS = {
 BAD_CLASSES = {
     "one class": (lambda: np.zeros(N), "1 class"),
     "real numbers": (lambda: X[:, 0], "continuous"),
-    "several labels": (lambda: np.eye(3, dtype=int)[Y], "several targets|multi-label"),
-    "several regressions": (lambda: X[:, :2], "several targets"),
+    "several labels": (lambda: np.eye(3, dtype=int)[Y], "several labels per row"),
+    "several regressions": (lambda: X[:, :2], "several labels per row"),
     "texts and numbers": (lambda: np.array(["a", 1, 2], object)[Y], "mixes labels"),
     "objects of bytes": (lambda: np.array([b"a", b"b", b"c"], object)[Y], "bytes"),
     "decimals": (lambda: np.array([Decimal(1), Decimal(2)], object)[Y % 2], "Decimal"),

@@ -104,9 +104,8 @@ class ArrayRows:
         self.weight = None if weight is None else as_array(weight, "sample_weight")
         for name, values in (("y", self.y), ("sample_weight", self.weight)):
             if values is not None and values.shape[:1] != self.X.shape[:1]:
-                raise ValueError(
-                    f"X has {self.X.shape[0]} rows and {name} has the shape {values.shape}."
-                )
+                found = values.shape[0] if values.ndim else "one value"
+                raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""

@@ -24,10 +24,9 @@ def label_column(y: Any) -> Array:
     shape = tuple(getattr(y, "shape", ()))
     if len(shape) == 2 and shape[1] > 1 and shape[0] != 1:
         raise ValueError(
-            f"y should be a 1d array, one class for each row, and it has the shape {shape}: "
-            "several targets for each row, as of multi-label or several regressions. For one-hot "
-            "labels pass y.argmax(axis=1); for several targets fit one model each, with "
-            "sklearn.multioutput.MultiOutputClassifier."
+            f"y should be a 1d array, one class for each row, and it has several labels per row "
+            f"(shape {shape}). For one-hot labels pass y.argmax(axis=1); for multi-label targets "
+            "fit one model each, with sklearn.multioutput.MultiOutputClassifier."
         )
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "V":

@@ -71,6 +71,10 @@ def _is_positive(value: Any) -> bool:
     return _is_number(value) and 1e-30 <= float(value) <= 1e30
 
 
+def _is_moderate(value: Any) -> bool:
+    return _is_number(value) and abs(float(value)) <= 1e30
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
@@ -122,7 +126,7 @@ NONE = Condition(("None",), lambda value: value is None)
 BOOLEAN = Condition(("True", "False"), _is_bool)
 POSITIVE = Condition(("a positive finite number (1e-30 to 1e30)",), _is_positive)
 NOT_NEGATIVE = Condition(
-    ("zero or a positive number (1e-30 to 1e30)",),
+    ("a number, zero or positive (1e-30 to 1e30)",),
     lambda value: _is_positive(value) or (_is_number(value) and value == 0),
 )
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
@@ -140,8 +144,8 @@ CLASS_WEIGHT = (
     NONE
     | choice("balanced")
     | Condition(
-        ("a dict of classes to positive numbers",),
-        lambda value: isinstance(value, Mapping) and all(map(_is_positive, value.values())),
+        ("a dict of classes to numbers",),
+        lambda value: isinstance(value, Mapping) and all(map(_is_moderate, value.values())),
     )
 )
 

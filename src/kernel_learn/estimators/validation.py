@@ -285,7 +285,7 @@ def validate_rows(
 
 def check_matrix_scale(K: Rows, *, fitting: bool) -> None:
     """Refuse a kernel matrix so small or large that products of its entries are lost."""
-    top = float(np.abs(K).max(initial=0.0))
+    top = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if top > 1 / MATRIX_RANGE or (fitting and 0 < top < MATRIX_RANGE):
         raise ValueError(
             f"The largest entry of the kernel matrix X is {top:.3g} in size, and products of such "
