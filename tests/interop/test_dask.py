@@ -148,6 +148,15 @@ def test_machines_with_learned_weights_read_no_rows_here(no_rows_here, trees):
     assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
 
 
+def test_rows_that_change_after_two_passes_are_refused(trees):
+    def changed(block):
+        return block + 1e-9 * any(what == "pass" for what, _ in trees)
+
+    rows = blocks(X).map_blocks(changed, meta=np.empty((0, 4)))
+    with pytest.raises(ValueError, match="1500 in a later one, or other ones"):
+        kl.SubspaceSVC(landmarks=40, random_state=0).fit(rows, blocks(Y))
+
+
 def test_machines_of_few_distinct_rows(no_rows_here):
     own = np.arange(N) % 90
     whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])
@@ -155,6 +164,21 @@ def test_machines_of_few_distinct_rows(no_rows_here):
     assert spread.plan_.representation == "gram"
     found, exact = spread.decision_function(X_NEW), whole.decision_function(X_NEW)
     np.testing.assert_allclose(found, exact, atol=1e-8)
+
+
+def test_pairs_drawn_from_the_labels_of_a_collection(monkeypatch):
+    monkeypatch.setattr(streaming, "CAPACITY", 20)
+    few = slice(0, 60)
+
+    def source():
+        for i in range(0, 60, 17):
+            yield X[few][i : i + 17], Y[few][i : i + 17]
+
+    stream = kl.InductiveKernel(landmarks=10, random_state=0).fit(source)
+    spread = kl.InductiveKernel(landmarks=10, random_state=0).fit(
+        blocks(X[few], 17), blocks(Y[few], 17)
+    )
+    np.testing.assert_allclose(spread.transform(X_NEW), stream.transform(X_NEW), atol=1e-8)
 
 
 def test_few_rows_are_an_array():

@@ -8,7 +8,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
-from kernel_learn.estimators.validation import WEIGHT_LIMIT, Array, validate_rows
+from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.given import as_array, as_numbers
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
@@ -16,6 +16,8 @@ from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table
 from kernel_learn.representations.state import LabelledRows, is_text
 from kernel_learn.representations.summary import stack_rows
+
+LARGEST_WEIGHT = 1e100  # products of two are numbers
 
 Target = Literal["labels", "values", "none"]
 
@@ -183,12 +185,16 @@ def _weights(weight: Any, n: int, refuse: Any) -> Array:
         raise refuse(str(error)) from error
     if weight.shape != (n,):
         raise refuse(f"its weights have the shape {weight.shape}; one per row is {(n,)}.")
-    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0) | (weight > WEIGHT_LIMIT))
+    bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(bad):
         value = weight[bad[0]]
+        raise refuse(f"the weight is {value:g}; it must be finite and not negative.", int(bad[0]))
+    far = np.flatnonzero((weight > 0) & ((weight < 1 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT)))
+    if len(far):
         raise refuse(
-            f"the weight is {value:g}; it must be finite and not negative: a number of rows.",
-            int(bad[0]),
+            f"the weight is {weight[far[0]]:g}, and weights count rows: their sum over all blocks "
+            "is to be near the number of rows. Pass w * n / w.sum().",
+            int(far[0]),
         )
     return weight
 

@@ -19,7 +19,12 @@ from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
-from kernel_learn.kernels.readable import check_column_names, check_magnitude, check_readable
+from kernel_learn.kernels.readable import (
+    LARGEST,
+    check_column_names,
+    check_magnitude,
+    check_readable,
+)
 from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.kernels.warn import warn_user
@@ -32,9 +37,9 @@ Array = NDArray[Any]
 
 # The largest entry of a kernel matrix lies between this and its inverse.
 MATRIX_RANGE = 1e-30
-# Weights further apart than this are lost beside each other in sums of squares; sums over rows
-# of more rows than a float counts exactly are no counts.
-WEIGHT_RANGE, WEIGHT_LIMIT = 1e10, 2.0**53
+# Rows that together count for less than one row, or on average for more than so many, are
+# brought there: a penalty of 1 beside them is infinite, or below rounding.
+LEAST_TOTAL, LARGEST_MEAN, LEAST_SHARE = 1.0, 1e8, 1e-12
 
 
 @dataclass(frozen=True)
@@ -223,9 +228,7 @@ def _weigh(
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
-    weight = check_weights(sample_weight, len(y))
-    if weight is not None:
-        warn_of_normalised(weight)
+    weight = count_rows(sample_weight, len(y))
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
@@ -371,25 +374,37 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         raise ValueError(f"sample_weight has negative weights, {weight.min():.3g} the smallest.")
     if not weight.any():
         raise ValueError("sample_weight is zero for every row; at least two rows must count.")
-    check_weight_range(weight)
     return weight
 
 
-def check_weight_range(weight: Array) -> None:
-    """Refuse weights beside which others are rounding: a weight is a number of rows."""
-    least, most = float(weight[weight > 0].min()), float(weight.max())
-    if most <= min(WEIGHT_RANGE * least, WEIGHT_LIMIT):
-        return
-    raise ValueError(
-        f"sample_weight runs from {least:.3g} to {most:.3g}. A weight says how often a row counts: "
-        f"the largest may be {WEIGHT_RANGE:g} times the smallest and at most {WEIGHT_LIMIT:g}. "
-        "Divide by the mean, and set what is negligible to zero."
-    )
+def count_rows(sample_weight: Any, n: int) -> Array | None:
+    """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
+    weight = check_weights(sample_weight, n)
+    if weight is None:
+        return None
+    total = float(weight.sum()) if weight.max() < LARGEST else np.inf
+    warn_of_normalised(int(np.count_nonzero(weight)), total)
+    return at_safe_scale(weight)
 
 
-def warn_of_normalised(weight: Array) -> None:
-    """Weights are counts, and are never rescaled: say so where someone has normalised them."""
-    n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
+def at_safe_scale(weight: Array) -> Array:
+    """The weights, or c times them where their sum leaves what a penalty can be compared with.
+
+    c L(w) + lam |f|^2 has the minimiser of L(w) + (lam/c) |f|^2: lam is scaled alike. Rows that
+    count for nothing beside others count for 1e-12 of the heaviest: their square is a number.
+    """
+    share = weight / weight.max()  # the sum of weights of 1e308 is not a number
+    share = np.where(weight > 0, np.maximum(share, LEAST_SHARE), 0.0)
+    total = float(share.sum())
+    least, largest = LEAST_TOTAL / total, LARGEST_MEAN * np.count_nonzero(weight) / total
+    scale = np.clip(weight.max(), least, largest)
+    if scale == weight.max() and np.all(share * scale <= weight * (1 + 1e-9)):
+        return weight
+    return np.asarray(share * scale)
+
+
+def warn_of_normalised(n_counted: int, total: float) -> None:
+    """Weights are counts: say so where someone has normalised them."""
     if total < n_counted * (1 - 1e-9):
         warn_user(
             f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "

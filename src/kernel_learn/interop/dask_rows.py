@@ -26,7 +26,7 @@ from kernel_learn.interop.dask_tree import ARITY, Tree, check_workers, count_thr
 from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import BLOCK_BYTES, Plan
-from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.state import LabelledRows, PassSum, StreamState
 from kernel_learn.representations.summary import capacity_of, row_bytes
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
@@ -378,9 +378,9 @@ class _OnRows:
     work: Callable[[Iterator[LabelledRows]], Any]
     block_rows: int
 
-    def __call__(self, blocks: Opened) -> Any:
+    def __call__(self, blocks: Opened) -> PassSum:
         rows = checked_rows(self.checked, blocks, self.block_rows)
-        return self.work(rebatch(rows, self.block_rows))
+        return PassSum.over(rebatch(rows, self.block_rows), self.work)
 
 
 def detached(blocks: CheckedBlocks) -> CheckedBlocks:

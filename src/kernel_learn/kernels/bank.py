@@ -79,6 +79,9 @@ class Combination(Kernel):
     def row_copies(self) -> float:  # type: ignore[override]
         return max(kernel.row_copies for kernel in self.kernels)
 
+    def gram_copies(self, n_columns: int) -> float:
+        return max(kernel.gram_copies(n_columns) for kernel in self.kernels)
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
 

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.kernels.pairwise import n_columns, take_rows
 from kernel_learn.kernels.rules import MEDIAN_ROWS
 from kernel_learn.representations.base import Array, Representation
 from kernel_learn.representations.feature_map import FeatureMap
@@ -85,6 +85,7 @@ def size_of(
         row_bytes=0.0 if source.is_matrix else row_bytes(source.X),
         itemsize=4 if getattr(source.X, "dtype", None) == np.float32 else 8,
         row_copies=max(kernel.row_copies for kernel in kernels),
+        gram_copies=max(kernel.gram_copies(n_columns(source.X)) for kernel in kernels),
         rule_bytes=max(kernel.rule_bytes(n, is_weighted) for kernel in kernels),
         rule_rows=max(rule_rows(kernel, n) for kernel in kernels),
         pool=len(source.summary.rows) if uses_pool else 0,
