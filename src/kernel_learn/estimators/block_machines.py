@@ -20,6 +20,7 @@ from kernel_learn.representations import Combined, FeatureMap
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.state import LabelledRows, class_places
 from kernel_learn.solvers.block_newton import (
+    GATHERED,
     HingeSums,
     KeptHessians,
     solve_squared_hinges,
@@ -58,8 +59,10 @@ class FeatureBlocks:
 
     def __post_init__(self) -> None:
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        n, k = self.data.source.n_rows, len(self.data.classes)
-        needed = n * (self.row_bytes + 8 * (1 + (k if k > 2 else 1)))  # features, signs, prices
+        n = self.data.source.n_rows
+        q = count_machines(self.data)
+        needed = n * (self.row_bytes + 8 * (1 + q) + 2 * q)  # features, signs, prices, masks
+        needed += 2 * min(n, 2 * GATHERED) * self.row_bytes  # rows that change, and their parts
         self._add_up = getattr(self.data.source, "add_up", None)  # by workers
         self.holds = needed <= room and self._add_up is None
         if self.holds:

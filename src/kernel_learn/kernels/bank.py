@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -43,9 +44,10 @@ def gaussian_bank(
     relative : bool, default=False
         Whether sigma is in units of the median squared distance.
     """
-    if n < 1 or not 0 < low <= high:
+    if not isinstance(n, Integral) or n < 1 or not 0 < low <= high < np.inf:
         raise ValueError(
-            f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
+            f"gaussian_bank(n={n}, low={low}, high={high}) needs a whole number n >= 1 and "
+            "0 < low <= high."
         )
     sigmas = [float(sigma) for sigma in np.geomspace(low, high, n)]
     names = [f"gaussian_{sigma:.4g}" + "_median" * relative for sigma in sigmas]
@@ -95,6 +97,9 @@ class Combination(Kernel):
     @property
     def row_copies(self) -> float:  # type: ignore[override]
         return max(kernel.row_copies for kernel in self.kernels)
+
+    def gram_copies(self, n_columns: int) -> float:
+        return max(kernel.gram_copies(n_columns) for kernel in self.kernels)
 
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)

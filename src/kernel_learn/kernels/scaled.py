@@ -62,6 +62,9 @@ class ScaledKernel(Kernel):
     def row_copies(self) -> float:  # type: ignore[override]
         return 1.0 + self.kernel.row_copies
 
+    def gram_copies(self, n_columns: int) -> float:
+        return 1.0 + self.kernel.gram_copies(n_columns)
+
     @property
     def pool_rows(self) -> int | None:  # type: ignore[override]
         """As many as the rules of its kernel look at."""
