@@ -27,7 +27,15 @@ Array = NDArray[Any]
 
 
 class HSICTest(NamedTuple):
-    """HSIC, and the share of permutations of the labels that reach it."""
+    """HSIC, and the share of permutations of the labels that reach it.
+
+    Parameters
+    ----------
+    value : float
+        HSIC of the labels as given.
+    p_value : float
+        The share, the labels as given included.
+    """
 
     value: float
     p_value: float
@@ -43,7 +51,9 @@ def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None)
     y : array-like of shape (n_samples,)
         Class labels.
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
 
     Returns
     -------
@@ -77,6 +87,21 @@ def hsic_test(
     factor. The p-value counts the labels as given as one of the permutations, so it is
     valid whatever their number, and never zero.
 
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
+    n_permutations : int, default=1000
+        How many are tried.
+    random_state : int, RandomState or None, default=None
+        Of the permutations.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -106,6 +131,17 @@ def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = 
 
     Parameters as in :func:`hsic`.
 
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -123,6 +159,17 @@ def centered_alignment(
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
 
     Parameters as in :func:`hsic`.
+
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
 
     Examples
     --------

@@ -95,11 +95,15 @@ class Pairs(Constraints):
 
     Parameters
     ----------
-    similar, dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+    similar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
         Indices of rows of X, or the rows themselves. A pair that is listed twice counts twice.
-    similar_max, dissimilar_min : float or array-like of shape (n_pairs,), default=None
-        Bounds on the squared distance; None: the 5th and the 95th percentile
-        of the base kernel's squared distances between the rows that take part.
+    dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+        Indices of rows of X, or the rows themselves. A pair that is listed twice counts twice.
+    similar_max : float or array-like of shape (n_pairs,), default=None
+        Bound on the squared distance; None: the 5th percentile of the base kernel's squared
+        distances between the rows that take part.
+    dissimilar_min : float or array-like of shape (n_pairs,), default=None
+        The same; None: the 95th percentile.
     """
 
     def __init__(
@@ -208,11 +212,15 @@ class Similarities(Constraints):
 
     Parameters
     ----------
-    similar, dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+    similar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
         Indices of rows of X, or the rows themselves.
-    similar_min, dissimilar_max : float or array-like of shape (n_pairs,), default=None
-        None: the 95th and the 5th percentile of the base kernel's values
-        between different rows that take part.
+    dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+        Indices of rows of X, or the rows themselves.
+    similar_min : float or array-like of shape (n_pairs,), default=None
+        None: the 95th percentile of the base kernel's values between different rows that
+        take part.
+    dissimilar_max : float or array-like of shape (n_pairs,), default=None
+        None: the 5th percentile.
     """
 
     def __init__(
@@ -279,10 +287,14 @@ class ClassProbabilities(Constraints):
         Whose probability is bounded, for each of these rows.
     labels : array-like of shape (n_samples,)
         Labels of all rows of X; ``unlabeled`` marks those without.
-    at_least, at_most : float or array-like of shape (n_constraints,), default=None
-        The bounds. Both None: at_least=0.9.
+    at_least : float or array-like of shape (n_constraints,), default=None
+        Lower bound. If both are None: 0.9.
+    at_most : float or array-like of shape (n_constraints,), default=None
+        Upper bound.
     mass : float, default=0.5
+        Least sum of similarities of a row, relative to that under the base kernel.
     unlabeled : default=-1
+        What marks rows without label.
     """
 
     unlabeled: Any

@@ -36,8 +36,12 @@ class NpySource:
 
     Parameters
     ----------
-    X, y, weight : path
-        Arrays of shape (n, d), (n,) or (n, q), and (n,); y and weight may be None.
+    X : path
+        An array of shape (n, d).
+    y : path or None
+        An array of shape (n,) or (n, q).
+    weight : path or None
+        An array of shape (n,).
     """
 
     rewinds = True
@@ -81,6 +85,7 @@ class CsvSource:
     Parameters
     ----------
     path : path
+        The file.
     target : str, default=None
         The column of the labels.
     columns : list of str, default=None
@@ -135,11 +140,13 @@ class LibsvmSource:
     Parameters
     ----------
     path : path
+        The file.
     n_features : int, default=None
         Number of columns; None: found by reading the file once.
     zero_based : bool, default=False
         Whether the first column is number 0.
     dtype : dtype, default=float64
+        Of the rows.
     """
 
     rewinds = True

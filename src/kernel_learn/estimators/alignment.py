@@ -51,6 +51,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Dimension of the subspace; None means n_classes.
     reg : float, default=0.05
@@ -67,8 +68,15 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     tol : float, default=1e-4
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
-    landmarks, memory_budget, random_state, verbose
-        As in :class:`HSICSubspace`; ``random_state`` also makes random starts.
+        Steps at most.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`; also makes random starts.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------

@@ -106,7 +106,21 @@ class KernelDiscriminant(
     coupling : {"exact", "approximate"}, default="exact"
         With several kernels and several classes: the sum over the classes itself, or Ye's bound
         of it (Eq. 37), which lies between once and n_classes times the sum.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        As in :class:`HSICSubspace`.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        As in :class:`HSICSubspace`.
+    tol : float, default=1e-06
+        As in :class:`HSICSubspace`.
+    max_iter : int, default=100
+        As in :class:`HSICSubspace`.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`.
+    verbose : int, default=0
         As in :class:`HSICSubspace`.
 
     Attributes

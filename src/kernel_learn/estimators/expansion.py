@@ -58,6 +58,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         On vectors; to move points it must have a derivative (Gaussian,
         Matern, Exponential, Polynomial, Linear).
     n_points : int, default=20
+        How many points the machine has.
     C : float, default=1.0
         Price of a margin error.
     init : {"kmeans", "uniform", "rpcholesky"} or array of shape (n_points, n_features)
@@ -65,13 +66,16 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     move_points : bool, default=True
         False keeps the points where they start: a Nystroem machine.
     class_weight : dict or "balanced", default=None
+        Factors on C for the rows of each class.
     tol : float, default=1e-3
         Stop when the largest entry of the gradient, in units of the columns'
         standard deviations, is at most this share of the first objective.
     max_iter : int, default=100
+        Steps at most.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
+        For the start of the points.
 
     Attributes
     ----------
@@ -146,6 +150,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Or a source of blocks whose rows fit into memory.
         y : array-like of shape (n_samples,); None for a source
+            Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
         """

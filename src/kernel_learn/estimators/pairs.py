@@ -104,6 +104,7 @@ class PairClassifier(OwnPage, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Rows that pairs point into.
         pairs : array-like of shape (n_pairs, 2)
             Indices of rows of X.
         same : array-like of bool of shape (n_pairs,)

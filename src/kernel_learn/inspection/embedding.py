@@ -26,8 +26,11 @@ class EmbeddingDisplay:
     features : ndarray of shape (n, d)
         Of the training rows.
     labels : array-like of shape (n,), optional
-    new_features, new_labels : optional
+        Their classes, as colours.
+    new_features : ndarray of shape (m, d), optional
         Of other rows; drawn as rings.
+    new_labels : array-like of shape (m,), optional
+        Their classes.
     names : list of str, optional
         Of the features.
 
@@ -188,11 +191,20 @@ class EmbeddingDisplay:
         ----------
         estimator : fitted transformer, Pipeline or search
             Of a Pipeline that ends in a classifier, the last step with ``kernel_``.
-        X, y : rows, and labels that colour them (optional)
-        X_new, y_new : other rows, drawn as rings (optional)
-        max_components, max_rows : int
-            At most so many features; at most so many rows, each class in its share.
+        X : rows
+            As at fit.
+        y : array-like, optional
+            Labels that colour them.
+        X_new : rows, optional
+            Other rows, drawn as rings.
+        y_new : array-like, optional
+            Their labels.
+        max_components : int
+            At most so many features.
+        max_rows : int
+            At most so many rows, each class in its share.
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         **options
             For ``Axes.scatter``.
         """

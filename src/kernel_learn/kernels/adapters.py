@@ -20,7 +20,13 @@ CHECK_FUNCTION = "A kernel gives k(x, z) = k(z, x)."
 
 
 class FunctionKernel(Kernel):
-    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref)."""
+    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref).
+
+    Parameters
+    ----------
+    function : callable
+        Of two sets of rows.
+    """
 
     pool_rows = CHECKED_ROWS
 
@@ -65,7 +71,13 @@ class FunctionKernel(Kernel):
 
 
 class PairwiseKernel(Kernel):
-    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults."""
+    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults.
+
+    Parameters
+    ----------
+    metric : str
+        The name.
+    """
 
     def __init__(self, metric: str) -> None:
         self.metric = metric
@@ -80,7 +92,13 @@ class PairwiseKernel(Kernel):
 
 
 class GaussianProcessKernel(Kernel):
-    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand."""
+    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand.
+
+    Parameters
+    ----------
+    kernel : scikit-learn kernel
+        As it stands.
+    """
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel

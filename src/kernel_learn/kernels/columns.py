@@ -20,6 +20,13 @@ class ColumnKernel(Kernel):
     ``columns`` is a name or a list of names (data frames), an index or a list
     of indices, or a slice (of positions, or of names as in ``df.loc``). Wraps
     any kernel, string kernels too: then it is one column.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        What is applied.
+    columns : name, index, list of them, or slice
+        To which columns.
     """
 
     input: ClassVar[InputKind] = "columns"

@@ -23,6 +23,15 @@ class Precomputed(Kernel):
     Several kernel matrices come as one stack of shape (n, n, p), which
     cross-validation splits like a single matrix; ``layer=i`` is the kernel
     ``X[:, :, i]``, and ``kernel="precomputed"`` stands for all the layers.
+
+    Parameters
+    ----------
+    psd : {"clip", "error"}, default="clip"
+        What to do about negative eigenvalues.
+    repair : ndarray or None
+        Found at fit; not for users.
+    layer : int or None
+        Of a stack of matrices.
     """
 
     input: ClassVar[InputKind] = "matrix"

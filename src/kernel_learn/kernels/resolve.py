@@ -41,7 +41,13 @@ NAMES: dict[str, Callable[[], Kernel]] = {
 
 
 def as_kernel(spec: Any) -> Kernel:
-    """One kernel from a name, a Kernel, a scikit-learn kernel or a function."""
+    """One kernel from a name, a Kernel, a scikit-learn kernel or a function.
+
+    Parameters
+    ----------
+    spec : str, Kernel, scikit-learn kernel or callable
+        What the user wrote.
+    """
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):

@@ -40,7 +40,15 @@ PREPARED = 2**18
 
 @dataclass(frozen=True)
 class Landmarks:
-    """A rule for choosing landmarks, and how many (None: the plan's default)."""
+    """A rule for choosing landmarks, and how many (None: the plan's default).
+
+    Parameters
+    ----------
+    rule : {"uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"}
+        How they are chosen.
+    count : int or None
+        How many.
+    """
 
     rule: Rule = "rpcholesky"
     count: int | None = None
