@@ -20,6 +20,7 @@ from kernel_learn.criteria.constraint_terms import (
     plain_terms,
     product_terms,
 )
+from kernel_learn.kernels.given import as_array, as_numbers
 
 Indexer = Callable[[Array, str], Array]
 
@@ -122,7 +123,7 @@ class Pairs(Constraints):
     @classmethod
     def from_signs(cls, pairs: Any, signs: Any, **bounds: Any) -> "Pairs":
         """Pairs with +1 for similar and -1 for dissimilar, as metric-learn takes them."""
-        pairs, signs = np.asarray(pairs), np.asarray(signs)
+        pairs, signs = as_array(pairs, "Pairs.from_signs: pairs"), np.asarray(signs)
         if signs.shape != (len(pairs),) or not np.isin(signs, (-1, 1)).all():
             raise ValueError("Pairs.from_signs: signs must hold +1 or -1 for each pair.")
         return cls(pairs[signs == 1], pairs[signs == -1], **bounds)
@@ -374,7 +375,7 @@ def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -
     """Index tuples (n, arity) of integers or row tuples (n, arity, n_features)."""
     if tuples is None:
         return np.empty((0, arity), dtype=np.intp)
-    array = np.asarray(tuples)
+    array = as_array(tuples, name)
     if array.size == 0:
         return np.empty((0, arity), dtype=np.intp)
     if array.ndim == 3 and array.shape[1] == arity and array.dtype.kind in "fiu":
@@ -405,7 +406,7 @@ def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Arr
     """A bound as float64, one number or one per tuple; None stays."""
     if bound is None:
         return None
-    array = np.asarray(bound, dtype=np.float64)
+    array = as_numbers(bound, name).astype(np.float64)
     if array.shape not in ((), (n,)):
         raise ValueError(f"{name} has shape {array.shape}; one number or {n} numbers are needed.")
     if not np.isfinite(array).all() or (not negative and (array < 0).any()):

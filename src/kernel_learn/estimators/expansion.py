@@ -150,6 +150,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             Multiplies C for each row: a row of weight 2 is two rows.
         """
         data = self._rows(X, y, sample_weight)
+        self._check_init(data)
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
@@ -186,6 +187,13 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
                 )
         self._store_machines(criterion, points.astype(data.X.dtype), data)
         return self
+
+    def _check_init(self, data: Labelled) -> None:
+        shape = () if isinstance(self.init, str) else np.shape(self.init)
+        if shape and (len(shape) != 2 or not shape[0] or shape[1] != data.X.shape[1]):
+            raise ValueError(
+                f"init has shape {shape}; points are (n_points, {data.X.shape[1]}), one at least."
+            )
 
     def _plan(self, data: Labelled) -> Plan:
         """k(x, points) of all rows, its features, and their derivatives."""
@@ -224,12 +232,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):
-            points = np.array(self.init, dtype=np.float64)
-            if points.ndim != 2 or points.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"init has shape {points.shape}; points are (n_points, {self.n_features_in_})."
-                )
-            return points
+            return np.array(self.init, dtype=np.float64)
         chosen = select_landmarks(
             self.init,  # type: ignore[arg-type]
             int(self.n_points),

@@ -26,7 +26,7 @@ from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
+    check_regs,
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
@@ -259,7 +259,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         path : (coefs, values)
             Arrays (n_regs, n_landmarks, n_components) and (n_regs,).
         """
-        regs = [check_positive("reg", reg, self) for reg in regs]
+        regs = check_regs(regs, self)
         worker = type(self)(**self.get_params(deep=False))
         data = worker._choose_width(validate_labelled(worker, X, y, sample_weight), regs)
         if data.names is not None:

@@ -12,7 +12,10 @@ GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an ev
 
 def labels_or_one(y: Any, n: int) -> Array:
     """The labels; empty ones where there are none."""
-    return np.full(n, "") if y is None else np.asarray(y)
+    labels = np.full(n, "") if y is None else np.asarray(y)
+    if len(labels) != n:
+        raise ValueError(f"There are {n} rows and {len(labels)} labels; each row needs one.")
+    return labels
 
 
 class EmbeddingDisplay:

@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, Kernel, Rows
+from kernel_learn.kernels.given import as_numbers
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.precomputed import check_symmetric_matrix, is_positive_semidefinite
 from kernel_learn.kernels.warn import warn_user
@@ -42,7 +43,11 @@ class FunctionKernel(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         X_ref = X if X_ref is None else X_ref
-        K = np.asarray(pairwise.dense(self.function(X, X_ref)), pairwise.result_dtype(X, X_ref))
+        values = as_numbers(
+            pairwise.dense(self.function(X, X_ref)),
+            f"What the kernel function {self.function!r} returned",
+        )
+        K = values.astype(pairwise.result_dtype(X, X_ref), copy=False)
         expected = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
         if K.shape != expected:
             raise ValueError(
@@ -50,6 +55,11 @@ class FunctionKernel(Kernel):
                 f"{expected[0]} and {expected[1]} rows. It must return k(X, X_ref) of shape "
                 f"{expected}; scikit-learn-style functions of two single rows can be "
                 "wrapped in sklearn.metrics.pairwise_kernels."
+            )
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"The kernel function {self.function!r} returned values that are not finite on "
+                "these rows."
             )
         return K
 

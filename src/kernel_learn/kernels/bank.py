@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -32,9 +33,10 @@ def gaussian_bank(
     grow with the number of columns, and absolute widths suit a few of them: on tumours with
     12,533 genes all kernels of the bank see but the row itself.
     """
-    if n < 1 or not 0 < low <= high:
+    if not isinstance(n, Integral) or n < 1 or not 0 < low <= high < np.inf:
         raise ValueError(
-            f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
+            f"gaussian_bank(n={n}, low={low}, high={high}) needs a whole number n >= 1 and "
+            "0 < low <= high."
         )
     sigmas = [float(sigma) for sigma in np.geomspace(low, high, n)]
     names = [f"gaussian_{sigma:.4g}" + "_median" * relative for sigma in sigmas]
