@@ -19,6 +19,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
+from kernel_learn.kernels.given import as_array, as_numbers
+
 Array = NDArray[Any]
 Rows = Any
 StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan", "chi2"]
@@ -247,10 +249,12 @@ ROW_COPIES: dict[StatisticName, float] = {
 
 def as_vectors(X: Rows) -> Rows:
     """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    X = X.tocsr() if is_sparse(X) else np.asarray(as_array(X, "X"))
     if X.ndim != 2:
         raise ValueError(f"Rows of numbers are a 2-D array, and X has shape {X.shape}.")
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.dtype in (np.float32, np.float64):
+        return X
+    return X.astype(np.float64) if is_sparse(X) else as_numbers(X, "X")
 
 
 def is_sparse(X: Rows) -> bool:

@@ -15,6 +15,13 @@ class ScaledKernel(Kernel):
 
     A column of scale zero is dropped: the base kernel does not see it, and neither do
     its rules (``gamma="auto"`` counts the columns that are left).
+
+    Parameters
+    ----------
+    base : str or Kernel
+        The kernel of vectors.
+    scales : ndarray of shape (n_columns,)
+        Not negative.
     """
 
     input: ClassVar[InputKind] = "vectors"
