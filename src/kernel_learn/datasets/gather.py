@@ -1,33 +1,39 @@
-"""All rows of a source at once, for what keeps its rows: of any kind, as they are."""
+"""Rows of a source at once, as many as memory holds: of any kind, as they are."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.datasets.blocks import RawBlock, RowSource
+from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
 from kernel_learn.kernels.table import column_names, is_frame
 
 # Rows asked for at a time.
 READ_ROWS = 4096
 
 
-def gather_rows(source: RowSource, most_bytes: float, who: str) -> tuple[Any, Any, Any]:
-    """(X, y, weight) of all blocks; refuses, while it reads, more than ``most_bytes`` of rows."""
+def gather_blocks(
+    source: RowSource, most_bytes: float
+) -> tuple[list[RawBlock], Iterator[RawBlock] | None]:
+    """The first blocks, until they take more than ``most_bytes``, and the others; None if none."""
     blocks: list[RawBlock] = []
-    taken, n = 0.0, 0
-    for number, block in enumerate(source.read(READ_ROWS)):
-        size = int(block.X.shape[0]) if hasattr(block.X, "shape") else len(block.X)
+    taken, rest = 0.0, iter(source.read(READ_ROWS))
+    for block in rest:
+        blocks.append(block)
+        taken += block_bytes(block.X)
+        if taken > most_bytes:
+            return blocks, rest
+    return blocks, None
+
+
+def join_blocks(given: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
+    """(X, y, weight) of all blocks, with None for no weights; refuses what does not go together."""
+    blocks: list[RawBlock] = []
+    for number, block in enumerate(given):
+        size = raw_length(block)
         if size == 0:
             continue
-        taken, n = taken + block_bytes(block.X), n + size
-        if taken > most_bytes:
-            raise ValueError(
-                f"{who} keeps its rows, and the first {n} of this source take "
-                f"{taken / 1e6:.3g} MB, of {most_bytes / 1e6:.3g} MB that the memory budget leaves "
-                "for them. Raise memory_budget, or use KernelDiscriminant(landmarks=1000), which "
-                "keeps none."
-            )
         if block.y is None or len(block.y) != size:
             what = "no labels" if block.y is None else f"{len(block.y)} labels"
             raise ValueError(f"Block {number}: it has {size} rows and {what}.")

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.datasets.blocks import as_source
-from kernel_learn.datasets.gather import gather_rows
 from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
@@ -33,8 +32,8 @@ from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
+from kernel_learn.estimators.source_fitting import fit_source
 from kernel_learn.estimators.validation import Array, check_count
-from kernel_learn.representations.plan import parse_memory
 
 
 class KernelClassifier(
@@ -174,13 +173,13 @@ class KernelClassifier(
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
+        seed = 0 if self.random_state is None else _seed(self.random_state)
         source = as_source(X, y, sample_weight)
         if source is not None:
             if groups is not None:
                 raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
-            room = parse_memory(self.memory_budget) / 8
-            X, y, sample_weight = gather_rows(source, room, type(self).__name__)
-        seed = 0 if self.random_state is None else _seed(self.random_state)
+            self._store(*fit_source(self, source, seed), seed)
+            return self
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
@@ -249,7 +248,8 @@ class KernelClassifier(
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
 
     def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
-        rows, targets = prepared.rows, prepared.rows.targets
+        rows = prepared.rows
+        targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
         self._first = prepared.kept[rows.first]  # positions of the distinct rows
@@ -257,7 +257,9 @@ class KernelClassifier(
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan
-        self.loo_proba_ = prepared.held_out(fitted)
+        proba = prepared.held_out(fitted)
+        if proba is not None:
+            self.loo_proba_ = proba
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)
         losses = log_losses(fitted.proba)
