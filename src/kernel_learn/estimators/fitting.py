@@ -52,9 +52,7 @@ def fit_classifier(problem: Problem) -> Fitted:
 
 def fit_views(problem: Problem) -> dict[str, TableView]:
     """The views that the candidates ask for; "genes/z" is the view z of the columns "genes"."""
-    table, weight = problem.table, problem.targets.weight
-    if problem.few is not None:
-        table, weight = table[problem.few], weight[problem.few]
+    table, weight = problem.few_rows()
     views = {}
     for name in dict.fromkeys(candidate.view for candidate in problem.candidates):
         source, _, kind = name.rpartition("/")

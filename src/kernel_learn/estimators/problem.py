@@ -49,6 +49,13 @@ class Problem:
     few: Array | None = None  # rows that stand for all where not all are in memory
     progress: Progress | None = None
 
+    def few_rows(self) -> tuple[Table, Array]:
+        """Rows that stand for all, and their weights; all of them if they are in memory."""
+        if isinstance(self.table, Table):
+            return self.table, self.targets.weight
+        few = np.arange(self.targets.n) if self.few is None else self.few
+        return self.table[few], self.targets.weight[few]
+
     @contextmanager
     def watching(self, what: str) -> Iterator[Callable[[int], None]]:
         """What to tell how many rows are done; nobody listens if there is no progress to show."""

@@ -104,6 +104,11 @@ class ClassifierPlan(Plan):
             if self.exact
             else f"exact fits in leaves of at most {self.leaf_rows} rows"
         )
+        if self.representation == "landmarks":
+            refit = (
+                f"members on {self.n_landmarks} landmarks by moments of all rows, judged on "
+                f"{self.few_rows} rows"
+            )
         if self.disk_bytes:
             many = "tree" if self.trees == 1 else "trees"
             refit += (

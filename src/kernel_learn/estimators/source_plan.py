@@ -28,6 +28,7 @@ ROW_BYTES = 96
 # 1000 rows cost half a point of error, one tree in the place of four costs one.
 GOOD_LEAF_ROWS = 1000
 VIEWS = 2  # that the kernels in leaves are on, if memory is short one
+LANDMARKS, READ_ROWS = 1000, 4096
 LEAF_COPIES = 8  # of the rows of a leaf, in two views, scaled, and for distances
 
 
@@ -55,18 +56,68 @@ def plan_spilled(
     chosen = least
     for least_leaf in (GOOD_LEAF_ROWS, LEAST_ROWS):
         for trees, views in options:
-            most = bisect_right(
-                range(LEAST_ROWS, LEAF_ROWS + 1),
-                budget,
-                key=lambda m, t=trees, v=views: (
-                    _plan(size, quality, budget, m, t, v, disk_bytes).bytes_needed
-                ),
-            )
-            leaf = LEAST_ROWS + most - 1
-            if leaf >= least_leaf:
-                chosen = _plan(size, quality, budget, leaf, trees, views, disk_bytes)
+
+            def plan_of(leaf: int, t: int = trees, v: int = views) -> ClassifierPlan:
+                return _plan(size, quality, budget, leaf, t, v, disk_bytes)
+
+            leaves = range(LEAST_ROWS, LEAF_ROWS + 1)
+            fitting = bisect_right(leaves, budget, key=lambda m: plan_of(m).bytes_needed)
+            if LEAST_ROWS + fitting - 1 >= least_leaf:
+                chosen = plan_of(LEAST_ROWS + fitting - 1)
                 return replace(chosen, bytes_least=least.bytes_needed)
     return replace(chosen, bytes_least=least.bytes_needed)
+
+
+def plan_landmarks(
+    size: ClassifierSize,  # of the rows that stand for all
+    quality: Quality,
+    memory_budget: Any,
+    n_distinct: int,  # about
+) -> ClassifierPlan:
+    """Moments of all rows on as many landmarks as fit, up to ``LANDMARKS``."""
+    budget, k, few = parse_memory(memory_budget), size.n_classes, size.n_rows
+    screen, narrow = min(quality.screen, few), min(NARROW_ROWS, few)
+    held = (FEW_KEPT + size.views + 2) * few * size.row_bytes + 8 * k * few * quality.leaf_members
+    while True:
+        choosing = 8.0 * size.n_jobs * EXACT_MATRICES * max(screen, narrow) ** 2
+        choosing += 8 * k * screen * (len(REGS) * size.learned + 2 * size.candidates)
+        narrow_fits = choosing + held <= budget or narrow <= LEAST_ROWS
+        if narrow_fits:
+            break
+        narrow, screen = narrow * 3 // 4, min(screen, narrow * 3 // 4)
+    M = min(LANDMARKS, few)
+    while True:
+        square = 8.0 * (M + k) ** 2
+        block = max(LEAST_ROWS, int(min(READ_ROWS, budget / FEW_SHARE / (24 * (M + k)))))
+        moments = (2 * quality.leaf_members + 6) * square + 24 * M * max(block, few)
+        need = held + max(choosing, moments, (FEW_COPIES - FEW_KEPT) * few * size.row_bytes)
+        if need <= budget or M <= LEAST_ROWS:
+            break
+        M = M * 3 // 4
+    if need > budget:
+        raise TooLargeError(
+            f"A fit on {M} landmarks needs {format_bytes(need)}, and the memory budget is "
+            f"{format_bytes(budget)}. Raise memory_budget, or give fewer columns."
+        )
+    return ClassifierPlan(
+        representation="landmarks",
+        n_rows=n_distinct,
+        n_landmarks=M,
+        block_rows=block,
+        pool_rows=screen,
+        bytes_needed=int(need),
+        budget=budget,
+        reason="no room on the disk",
+        n_given=size.n_given,
+        narrow_rows=narrow,
+        few_rows=few,
+    )
+
+
+def rows_for_all(row_bytes: float, quality: Quality, memory_budget: Any) -> int:
+    """How many rows stand for all of them."""
+    room = parse_memory(memory_budget) / FEW_SHARE / (FEW_COPIES * max(row_bytes, 1.0))
+    return int(min(CAPACITY, max(room, 2 * quality.screen)))
 
 
 def _plan(
@@ -79,8 +130,7 @@ def _plan(
     disk_bytes: int,
 ) -> ClassifierPlan:
     n, k = size.n_rows, size.n_classes
-    room = budget / FEW_SHARE / (FEW_COPIES * max(size.row_bytes, 1.0))
-    few = int(min(n, CAPACITY, max(room, 2 * quality.screen)))
+    few = min(n, rows_for_all(size.row_bytes, quality, budget))
     screen, narrow = min(quality.screen, most), min(NARROW_ROWS, most)
     held = ROW_BYTES * size.n_given + 8 * k * n + FEW_KEPT * few * size.row_bytes
     choosing = 8.0 * size.n_jobs * EXACT_MATRICES * max(screen, narrow) ** 2

@@ -18,6 +18,7 @@ from kernel_learn.kernels.table import (
     frame_column,
     is_frame,
     is_number_type,
+    number_values,
 )
 
 UNSEEN = -2.0
@@ -141,7 +142,7 @@ class Column:
             except (TypeError, ValueError):
                 pass
         elif self.kind == "number" and hasattr(self.values, "to_numpy"):
-            return np.asarray(self.values.to_numpy(), dtype=np.float64)
+            return number_values(self.values).astype(np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
         except (TypeError, ValueError) as error:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernel_learn.datasets.blocks import RowSource, raw_length
-from kernel_learn.estimators.checked_blocks import CheckedBlocks
+from kernel_learn.estimators.checked_blocks import CheckedBlocks, bad_row
 from kernel_learn.estimators.preparing import column_groups, read_rows
 from kernel_learn.estimators.table import (
     CellLayout,
@@ -110,6 +110,13 @@ class TableBlocks(CheckedBlocks):
             start += raw_length(raw)
         self.n_read = start
 
+    def check(self) -> None:
+        """Look at all rows, and refuse what is wrong with them."""
+        start = 0
+        for number, raw in enumerate(self.source.read(0)):
+            self._check(number, start, raw)
+            start += raw_length(raw)
+
     def _rows(self, X: Any, refuse: Any) -> Rows:
         is_first = self.reset
         try:
@@ -145,8 +152,8 @@ class TableBlocks(CheckedBlocks):
             return finite(np.asarray(X, dtype=np.float64))
         if is_numeric_frame(X) and not any(one.is_category or one.named for one in self.columns):
             cells = finite(X.to_numpy(np.float64, na_value=np.nan))
-            for one, some in zip(self.columns, ~np.isnan(cells).all(axis=0), strict=True):
-                one.has_numbers = one.has_numbers or bool(some)
+            for c, one in enumerate(self.columns):
+                one.has_numbers = one.has_numbers or not np.isnan(cells[:, c]).all()
             return cells
         found = [one.cells(Column.of(X, c)) for c, one in enumerate(self.columns)]
         return finite(np.column_stack(found))
@@ -186,10 +193,9 @@ class TableBlocks(CheckedBlocks):
 def infinite_row(X: Any) -> int | None:
     """The first row with an infinite number, if rows are numbers; NaN is a missing cell."""
     try:
-        values = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
         if is_sparse(X):
-            at = np.flatnonzero(~np.isfinite(values.data))
-            return int(np.searchsorted(values.indptr, at[0], "right") - 1) if len(at) else None
+            return bad_row(X)
+        values = np.asarray(X, dtype=np.float64)
         rows = np.flatnonzero(np.isinf(values).reshape(len(values), -1).any(axis=1))
         return int(rows[0]) if len(rows) else None
     except (ValueError, TypeError):
