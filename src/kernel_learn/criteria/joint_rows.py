@@ -48,13 +48,13 @@ class JointRows:
         """Of the sample's operator."""
         return self.sample.spectrum
 
-    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
+    def on_axes(self, scale: Array) -> Array:
         """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
         if not isinstance(self.sample, Gram):
-            return np.asarray(self._feature_axes[rows] * scale)
-        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
+            return np.asarray(self._feature_axes * scale)
+        axes = self.spectrum.U * (np.sqrt(self.spectrum.w) * scale)
         if np.any(self.weight != 1.0):
-            axes /= self.sample.root_weight[rows, None]
+            axes /= self.sample.root_weight[:, None]
         return np.asarray(axes)
 
     @cached_property

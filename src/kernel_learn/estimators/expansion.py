@@ -170,7 +170,10 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         if self.move_points:
             unit, _ = criterion.value_and_gradient(points / scale)
             result = solve_smooth(
-                criterion, points / scale, tol=self.tol * unit, max_iter=self.max_iter
+                criterion.value_and_gradient,
+                points / scale,
+                tol=self.tol * unit,
+                max_iter=self.max_iter,
             )
             self._store_result(result)
             points = result.point * scale

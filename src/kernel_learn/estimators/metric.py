@@ -600,7 +600,11 @@ class KernelNCA(KernelMetric):
         criterion = NeighbourhoodComponents(problem.Z, problem.labels, float(self.reg))
         L = self._start(problem, wanted)
         result = solve_smooth(
-            criterion, L, tol=float(self.tol), max_iter=int(self.max_iter), maximize=True
+            criterion.value_and_gradient,
+            L,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            maximize=True,
         )
         self._store_result(result)
         self._store_factor(problem, result.point.T)

@@ -92,10 +92,10 @@ def held_out_in_parts(
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
-def pool_kernel(kernel: Kernel, source: Any, n_rows: int = HELD_OUT_ROWS) -> tuple[Targets, Array]:
+def pool_kernel(kernel: Kernel, source: Any) -> tuple[Targets, Array]:
     """Labels of some rows, the first by key, and their kernel matrix: where a fit keeps no rows."""
     summary = source.summary
-    rows = summary.rows[: min(n_rows, len(summary.rows))]
+    rows = summary.rows[: min(HELD_OUT_ROWS, len(summary.rows))]
     targets = Targets(dense(summary.labels[: len(rows)]))
     X = to_double(take_rows(source.X, rows))
     is_matrix = kernel.input == "matrix"

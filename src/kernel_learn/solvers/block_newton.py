@@ -103,7 +103,6 @@ def newton_step(H: Array | None, gradient: Array) -> Array:
 class HingeSums:
     """What a pass adds up, of each machine; those of two sets of rows add."""
 
-    n_rows: int
     loss: Array  # (q,) sums of C s^2
     squares: Array  # (2, q) sums of alpha^2 / C, of the rows with y > 0, and with y < 0
     sides: Array  # (2, m + 1, q) X'alpha of these
@@ -112,7 +111,6 @@ class HingeSums:
     def __add__(self, other: "HingeSums") -> "HingeSums":
         pairs = zip(self.hessians, other.hessians, strict=True)
         return HingeSums(
-            self.n_rows + other.n_rows,
             self.loss + other.loss,
             self.squares + other.squares,
             self.sides + other.sides,
@@ -123,7 +121,7 @@ class HingeSums:
 def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: Array) -> HingeSums:
     """The sums over some blocks at the points U, with Hessians of the machines wanted."""
     m, q = U.shape[0] - 1, U.shape[1]
-    n, loss, squares = 0, np.zeros(q), np.zeros((2, q))
+    loss, squares = np.zeros(q), np.zeros((2, q))
     sides = np.zeros((2, m + 1, q))
     hessians = [np.zeros((m + 1, m + 1)) if wanted[j] else None for j in range(q)]
     for F, signs, prices in blocks:
@@ -131,7 +129,6 @@ def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: A
         margins = F @ V + U[m].astype(F.dtype)
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
-        n += len(prices)
         loss += np.einsum("ij,ij->j", alpha, slack)
         for side, own in enumerate((signs > 0, signs < 0)):
             part = np.where(own, alpha, 0.0)
@@ -141,7 +138,7 @@ def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: A
         for j, H in enumerate(hessians):
             if H is not None:
                 _add_hessian(H, F, prices, slack[:, j] > 0)
-    return HingeSums(n, loss, squares, sides, hessians)
+    return HingeSums(loss, squares, sides, hessians)
 
 
 def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
