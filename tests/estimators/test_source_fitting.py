@@ -74,7 +74,11 @@ def test_rows_stay_on_the_disk(model, data):
     assert isinstance(model._fitted.machine, LeafMachine)
     assert "filled from 76.8 kB on the disk" in str(model.plan_)
     assert "on the disk" in model.summary_
-    assert not hasattr(model, "loo_proba_")
+    judged = model.loo_rows_
+    assert len(judged) == len(model.loo_proba_) == model.plan_.few_rows
+    assert (np.diff(judged) > 0).all()
+    said = model.classes_[model.loo_proba_.argmax(axis=1)]
+    assert np.mean(said != data[1][judged]) == pytest.approx(model.loo_error_)
     assert model.score(X, y) > 0.85
     assert abs(model.loo_error_ - 1 + model.score(X, y)) < 0.05
     assert model.explain(X[:3]).indices.max() < N
@@ -292,6 +296,8 @@ def test_landmarks_where_the_disk_is_short(no_disk, folder, data, model):
     assert found.score(X[N:], y[N:]) > 0.9
     assert abs(found.loo_error_ - 1 + found.score(X[N:], y[N:])) < 0.05
     assert found._rows_digest == model._rows_digest  # of all rows
+    said = found.classes_[found.loo_proba_.argmax(axis=1)]
+    assert np.mean(said != y[found.loo_rows_]) == pytest.approx(found.loo_error_)
     loudest = found.explain(X[:2], n_rows=3).indices
     assert np.isin(loudest, found._first).all() and found._first.max() < N
     with pytest.warns(UserWarning, match="landmarks"):

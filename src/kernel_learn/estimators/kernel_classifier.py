@@ -71,7 +71,8 @@ class KernelClassifier(
         Seconds; asked between members, and one member is always fitted.
     memory_budget : float or str, optional
         Bytes, or a string such as "2GB"; by default half of what is free. Where
-        exact fits would take more, leaves are smaller, with a warning.
+        exact fits would take more, leaves are smaller, with a warning. The rows of a
+        source stay on the disk if they and the fits would take more.
     n_jobs : int, optional
         Threads in which the views are judged side by side; the result is the same.
     random_state : int, RandomState instance or None
@@ -86,7 +87,10 @@ class KernelClassifier(
     members_ : tuple of Member
         View, kernel, reg, weight, held-out loss and error of each; prints as a table.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
-        Probabilities of the training rows by models that have not seen them.
+        Probabilities of the training rows by models that have not seen them. Of a source
+        that does not fit into memory some rows are judged: those at ``loo_rows_``.
+    loo_rows_ : ndarray
+        Where the rows of ``loo_proba_`` stand in such a source.
     loo_error_, loo_log_loss_ : float
         Of those, with standard errors ``loo_error_se_``, ``loo_log_loss_se_``.
         Members and weights were chosen by the same rows; over 30 tables that
@@ -164,8 +168,10 @@ class KernelClassifier(
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, categories, strings and booleans, with missing cells; or a
-            list of such arrays, one per group of columns. Or a source of blocks, whose
-            rows are kept: an eighth of the memory budget at the most.
+            list of such arrays, one per group of columns. Or a source of blocks: if its rows
+            do not fit into memory they are written to the disk, in the folder for temporary
+            files, and leaves are filled from there; if they do not fit there, members are
+            fitted on landmarks, with a warning.
         y : array-like of shape (n_samples,)
             Class labels; None for a source, which has its own and its own weights.
         sample_weight : array-like of shape (n_samples,), optional
@@ -252,14 +258,18 @@ class KernelClassifier(
         targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
-        self._first = prepared.kept[rows.first]  # positions of the distinct rows
+        first = prepared.first
+        self._first = first if fitted.held is None else first[fitted.held]  # of the machine's rows
         self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan
-        proba = prepared.held_out(fitted)
-        if proba is not None:
-            self.loo_proba_ = proba
+        if fitted.judged is None:
+            self.loo_proba_ = prepared.held_out(fitted)
+        else:
+            order = np.argsort(first[fitted.judged])
+            self.loo_rows_ = first[fitted.judged][order]
+            self.loo_proba_ = fitted.proba[order]
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)
         losses = log_losses(fitted.proba)

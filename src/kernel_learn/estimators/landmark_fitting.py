@@ -40,8 +40,8 @@ def fit_on_landmarks(
     problem: Problem,  # of a sample of the rows
     read: Callable[[int], Iterator[TableBlock]],  # all rows once more, so many at a time
     seed: int,
-) -> tuple[Fitted, Array]:
-    """Kernels chosen on the sample, each fitted to all rows on landmarks; and the landmarks' rows.
+) -> Fitted:
+    """Kernels chosen on the sample, each fitted to all rows on landmarks.
 
     Landmarks are rows of the sample, one set for all members.
     """
@@ -68,15 +68,15 @@ def fit_on_landmarks(
     if judged:
         weights = mixture_weights(np.array([one.proba for one in judged]), sample.targets)
     rows = {name: take_rows(Z, landmarks) for name, Z in sample.views.items()}
-    fitted = Fitted(
+    return Fitted(
         build_machine(judged, weights, views, rows, problem.reader, sample.targets.take(landmarks)),
         members_of(judged, weights, sample.targets),
         held_out_average(judged, weights, sample.targets),
         make_probe(problem, sample, views, learned),
         replace(problem.plan, n_landmarks=len(landmarks)),
         np.arange(sample.targets.n),
+        landmarks,
     )
-    return fitted, landmarks
 
 
 def member_rows(one: Judged, Z: Rows) -> Rows:
@@ -93,6 +93,7 @@ def choose_landmarks(sample: Sample, one: Judged, count: int, seed: int) -> Arra
 
 
 def feature_map(sample: Sample, one: Judged, landmarks: Array) -> FeatureMap:
+    """Features of a member's kernel at these rows of the sample."""
     Z = take_rows(sample.views[one.candidate.view], landmarks)
     return FeatureMap.whitened([one.kernel], member_rows(one, Z))
 

@@ -49,13 +49,13 @@ class Prepared:
     left: Table | None  # the others
     n_given: int
 
-    def held_out(self, fitted: Fitted) -> Array | None:
-        """Held-out probabilities of all rows given; a row of weight zero was never in.
+    @property
+    def first(self) -> Array:
+        """Where each distinct row first stands among the rows given."""
+        return self.kept[self.rows.first]
 
-        None if those of some rows only are known.
-        """
-        if fitted.judged is not None:
-            return None
+    def held_out(self, fitted: Fitted) -> Array:
+        """Held-out probabilities of all rows given; a row of weight zero was never in."""
         P = np.empty((self.n_given, len(self.classes)))
         P[self.kept] = fitted.proba[self.rows.inverse]
         others = np.setdiff1d(np.arange(self.n_given), self.kept)

@@ -78,7 +78,8 @@ class Fitted:
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
     plan: ClassifierPlan  # as it was carried out
-    judged: Array | None = None  # the rows that proba is of, None for all
+    judged: Array | None = None  # the distinct rows that proba is of, None for all
+    held: Array | None = None  # those that the machine holds, None for all
 
 
 @dataclass(frozen=True)

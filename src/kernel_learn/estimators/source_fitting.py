@@ -212,9 +212,10 @@ def fit_without_rows(
                 "The source gave other rows in its second pass: it must give the same each time."
             )
 
-    fitted, landmarks = fit_on_landmarks(problem, read, seed)
-    rows = DistinctRows(landmarks, landmarks, targets, digest_text(found.sums))
-    return Prepared(problem, rows, classes, positions, None, blocks.n_read), fitted
+    everything = np.arange(targets.n)
+    rows = DistinctRows(everything, everything, targets, digest_text(found.sums))
+    prepared = Prepared(problem, rows, classes, positions, None, blocks.n_read)
+    return prepared, fit_on_landmarks(problem, read, seed)
 
 
 @dataclass(frozen=True)
