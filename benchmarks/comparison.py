@@ -52,7 +52,9 @@ def paired(found, name, method, ours=OURS):
 
 
 def mean(figures, key):
-    return float(np.mean([f[key] for f in figures]))
+    """The mean over splits, of those that have the figure; nan if none has."""
+    values = [f[key] for f in figures if not np.isnan(f[key])]
+    return float(np.mean(values)) if values else np.nan
 
 
 def lead(ours, theirs):
@@ -73,13 +75,15 @@ def compare(found, names, method, mine=OURS):
         wins.append(np.sign(lead(ours, theirs)))
         cpus.append(mean(ours, "cpu") / mean(theirs, "cpu"))
         losses.append([mean(ours, "log_loss"), mean(theirs, "log_loss")])
-        memories.append(max(mean(ours, "memory"), 1) / max(mean(theirs, "memory"), 1))
+        sizes = [mean(side, "memory") for side in (ours, theirs)]
+        memories.append((max(sizes[0], 1) / max(sizes[1], 1), not np.isnan(sizes).any()))
         sides = [[f["error"] for f in side] for side in (ours, theirs)]
         p = corrected_p(*sides, ratio=1.0)
         p_values.append((p, wins[-1]))
     if not errors:
         return None
-    losses = np.array(losses)
+    losses = np.array([pair for pair in losses if not np.isnan(pair).any()]).reshape(-1, 2)
+    memories = [ratio for ratio, known in memories if known]
     return {
         "sets": len(errors),
         "error": float(np.exp(np.mean(np.log(errors)))),
@@ -88,11 +92,12 @@ def compare(found, names, method, mine=OURS):
         "lost": sum(w > 0 for w in wins),
         "better": sum(p < 0.05 and w < 0 for p, w in p_values),
         "worse": sum(p < 0.05 and w > 0 for p, w in p_values),
-        "loss": tuple(losses.mean(axis=0)),
+        "loss": tuple(losses.mean(axis=0)) if len(losses) else (np.nan, np.nan),
+        "losses": len(losses),
         "loss won": int(np.sum(losses[:, 0] < losses[:, 1])),
         "cpu": float(np.exp(np.mean(np.log(cpus)))),
         "cpu most": max(cpus),
-        "memory": float(np.exp(np.mean(np.log(memories)))),
+        "memory": float(np.exp(np.mean(np.log(memories)))) if memories else np.nan,
     }
 
 
@@ -110,8 +115,11 @@ def summary(found, names):
         lines.append(
             f"| {TITLES.get(method, method)} | {line['sets']} | {line['error']:.3f} | "
             f"{line['won']}, {line['level']}, {line['lost']} | {line['better']}, {line['worse']} | "
-            f"{line['loss'][0]:.3f}, {line['loss'][1]:.3f} ({line['loss won']}) | "
-            f"{line['cpu']:.2f} ({line['cpu most']:.2f}) | {line['memory']:.2f} |"
+            f"{line['loss'][0]:.3f}, {line['loss'][1]:.3f} "
+            f"({line['loss won']} of {line['losses']}) | "
+            f"{line['cpu']:.2f} ({line['cpu most']:.2f}) | {line['memory']:.2f} |".replace(
+                "nan", "-"
+            )
         )
     return "\n".join(lines)
 
@@ -129,8 +137,8 @@ def table(found, names, key, digits):
         most = len(found[name][OURS])
         cells = []
         for method in methods:
-            figures = list(found[name].get(method, {}).values())
-            text = f"{mean(figures, key):.{digits}f}" if figures else "-"
+            figures = paired(found, name, method)[1]
+            text = f"{mean(figures, key):.{digits}f}".replace("nan", "-") if figures else "-"
             cells.append(text + (f" ({len(figures)})" if 0 < len(figures) < most else ""))
         n = int(next(iter(found[name][OURS].values()))["n"])
         lines.append(f"| {name} | {n} | {most} | " + " | ".join(cells) + " |")

@@ -174,10 +174,11 @@ def overhead(seconds=3.0):
     print("| block, ms | blocks | worker, ms per block | scheduler, ms per block | share |")
     print(f"|{' --- |' * 5}")
     with cluster, client:
+        # what a worker does once: imports, and compiling what it is sent
+        Tree({}, Busy(), "busy").compute([([i], [5]) for i in range(100)])
         for milliseconds in BLOCKS_MS:
             n = max(6, min(400, int(1000 * seconds / milliseconds)))
             items = [([i], [milliseconds]) for i in range(n)]
-            Tree({}, Busy(), "busy").compute(items[:4])
             with Told(client) as told:
                 clock = Clock(client)
                 Tree({}, Busy(), "busy").compute(items)

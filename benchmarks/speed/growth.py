@@ -74,14 +74,21 @@ def exponents(found):
 
 
 def draw(picture, full=False):
-    from matplotlib.figure import Figure
-
+    """Measure, print and paint."""
     found = measure(full)
-    slopes = exponents(found)
     for name, points in found.items():
         line = "  ".join(f"{n}: {seconds:.3f} s" for n, seconds in points)
-        print(f"{name:26} exponent {slopes.get(name, np.nan):5.2f}   {line}", flush=True)
-    figure = Figure(figsize=(12, 8), layout="constrained")
+        print(f"{name:26} exponent {exponents(found).get(name, np.nan):5.2f}   {line}", flush=True)
+    paint(found, picture)
+
+
+def paint(found, picture):
+    """One panel for each estimator, on the same axes."""
+    from matplotlib.figure import Figure
+
+    slopes = exponents(found)
+    sizes = sorted({n for points in found.values() for n, _ in points})
+    figure = Figure(figsize=(13, 8), layout="constrained")
     panels = figure.subplots(3, 6, sharex=True, sharey=True).ravel()
     for panel, (name, points) in zip(panels, found.items(), strict=True):
         n, seconds = np.array(points).T
@@ -90,6 +97,8 @@ def draw(picture, full=False):
             guide = seconds[0] * (n / n[0]) ** power
             panel.loglog(n, guide, style, color="0.6", lw=0.8)
         panel.set_title(f"{name}\nexponent {slopes.get(name, np.nan):.2f}", fontsize=9)
+        panel.set_xticks(sizes, labels=[str(size) for size in sizes], fontsize=8)
+        panel.minorticks_off()
     figure.supxlabel("rows (grey: linear, quadratic, cubic)")
     figure.supylabel("CPU seconds of a fit, one thread")
     picture.parent.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from sphinx.application import Sphinx
 # What a Markdown link to a file outside docs/ becomes, by the end of its path.
 LINKS = [
     (r"\]\((?:\.\./)*examples/(plot_\w+)\.py\)", r"](/auto_examples/\1.rst)"),
+    (r"\]\(docs/develop/index\.md\)", r"](/develop/index.md)"),
     (r"\]\((?:\.\./)+README\.md\)", r"](/index.md)"),
     (r"\]\((?:\.\./)+CONTRIBUTING\.md\)", r"](/develop/contributing.md)"),
     (r"\]\((?:\.\./)+CHANGELOG\.md\)", r"](/about/changes.md)"),

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from kernel_learn.criteria.second_level import (
     FACTORS,
     SHRINKAGES,
     TEMPERATURES,
+    fit_centroids,
     fit_discriminants,
     fit_second_level,
     fit_temperature,
@@ -82,6 +84,16 @@ def test_unmasks_a_middle_class(rng):
     found = fit_second_level(S, Targets(Y), np.arange(120) % 5)
     wrong = [np.mean(P.argmax(axis=1) != Y.argmax(axis=1)) for P in (S, found.proba())]
     assert wrong[0] > 0.2 and wrong[1] < 0.02
+
+
+def test_centroids_are_a_linear_discriminant(rng):
+    labels = rng.integers(0, 4, 80)
+    F = rng.normal(size=(80, 2)) @ np.diag([1.0, 3.0]) + rng.normal(size=(4, 2))[labels]
+    weight = rng.integers(1, 4, 80)
+    odds = fit_centroids(F, np.eye(4)[labels] * weight[:, None])(F)
+    rows = np.repeat(np.arange(80), weight)
+    peer = LinearDiscriminantAnalysis(solver="lsqr").fit(F[rows], labels[rows])
+    np.testing.assert_allclose(softmax(odds), peer.predict_proba(F), atol=1e-4)
 
 
 def test_losses(scores, counts):

@@ -166,6 +166,21 @@ def test_machines_of_few_distinct_rows(no_rows_here):
     np.testing.assert_allclose(found, exact, atol=1e-8)
 
 
+def test_pairs_drawn_from_the_labels_of_a_collection(monkeypatch):
+    monkeypatch.setattr(streaming, "CAPACITY", 20)
+    few = slice(0, 60)
+
+    def source():
+        for i in range(0, 60, 17):
+            yield X[few][i : i + 17], Y[few][i : i + 17]
+
+    stream = kl.InductiveKernel(landmarks=10, random_state=0).fit(source)
+    spread = kl.InductiveKernel(landmarks=10, random_state=0).fit(
+        blocks(X[few], 17), blocks(Y[few], 17)
+    )
+    np.testing.assert_allclose(spread.transform(X_NEW), stream.transform(X_NEW), atol=1e-8)
+
+
 def test_few_rows_are_an_array():
     part = slice(0, 280)
     for model in (

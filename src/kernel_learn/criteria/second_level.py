@@ -80,6 +80,23 @@ def fit_second_level(
     )
 
 
+def fit_centroids(
+    F: Array,  # (n, l)
+    counts: Array,  # (n, k)
+) -> LinearMap:
+    """Log-odds by the distance to class means in the metric of the pooled covariance."""
+    weight, n_c = counts.sum(axis=1), counts.sum(axis=0)
+    m = weight @ F / weight.sum()
+    S = F - m
+    M = (counts.T @ S) / n_c[:, None]
+    W = ((S * weight[:, None]).T @ S - (M * n_c[:, None]).T @ M) / weight.sum()
+    total = float(weight @ np.sum(S**2, axis=1) / weight.sum())
+    W[np.diag_indices(len(W))] += 1e-6 * total + np.finfo(float).tiny  # classes that are points
+    coef = np.linalg.solve(W, M.T)
+    intercept = np.log(n_c / n_c.sum()) - 0.5 * np.sum(M.T * coef, axis=0)
+    return LinearMap(coef, intercept - m @ coef)
+
+
 def fit_temperature(logits: Array, targets: Targets) -> tuple[float, float]:
     """(t, loss): the factor on held-out logits, kept as they are, with the least log loss.
 

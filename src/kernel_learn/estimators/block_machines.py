@@ -19,7 +19,13 @@ from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Combined, FeatureMap
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.state import LabelledRows, class_places
-from kernel_learn.solvers.block_newton import HingeSums, solve_squared_hinges, sum_blocks
+from kernel_learn.solvers.block_newton import (
+    GATHERED,
+    HingeSums,
+    KeptHessians,
+    solve_squared_hinges,
+    sum_blocks,
+)
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 
@@ -49,16 +55,20 @@ class FeatureBlocks:
     row_bytes: int  # of the features of a row
     prices: Array  # (n_classes,) C of a row of each class
     plan: Plan
+    total: Array | None = None  # sum over all rows of C [f, 1][f, 1]', if it is known
 
     def __post_init__(self) -> None:
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        n, k = self.data.source.n_rows, len(self.data.classes)
-        needed = n * (self.row_bytes + 8 * (1 + (k if k > 2 else 1)))  # features, signs, prices
+        n = self.data.source.n_rows
+        q = count_machines(self.data)
+        needed = n * (self.row_bytes + 8 * (1 + q) + 2 * q)  # features, signs, prices, masks
+        needed += 2 * min(n, 2 * GATHERED) * self.row_bytes  # rows that change, and their parts
         self._add_up = getattr(self.data.source, "add_up", None)  # by workers
         self.holds = needed <= room and self._add_up is None
         if self.holds:
             self.plan = replace(self.plan, bytes_needed=self.plan.bytes_needed + needed)
         self._held: list[tuple[Array, Array, Array]] | None = None
+        self._kept: KeptHessians | None = None
 
     def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
         if self._held is not None:
@@ -78,11 +88,21 @@ class FeatureBlocks:
     def sums(self, U: Array, wanted: Array, change: Change | None = None) -> HingeSums:
         """What a pass adds up, with features changed; by workers, if they have the rows."""
         if self._add_up is None:
+            if change is None and self.holds and np.any(wanted):
+                return self._held_sums(U, wanted)
             return sum_blocks(map_blocks(self(), change), U, wanted)
         work = BlockSums(self.features, self.prices, self.data.classes, U, wanted, change)
         m, machines = len(U), int(np.sum(wanted)) + 1
         found: HingeSums = self._add_up(work, n_features=m, n_sums=machines)
         return found
+
+    def _held_sums(self, U: Array, wanted: Array) -> HingeSums:
+        """The same, by the rows whose slack has changed its sign since the last pass."""
+        active: list[Array] = []
+        found = sum_blocks(self(), U, wanted, active)
+        assert self._held is not None
+        self._kept = self._kept or KeptHessians(len(U) - 1, len(wanted), self.total)
+        return replace(found, hessians=self._kept.at(self._held, active, wanted))
 
 
 @dataclass(frozen=True)
@@ -159,14 +179,15 @@ def solve_in_blocks(
     r, k, q = len(coordinates.spectrum), len(data.classes), count_machines(data)
     features = sample.expand(coordinates.lift(np.eye(r)))
     row_bytes = r * features.coef.dtype.itemsize
-    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan)
-    start = None
+    start = total = None
     if np.all(prices == prices[0]):
         h = coordinates.spectrum[:, None]
+        total = prices[0] * np.diag(np.append(h, sample.n))  # F is centred
         FT_T = coordinates.scale[:, None] * (coordinates.U.T @ sample.targets)  # one-hot
         FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
         share = sample.target_mean[1:] if k == 2 else sample.target_mean
         start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
+    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan, total)
     tol = reachable(tol, features.coef.dtype)
     steps = 50 if max_iter is None else max_iter
     found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)

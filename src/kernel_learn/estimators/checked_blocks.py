@@ -16,6 +16,8 @@ from kernel_learn.kernels.table import Table
 from kernel_learn.representations.state import LabelledRows, is_text
 from kernel_learn.representations.summary import stack_rows
 
+LARGEST_WEIGHT = 1e100  # products of two are numbers
+
 Target = Literal["labels", "values", "none"]
 
 
@@ -176,6 +178,13 @@ def _weights(weight: Any, n: int, refuse: Any) -> Array:
     if len(bad):
         value = weight[bad[0]]
         raise refuse(f"the weight is {value:g}; it must be finite and not negative.", int(bad[0]))
+    far = np.flatnonzero((weight > 0) & ((weight < 1 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT)))
+    if len(far):
+        raise refuse(
+            f"the weight is {weight[far[0]]:g}, and weights count rows: their sum over all blocks "
+            "is to be near the number of rows. Pass w * n / w.sum().",
+            int(far[0]),
+        )
     return weight
 
 

@@ -27,6 +27,7 @@ from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import (
     Array,
     as_views,
+    at_safe_scale,
     check_labels,
     check_weights,
     encode_labels,
@@ -83,7 +84,7 @@ def prepare(
     y = _check_target(y)
     check_consistent_length(X, y)
     weight = check_weights(sample_weight, len(y))
-    weight = np.ones(len(y)) if weight is None else weight
+    weight = np.ones(len(y)) if weight is None else at_safe_scale(weight)
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)

@@ -69,6 +69,20 @@ def fit_sharpness(
     return fit_temperature(class_logits(scores), targets.take(rows))[0]
 
 
+def choose_rule(targets: Targets, score_part: Callable[[Array, Array], Array]) -> tuple[int, float]:
+    """Which of two rules has the smaller held-out log loss, and the factor on its scores.
+
+    ``score_part`` gives the scores of both side by side, (len(outside), 2 k).
+    """
+    rows, scores = held_out_in_parts(targets, score_part)
+    if not len(rows):
+        return 0, 1.0
+    some = targets.take(rows)
+    found = [fit_temperature(own, some) for own in np.hsplit(scores, 2)]
+    rule = int(np.argmin([loss for _, loss in found]))
+    return rule, found[rule][0]
+
+
 def held_out_in_parts(
     targets: Targets,
     score_part: Callable[[Array, Array], Array],

@@ -17,9 +17,11 @@ from kernel_learn.estimators.validation import (
     Labelled,
     Training,
     Valued,
+    at_safe_scale,
     copied_bytes,
     encode_labels,
     stream_kernels,
+    warn_of_normalised,
 )
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import take_rows
@@ -61,6 +63,7 @@ def training_of(
     single: bool = True,
 ) -> Training:
     """The source as what ``_fit`` learns from."""
+    warn_of_normalised(source.n_rows, source.summary.n)
     if classes is None:
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:
@@ -373,8 +376,9 @@ class _Reading:
         if not self.values:
             classes, labels = encode_labels(rows.y, rows.weight)
             k = len(classes)
+        weight = at_safe_scale(rows.weight)
         source = ArraySource(
-            rows.X, labels, rows.weight, n_classes=k, copied_bytes=copied_bytes(rows.X, None)
+            rows.X, labels, weight, n_classes=k, copied_bytes=copied_bytes(rows.X, None)
         )
         return self._training(source, classes)
 

@@ -30,6 +30,9 @@ Array = NDArray[Any]
 
 # Numbers whose squares, summed over columns and rows, leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-150
+# Rows that together count for less than one row, or on average for more than so many, are
+# brought there: a penalty of 1 beside them is infinite, or below rounding.
+LEAST_TOTAL, LARGEST_MEAN, LEAST_SHARE = 1.0, 1e8, 1e-12
 
 
 @dataclass(frozen=True)
@@ -218,9 +221,7 @@ def _weigh(
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
-    weight = check_weights(sample_weight, len(y))
-    if weight is not None:
-        warn_of_normalised(weight)
+    weight = count_rows(sample_weight, len(y))
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
@@ -358,9 +359,34 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
-def warn_of_normalised(weight: Array) -> None:
-    """Weights are counts, and are never rescaled: say so where someone has normalised them."""
-    n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
+def count_rows(sample_weight: Any, n: int) -> Array | None:
+    """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
+    weight = check_weights(sample_weight, n)
+    if weight is None:
+        return None
+    total = float(weight.sum()) if weight.max() < LARGEST else np.inf
+    warn_of_normalised(int(np.count_nonzero(weight)), total)
+    return at_safe_scale(weight)
+
+
+def at_safe_scale(weight: Array) -> Array:
+    """The weights, or c times them where their sum leaves what a penalty can be compared with.
+
+    c L(w) + lam |f|^2 has the minimiser of L(w) + (lam/c) |f|^2: lam is scaled alike. Rows that
+    count for nothing beside others count for 1e-12 of the heaviest: their square is a number.
+    """
+    share = weight / weight.max()  # the sum of weights of 1e308 is not a number
+    share = np.where(weight > 0, np.maximum(share, LEAST_SHARE), 0.0)
+    total = float(share.sum())
+    least, largest = LEAST_TOTAL / total, LARGEST_MEAN * np.count_nonzero(weight) / total
+    scale = np.clip(weight.max(), least, largest)
+    if scale == weight.max() and np.all(share * scale <= weight * (1 + 1e-9)):
+        return weight
+    return np.asarray(share * scale)
+
+
+def warn_of_normalised(n_counted: int, total: float) -> None:
+    """Weights are counts: say so where someone has normalised them."""
     if total < n_counted * (1 - 1e-9):
         warn_user(
             f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "

@@ -134,7 +134,9 @@ def evaluate_profiles(
 ) -> list[Array]:
     """One kernel matrix per kernel; each panel of the shared statistic is computed once."""
     statistic = shared_statistic(kernels, X, X_ref)
-    Ks = [np.empty(statistic.shape, statistic.dtype) for _ in kernels]
+    begun = statistic.begin()
+    Ks = [np.empty(statistic.shape, statistic.dtype) for _ in kernels[begun is not None :]]
+    Ks += [] if begun is None else [begun]
     for rows, columns in statistic.panels():
         panels = [K[rows, columns] for K in Ks]
         S = panels[-1]  # the last kernel's values take the place of the statistic

@@ -246,6 +246,14 @@ def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)
 
 
+def _legend(panels: Any) -> None:
+    """In the first panel that shows something: a run may have done a part only."""
+    for panel in panels.flat:
+        if panel.get_legend_handles_labels()[0]:
+            panel.legend(frameon=False)
+            return
+
+
 def _draw_dimensions(records: list[Record]) -> Any:
     figure, panels = _panels(1, 2)
     for panel, name in zip(panels[0], SETS[1], strict=True):
@@ -258,7 +266,7 @@ def _draw_dimensions(records: list[Record]) -> Any:
                 panel.axhline(claimed, color=f"C{i}", lw=0.6, ls=":")
         panel.set(title=name, xlabel="number of features l", xlim=(1, 15), ylim=(0, None))
     panels[0, 0].set_ylabel("test error in per cent (dotted: the paper's Table 2)")
-    panels[0, 0].legend(frameon=False)
+    _legend(panels)
     return figure
 
 
@@ -274,7 +282,7 @@ def _draw_bounds(records: list[Record]) -> Any:
             panel.set(title=f"{name}, {'uSVM_joint' if u else 'SVM_joint'}", xlabel="round")
             panel.set_yscale("symlog")
         row[0].set_ylabel("bound / exact value")
-    panels[0, 1].legend(frameon=False)
+    _legend(panels)
     return figure
 
 
@@ -293,7 +301,7 @@ def _draw_rounds(records: list[Record]) -> Any:
                 panel.axhline(exact, color=f"C{i}", lw=0.8, ls=":", label=f"{form}, exact")
         panel.set(title=name, xlabel="round", ylim=(0, None))
     panels[0, 0].set_ylabel("test error in per cent")
-    panels[0, 1].legend(frameon=False)
+    _legend(panels)
     return figure
 
 

@@ -15,7 +15,7 @@ from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.representations.base import Array, Rows
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
@@ -23,6 +23,8 @@ RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
 # Rules whose landmarks are combinations of all rows in feature space, not rows:
 # a new row then costs a kernel value with every training row.
 COMBINING_RULES = ("random", "clusters")
+# Entries of the rows whose kernel values are taken at a time: a kernel makes copies of them.
+PREPARED = 2**18
 
 
 @dataclass(frozen=True)
@@ -140,8 +142,8 @@ def select_rpcholesky(
         if not p.any():
             break
         drawn = rng.choice(n, size=min(block, count - r), p=p / p.sum())
-        K = kernel(X, kernel.reference(X, drawn)).astype(np.float64)
-        R = K - F[:, :r] @ F[drawn, :r].T
+        R = evaluate_in_blocks(kernel, X, kernel.reference(X, drawn))
+        R -= F[:, :r] @ F[drawn, :r].T
         accepted, L = _reject(R[drawn], d[drawn], rng)
         columns = slice(r, r + len(accepted))
         F[:, columns] = linalg.solve_triangular(L, R[:, accepted].T, lower=True).T
@@ -149,6 +151,16 @@ def select_rpcholesky(
         pivots.extend(int(i) for i in drawn[accepted])
         d[pivots] = 0.0
     return np.array(pivots), float(weight @ d) / float(weight @ d0)
+
+
+def evaluate_in_blocks(kernel: Kernel, X: Rows, X_ref: Rows) -> Array:
+    """k(X, X_ref) in float64, so few rows at a time that what a kernel makes of them is small."""
+    n = n_rows(X)
+    K = np.empty((n, n_rows(X_ref)))
+    width = X.shape[1] if getattr(X, "ndim", 1) == 2 else 1
+    for part in row_blocks(n, max(100, PREPARED // max(1, width))):
+        K[part] = kernel(take_rows(X, part), X_ref)
+    return K
 
 
 def _reject(H: Array, d: Array, rng: np.random.RandomState) -> tuple[list[int], Array]:

@@ -12,8 +12,6 @@ from kernel_learn.solvers.result import Result
 Array = NDArray[Any]
 Bounds = Sequence[tuple[float, float]]
 
-MEMORY = 20  # pairs of steps and gradients that L-BFGS keeps
-
 
 def solve_smooth(
     function: Callable[[Array], tuple[float, Array]],  # point -> (f, its gradient)
@@ -23,6 +21,7 @@ def solve_smooth(
     tol: float = 1e-5,
     ftol: float = 0.0,
     max_iter: int = 100,
+    memory: int = 20,  # pairs of steps and gradients that are kept
     maximize: bool = False,
 ) -> Result:
     """min (or max) f from ``start``, until the largest entry of the gradient is at most ``tol``.
@@ -52,7 +51,7 @@ def solve_smooth(
         method="L-BFGS-B",
         bounds=bounds,
         callback=lambda x: history.append(dict(latest)),
-        options={"maxiter": max_iter, "gtol": tol, "ftol": ftol, "maxcor": MEMORY},
+        options={"maxiter": max_iter, "gtol": tol, "ftol": ftol, "maxcor": memory},
     )
     step = np.clip(found.x - found.jac, low, high) - found.x
     grad_norm = float(np.abs(step).max(initial=0.0))
