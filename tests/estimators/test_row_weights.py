@@ -133,7 +133,16 @@ def test_probabilities_of_a_stream():
     assert log_loss(Y_NEW, model.predict_proba(X_NEW)) < 0.5
 
 
-@pytest.mark.parametrize("model", [kl.HSICSubspace(), kl.KernelDiscriminant(), kl.SubspaceSVC()])
+@pytest.mark.parametrize(
+    "model",
+    [
+        kl.HSICSubspace(),
+        kl.KernelClassifier(quality="fast"),
+        kl.KernelDiscriminant(),
+        kl.SubspaceSVC(),
+    ],
+    ids=repr,
+)
 def test_normalised_weights_are_warned_of(model):
     """Weights are counts: rescaling would change what a weight of 2 means."""
     with pytest.warns(UserWarning, match=r"w \* n / w.sum\(\)"):

@@ -117,6 +117,8 @@ class JointRows:
             reg,
             self.uncorrelated,
         )
+        if not F.shape[1]:  # all rows of the part are the same: one feature, always zero
+            F, F_new = np.zeros((len(inside), 1)), np.zeros((len(outside), 1))
         boxes = self.boxes(C)[inside]
         problem = JointProblem(F, self.signs[inside], boxes, self.n_components, F @ F.T)
         solution = solve_exact(problem, tol=PART_TOL, bound=False)

@@ -39,7 +39,13 @@ class DataSets(ABC):
 
 @dataclass(frozen=True)
 class DataFolder(DataSets):
-    """The data sets of a folder."""
+    """The data sets of a folder.
+
+    Parameters
+    ----------
+    path : path
+        Of the folder.
+    """
 
     path: Path
 
@@ -75,7 +81,13 @@ class DataFolder(DataSets):
 
 
 def find_data(path: str | os.PathLike[str] | None = None) -> DataSets:
-    """The folder given, or the one that KERNEL_LEARN_DATA names; without either, OpenML."""
+    """The folder given, or the one that KERNEL_LEARN_DATA names; without either, OpenML.
+
+    Parameters
+    ----------
+    path : path or None
+        Of the folder; None: what KERNEL_LEARN_DATA names.
+    """
     found = path or os.environ.get(VARIABLE)
     if not found:
         return OpenMLData()

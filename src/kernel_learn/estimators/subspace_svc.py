@@ -42,7 +42,7 @@ from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
+    check_regs,
     class_prices,
 )
 from kernel_learn.kernels.resolve import is_bank
@@ -316,8 +316,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         check_parameters(self)
         if regs is None:
             regs = [self.reg]
-        regs = [check_positive("reg", reg, self) for reg in regs]
-        Cs = [check_positive("C", C, self) for C in Cs]
+        regs, Cs = check_regs(regs, self), check_regs(Cs, self, "C")
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")

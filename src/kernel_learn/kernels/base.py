@@ -35,6 +35,10 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     row_copies: float = 0.0
     """How many copies of its rows an evaluation makes, for the plan of a fit's memory."""
 
+    def gram_copies(self, n_columns: int) -> float:
+        """The same of k(X, X) with rows of so many columns."""
+        return self.row_copies
+
     pool_rows: int | None = None
     """At how many rows of a pool its rules look; None for all of them."""
 
@@ -114,6 +118,10 @@ class ProfileKernel(Kernel):
     @property
     def row_copies(self) -> float:  # type: ignore[override]
         return pairwise.ROW_COPIES[self.statistic]
+
+    def gram_copies(self, n_columns: int) -> float:
+        whole = self.statistic == "sqeuclidean" and n_columns >= pairwise.WHOLE_COLUMNS
+        return 1.0 if whole else self.row_copies  # centred, and no augmented ones
 
     @property
     def scale(self) -> float:

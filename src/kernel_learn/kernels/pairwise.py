@@ -19,6 +19,8 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
+from kernel_learn.kernels.given import as_array, as_numbers
+
 Array = NDArray[Any]
 Rows = Any
 StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan", "chi2"]
@@ -134,7 +136,10 @@ class SquaredEuclidean(Statistic):
             return None
         self.begun = True
         syrk = blas.dsyrk if self.dtype == np.float64 else blas.ssyrk
-        return np.asarray(syrk(-2.0 * self.scale, self.A.T, trans=1).T)  # its lower triangle
+        # either order of the rows in memory, without a copy; the lower triangle of AA'
+        by_columns = self.A.flags.f_contiguous
+        side = self.A if by_columns else self.A.T
+        return np.asarray(syrk(-2.0 * self.scale, side, trans=not by_columns).T)
 
     @cached_property
     def augmented(self) -> tuple[Array, Array]:
@@ -244,10 +249,12 @@ ROW_COPIES: dict[StatisticName, float] = {
 
 def as_vectors(X: Rows) -> Rows:
     """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    X = X.tocsr() if is_sparse(X) else np.asarray(as_array(X, "X"))
     if X.ndim != 2:
         raise ValueError(f"Rows of numbers are a 2-D array, and X has shape {X.shape}.")
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.dtype in (np.float32, np.float64):
+        return X
+    return X.astype(np.float64) if is_sparse(X) else as_numbers(X, "X")
 
 
 def is_sparse(X: Rows) -> bool:
@@ -258,6 +265,11 @@ def is_sparse(X: Rows) -> bool:
 def n_rows(X: Rows) -> int:
     """The number of rows, of any form of them."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def n_columns(X: Rows) -> int:
+    """The number of columns; one of rows that are strings or other objects."""
+    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 1
 
 
 def take_rows(X: Rows, indices: Any) -> Rows:

@@ -260,7 +260,7 @@ def table() -> Protocol:
         run_table_cell,
         render_table,
         check="Brain_Tumor2/0",
-        reduced=lambda cell: cell.settings["data"] in SETS[:3] and cell.settings["partition"] < 3,
+        reduced=lambda cell: cell.settings["data"] in SETS[:3] and cell.settings["partition"] < 5,
     )
 
 

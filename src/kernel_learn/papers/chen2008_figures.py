@@ -172,9 +172,10 @@ def render_figures(records: Iterable[Record]) -> str:
         found = {method: runs for method, runs in found.items() if runs}
         if not found:
             continue
-        counts = sorted({len(runs) for runs in found.values()})
-        lines += [f"{name}, mean of {' to '.join(map(str, counts))} partitions:", ""]
+        lines += [f"{name}, means over the first partitions:", ""]
         lines += ["| l | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
+        counts = " | ".join(str(len(runs)) for runs in found.values())
+        lines.append(f"| partitions | {counts} |")
         for i, l in enumerate(DIMENSIONS):  # noqa: E741
             cells = [f"{np.mean([r['errors'][i] for r in runs]):.1f}" for runs in found.values()]
             lines.append(f"| {l} | " + " | ".join(cells) + " |")

@@ -60,7 +60,7 @@ def table3() -> Protocol:
         run_cell,
         render,
         check="B. Tumor2-0",
-        reduced=lambda cell: SETS[cell.settings["set"]][1] is None and cell.settings["repeat"] < 3,
+        reduced=lambda cell: SETS[cell.settings["set"]][1] is None and cell.settings["repeat"] < 5,
     )
 
 

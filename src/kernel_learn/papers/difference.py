@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 LEVEL = 0.05
+FEWEST = 5
 
 
 def corrected_p(
@@ -20,10 +21,11 @@ def corrected_p(
 
     Partitions share rows, so their differences are no J independent ones: the
     plain t-test has 1/J alone and finds differences where there are none. nan
-    for fewer than three partitions.
+    for fewer than five partitions: errors are counts, and a few of them are easily
+    equally far apart, which has no variance.
     """
     d: NDArray[Any] = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
-    if len(d) < 3:
+    if len(d) < FEWEST:
         return np.nan
     if np.all(d == d[0]):
         return 1.0 if d[0] == 0 else 0.0

@@ -39,7 +39,7 @@ def multi_source() -> Protocol:
         run_cell,
         render,
         check="jaffe_kernels-0",
-        reduced=lambda cell: cell.settings["repeat"] < 3,
+        reduced=lambda cell: cell.settings["repeat"] < 5,
     )
 
 

@@ -71,7 +71,7 @@ def table1() -> Protocol:
         run_binary,
         render_1,
         check="Sonar-0",
-        reduced=lambda cell: cell.settings["repeat"] < 3,
+        reduced=lambda cell: cell.settings["repeat"] < 5,
     )
 
 
@@ -90,7 +90,7 @@ def table2() -> Protocol:
         run_multi,
         render_2,
         check="Wine (3)-0",
-        reduced=lambda cell: cell.settings["repeat"] < 3,
+        reduced=lambda cell: cell.settings["repeat"] < 5,
     )
 
 
