@@ -147,13 +147,14 @@ class HeldOut:
         return self.max_leverage <= LEVERAGE_LIMIT
 
 
-def held_out_scores(sample: Combined, lam: float) -> HeldOut:
+def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> HeldOut:
     """What the ridge regression above says of rows that it has not seen, as of new rows.
 
     A row left out takes its targets out of their mean, to which scores shrink: at a large
     lam it would be given away by being below it. A new row sees the mean of all, so
     s_i (t_i - mean) / (n - s_i) is added. Of all rows where the sample is decomposed
-    (for POOL_SCORES, if it is one of moments), else of SEARCH_ROWS for one factorisation.
+    (of ``rows``, if it is one of moments; None: for POOL_SCORES), else of SEARCH_ROWS for one
+    factorisation.
     """
     if isinstance(sample, Gram) and not sample.is_decomposed:
         few = sample.order[:SEARCH_ROWS]
@@ -163,8 +164,8 @@ def held_out_scores(sample: Combined, lam: float) -> HeldOut:
         shrink = 1 / (spectrum.w + lam)
         AT_T = shrink[:, None] * sample.spectral_targets(spectrum)
         parts = []
-        few = max(SEARCH_ROWS, POOL_SCORES // AT_T.shape[1])
-        for A, T, share in sample.spectral_rows(spectrum, few):
+        rows = max(SEARCH_ROWS, POOL_SCORES // AT_T.shape[1]) if rows is None else rows
+        for A, T, share in sample.spectral_rows(spectrum, rows):
             H = np.square(A) @ shrink + share
             parts.append((T, (T - A @ AT_T) / np.maximum(1 - H, 1e-12)[:, None], H, share))
         T, left_out, H, share = (np.concatenate([part[i] for part in parts]) for i in range(4))
