@@ -16,7 +16,7 @@ export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-lowest lint format types bench clean
+.PHONY: help run test test-lowest lint format types docs bench papers clean
 
 help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
@@ -46,15 +46,21 @@ format: $(STAMP)  ## mend style and formatting
 types: $(STAMP)  ## check types, strictly in the mathematical layers
 	$(PY) -m mypy $(ARGS)
 
-bench: $(STAMP)  ## run every benchmark, one thread
-	@for script in benchmarks/*.py; do \
-	    [ -e "$$script" ] || { echo "There is no benchmarks/*.py to run." >&2; exit 1; }; \
-	    echo "== $$script"; \
-	    $(PY) "$$script" $(ARGS) || exit 1; \
+docs: $(VENV)-docs/.installed  ## build the site to out/docs; a warning is an error, nothing is fetched
+	@rm -rf docs/api/generated
+	PYTHONPATH=src $(VENV)-docs/bin/python -m sphinx -W --keep-going -q -b html -d out/doctrees $(ARGS) docs out/docs
+	@echo "Built: out/docs/index.html"
+
+bench: $(STAMP)  ## every ratio asked for beside its limit, one thread (ARGS=--full: full sizes)
+	$(PY) benchmarks/speed $(ARGS)
+
+papers: $(STAMP)  ## a reduced version of every table of the papers to out/papers, in under 20 minutes
+	@for table in $$($(VENV)/bin/kernel-learn reproduce --list); do \
+	    $(VENV)/bin/kernel-learn reproduce $$table --reduced --results out/papers --page out/papers/$$table.md $(ARGS) || exit 1; \
 	done
 
 clean:  ## remove .venv, caches, builds and out/
-	rm -rf $(VENV) out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs docs/auto_examples docs/api/generated out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last and holds the folder it was made in. So an interrupted
@@ -77,3 +83,10 @@ $(STAMP): pyproject.toml constraints.txt src/kernel_learn/_version.py
 	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt hatchling
 	@$(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation --editable ".[dev]"
 	@echo "$(CURDIR)" > $@
+
+$(VENV)-docs/.installed: pyproject.toml constraints.txt
+	@echo "Setting up $(VENV)-docs, once: about a minute."
+	@$(PYTHON) -m venv --clear $(VENV)-docs
+	@$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt hatchling
+	@$(VENV)-docs/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation ".[docs]"
+	@touch $@

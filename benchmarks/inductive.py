@@ -1,8 +1,8 @@
 """InductiveKernel against plain cyclic projections, its solvers on satimage, and 60 000 rows.
 
 The last two parts read satimage and MNIST from the folder named by KERNEL_LEARN_DATA and are
-left out where that is not set; ``--only satimage`` leaves out the others. CPU seconds are given beside wall seconds, since
-a shared machine stretches the latter.
+left out where that is not set; ``--only satimage`` leaves out the others. CPU seconds are
+given beside wall seconds, since a shared machine stretches the latter.
 """
 
 import os
@@ -112,7 +112,8 @@ def satimage():
         times = best_times({name: lambda name=name: fit(name) for name in solvers}, 1)
         new, old = (models[name] for name in solvers)
         apart = abs(new.objective_ - old.objective_) / old.objective_
-        what = f"satimage 2000, {what}: {times['auto']:.1f} s, {new.n_iter_} steps, {apart:.0e} apart"
+        took = f"{times['auto']:.1f} s, {new.n_iter_} steps, {apart:.0e} apart"
+        what = f"satimage 2000, {what}: {took}"
         report(what, *solvers, 0.33, times)
 
 

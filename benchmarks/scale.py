@@ -4,17 +4,21 @@
 
 The real data (covtype, MNIST) are read from the folder named by KERNEL_LEARN_DATA. Each fit runs
 in a process of its own, on one thread; times are CPU times, memory is the peak of anonymous
-pages above that of the data in an otherwise equal process.
+pages above that of the data in an otherwise equal process. A peer that takes more than --limit
+CPU seconds is ended. Rules for landmarks are compared on rows held out of the training rows.
 """
 
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +92,28 @@ def our_fit(folder, n, name, source):
     return model.plan_.price.seconds
 
 
+def made_blocks(n, size=50_000):
+    """Rows that are made as they are read: nothing is stored."""
+    for i in range(0, n, size):
+        rng = np.random.default_rng(i)
+        X = rng.standard_normal((min(size, n - i), COLUMNS), dtype=np.float32)
+        yield X, (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int) + (X[:, 3] > 1)
+
+
+def made_fit(n, landmarks):
+    """CPU seconds of a fit on rows that are made, without those of making them twice."""
+    import kernel_learn as kl
+    from kernel_learn.kernels import Gaussian
+
+    start = time.process_time()
+    for _ in made_blocks(n):
+        pass
+    making = time.process_time() - start
+    model = kl.HSICSubspace(Gaussian(GAMMA), landmarks=landmarks, random_state=0)
+    found = measured(lambda: model.fit(lambda: made_blocks(n)) and None)
+    return {**found, "seconds": found["seconds"] - 2 * making}
+
+
 def real_data(name):
     from kernel_learn.datasets import find_data
 
@@ -143,16 +169,47 @@ def real_fit(name, method, landmarks, rule="rpcholesky"):
     return found
 
 
-TASKS = {"bare": bare_loop, "fit": our_fit, "real": real_fit}
+def rule_fits(name, rows, counts):
+    """Error on held-out training rows and CPU seconds, of each rule and number of landmarks."""
+    import kernel_learn as kl
+    from kernel_learn.kernels import Gaussian
+
+    X, y, *_ = real_data(name)
+    order = np.random.default_rng(1).permutation(len(y))[: rows + rows // 2]
+    X, y = X[order], y[order]
+    found = []
+    for count in counts:
+        for rule in ("rpcholesky", "uniform", "stratified", "kmeans"):
+            model = kl.KernelDiscriminant(
+                Gaussian(real_gamma(name)), landmarks=kl.Landmarks(rule, count), random_state=0
+            )
+            start = time.process_time()
+            model.fit(X[:rows], y[:rows])
+            seconds = time.process_time() - start
+            error = float(np.mean(model.predict(X[rows:]) != y[rows:]))
+            found.append([count, rule, error, seconds])
+    return {"result": found}
+
+
+TASKS = {"bare": bare_loop, "fit": our_fit}
 
 
 # -- what calls it ----------------------------------------------------------------------
 
 
-def run(task, *arguments):
-    """The task's figures, measured in a process of its own."""
+def run(task, *arguments, limit=None):
+    """The task's figures, measured in a process of its own; None if it takes too long."""
     command = [sys.executable, __file__, "--task", json.dumps([task, *map(str, arguments)])]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
+
+    def before():
+        if limit:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ, check=False, preexec_fn=before
+    )
+    if limit and done.returncode < 0:
+        return None
     if done.returncode:
         print(done.stderr[-2000:], file=sys.stderr)
         raise SystemExit(f"{task} {arguments} failed")
@@ -163,6 +220,10 @@ def run_task(task, *arguments):
     with threadpool_limits(1):
         if task == "real":
             found = real_fit(arguments[0], arguments[1], int(arguments[2]), *arguments[3:])
+        elif task == "made":
+            found = made_fit(*map(int, arguments))
+        elif task == "rules":
+            found = rule_fits(arguments[0], int(arguments[1]), json.loads(arguments[2]))
         else:
             folder, n = Path(arguments[0]), int(arguments[1])
             found = measured(lambda: TASKS[task](folder, n, *arguments[2:]))
@@ -189,13 +250,14 @@ def write_rows(folder, n, parquet=True):
         )
 
 
-def throughput(n):
+def throughput(n, sources):
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         write_rows(folder, n)
         bare = run("bare", folder, n)["seconds"]
         print(f"bare loop, {n} rows: {bare:.1f} s", flush=True)
-        for source, least in (("memmap", 0.7), ("npy", 0.7), ("parquet", 0.6)):
+        for source in sources:
+            least = 0.6 if source == "parquet" else 0.7
             for name in ("HSICSubspace", "KernelDiscriminant"):
                 found = run("fit", folder, n, name, source)
                 what = f"{name}, {source}, {n} rows"
@@ -205,21 +267,22 @@ def throughput(n):
                 report_ratio(f"{what}: expected time, off by", max(off, 1 / off), 1.5)
 
 
-def growth(n):
-    with tempfile.TemporaryDirectory() as path:
-        folder = Path(path)
-        write_rows(folder, n, parquet=False)
-        few = n // 10
-        times = {rows: run("fit", folder, rows, "HSICSubspace", "memmap") for rows in (few, n)}
-        slope = np.log(times[n]["seconds"] / times[few]["seconds"]) / np.log(n / few)
-        report_ratio(f"HSICSubspace from {few} to {n} rows: growth exponent", slope, 1.03)
+def growth(n, landmarks):
+    few = n // 30
+    times = {rows: run("made", rows, landmarks)["seconds"] for rows in (few, n)}
+    slope = np.log(times[n] / times[few]) / np.log(n / few)
+    what = f"HSICSubspace, {landmarks} landmarks, {few} rows {times[few]:.1f} s, {n} rows"
+    report_ratio(f"{what} {times[n]:.1f} s: growth exponent", slope, 1.03)
 
 
-def real(name, landmarks=LANDMARKS):
+def real(name, limit, landmarks=LANDMARKS):
     methods = ("KernelDiscriminant", "RidgeClassifier", "SubspaceSVC", "SGDClassifier", "LinearSVC")
     found = {}
     for method in methods:
-        found[method] = own = run("real", name, method, landmarks)
+        found[method] = own = run("real", name, method, landmarks, limit=limit)
+        if own is None:
+            print(f"{name}: {method:20} not done after {limit} s", flush=True)
+            continue
         print(
             f"{name}: {method:20} error {own['result']:.4f}, {own['seconds']:7.1f} s, "
             f"{own['bytes'] / 1e9:6.2f} GB",
@@ -230,6 +293,9 @@ def real(name, landmarks=LANDMARKS):
     report_ratio(f"{name}: time, KernelDiscriminant / Ridge", ours["seconds"] / ridge["seconds"], 1)
     report_ratio(f"{name}: memory, KernelDiscriminant / Ridge", ours["bytes"] / ridge["bytes"], 0.2)
     ours, liblinear = found["SubspaceSVC"], found["LinearSVC"]
+    if liblinear is None:
+        report_ratio(f"{name}: time, SubspaceSVC / {limit} s", ours["seconds"] / limit, 0.2)
+        return
     worse = 100 * (ours["result"] - liblinear["result"])
     report_ratio(f"{name}: points of error, SubspaceSVC - LinearSVC", worse, 0.2)
     report_ratio(
@@ -244,16 +310,20 @@ def bank(name="covtype"):
     report_ratio(f"{name}: bank of 10 / one kernel, equal numbers of features", many / one, 2.5)
 
 
-def landmark_rules(names=("covtype", "mnist"), counts=(250, 500, 1000, 2000)):
+def landmark_rules(names, rows, counts):
+    """A table for each data set, one line for each rule and number of landmarks."""
     for name in names:
-        for count in counts:
-            for rule in ("rpcholesky", "uniform", "stratified", "kmeans"):
-                found = run("real", name, "KernelDiscriminant", count, rule)
-                print(
-                    f"{name}: {count:5} landmarks, {rule:10} error {found['result']:.4f}, "
-                    f"{found['seconds']:7.1f} s",
-                    flush=True,
-                )
+        print(f"{name}, {rows} rows, {rows // 2} held out")
+        print(f"| landmarks | rule | error | CPU, s |\n|{' --- |' * 4}")
+        for count, rule, error, seconds in run("rules", name, rows, json.dumps(counts))["result"]:
+            print(f"| {count} | {rule} | {error:.4f} | {seconds:.1f} |", flush=True)
+
+
+def say_where():
+    """What a figure depends on."""
+    packages = ("kernel-learn", "numpy", "scipy", "scikit-learn", "pyarrow")
+    own = ", ".join(f"{name} {version(name)}" for name in packages)
+    print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}, {own}", flush=True)
 
 
 def main():
@@ -263,25 +333,30 @@ def main():
     parser.add_argument("--part", nargs="+", choices=parts, default=list(parts))
     parser.add_argument("--sets", nargs="+", default=["covtype", "mnist"])
     parser.add_argument("--counts", nargs="+", type=int, default=[250, 500, 1000, 2000, 4000, 8000])
+    parser.add_argument("--rule-rows", type=int, default=30_000, help="rows for landmark rules")
+    parser.add_argument("--sources", nargs="+", default=["memmap", "parquet"])
+    parser.add_argument("--growth-landmarks", type=int, default=LANDMARKS)
+    parser.add_argument("--limit", type=int, default=600, help="CPU seconds of a fit on real data")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.task:
         run_task(*json.loads(options.task))
         return
+    say_where()
     for part in options.part:
         if part == "throughput":
-            throughput(options.rows)
+            throughput(options.rows, options.sources)
         elif part == "growth":
-            growth(3 * options.rows)
+            growth(3 * options.rows, options.growth_landmarks)
         elif not os.environ.get("KERNEL_LEARN_DATA"):
             print(f"{part}: left out, KERNEL_LEARN_DATA is not set")
         elif part == "bank":
             bank()
         elif part == "real":
             for name in options.sets:
-                real(name)
+                real(name, options.limit)
         else:
-            landmark_rules(options.sets, options.counts)
+            landmark_rules(options.sets, options.rule_rows, options.counts)
 
 
 if __name__ == "__main__":

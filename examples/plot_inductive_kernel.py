@@ -1,16 +1,14 @@
-"""Digits that were not seen, in two dimensions of a kernel learned from pairs.
+"""
+A kernel learned from pairs, on digits not seen
+===============================================
 
-A kernel is learned from 1500 pairs of 200 digits ("these two show the same", "these
-two do not") and applied to 1597 other digits. Beside it: kernel PCA of the base kernel.
-
-    python examples/plot_inductive_kernel.py [FILE]
+A kernel is learned from 1500 pairs of 200 digits ("these two show the same", "these two do
+not") and applied to 1597 other digits. Beside it: kernel PCA of the base kernel. See
+:doc:`/methods/inductive_kernel`.
 """
 
-import sys
-from pathlib import Path
-
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 from sklearn.datasets import load_digits
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -36,23 +34,12 @@ def learn():
     return embeddings, y[unseen]
 
 
-def draw(path):
-    embeddings, labels = learn()
-    figure = Figure(figsize=(10, 4.6), layout="constrained")
-    for panel, (method, (Z, accuracy)) in zip(
-        figure.subplots(1, 2), embeddings.items(), strict=True
-    ):
-        EmbeddingDisplay.from_predictions(Z, labels, ax=panel).ax_.get_legend().remove()
-        panel.set(title=f"{method}: 5-NN accuracy {accuracy:.2f}", xticks=[], yticks=[])
-        panel.set(xlabel="", ylabel="")
-    figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
-    figure.suptitle(f"{len(labels)} digits that were not seen, two dimensions")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    return embeddings
-
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs", "images")
-    for method, (_, accuracy) in draw(folder / "inductive_kernel.png").items():
-        print(f"{method:12} 5-NN accuracy in two dimensions: {accuracy:.3f}")
+embeddings, labels = learn()
+figure = plt.figure(figsize=(10, 4.6), layout="constrained")
+for panel, (method, (Z, accuracy)) in zip(figure.subplots(1, 2), embeddings.items(), strict=True):
+    EmbeddingDisplay.from_predictions(Z, labels, ax=panel).ax_.get_legend().remove()
+    panel.set(title=f"{method}: 5-NN accuracy {accuracy:.2f}", xticks=[], yticks=[])
+    panel.set(xlabel="", ylabel="")
+figure.legend(*panel.get_legend_handles_labels(), loc="outside right center", frameon=False)
+figure.suptitle(f"{len(labels)} digits that were not seen, two dimensions")
+plt.show()

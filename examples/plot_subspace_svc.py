@@ -1,14 +1,15 @@
-"""Wine in the subspace that its support vector machines share, and the paper's alternation.
+"""
+Subspace and machine together, with a proof
+===========================================
 
-Left: held-out rows in the first two features of ``SubspaceSVC``. Right: both bounds of each round
-of the alternation of Chen et al. (2008), and the value that the exact method proves.
+Left: held-out rows in the first two features of ``SubspaceSVC``. Right: both bounds of each
+round of the alternation of Chen et al. (2008), and the value that the exact method proves. See
+:doc:`/methods/subspace_svc`.
 """
 
-import sys
 import warnings
-from pathlib import Path
 
-from matplotlib.figure import Figure
+import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
@@ -30,33 +31,23 @@ def fit(X, y):
     return exact, rounds
 
 
-def draw(path):
-    X, y = load_wine(return_X_y=True)
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=0.5, stratify=y, random_state=0
-    )
-    scaler = StandardScaler().fit(X_train)
-    exact, rounds = fit(scaler.transform(X_train), y_train)
-    print(f"held-out accuracy {exact.score(scaler.transform(X_test), y_test):.3f}")
-    print(f"value {exact.upper_bound_:.6g}, lower bound {exact.lower_bound_:.6g}")
+X, y = load_wine(return_X_y=True)
+X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+scaler = StandardScaler().fit(X_train)
+exact, rounds = fit(scaler.transform(X_train), y_train)
+print(f"held-out accuracy {exact.score(scaler.transform(X_test), y_test):.3f}")
+print(f"value {exact.upper_bound_:.6g}, lower bound {exact.lower_bound_:.6g}")
 
-    figure = Figure(figsize=(9.5, 4.0), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    cultivars = load_wine().target_names[y_test]
-    EmbeddingDisplay.from_estimator(
-        exact, scaler.transform(X_test), cultivars, max_components=2, ax=left
-    )
-    left.set_title("held-out rows")
-    ConvergenceDisplay.from_estimator(rounds, name="alternation", ax=right)
-    right.axhline(exact.upper_bound_, color="black", label="exact: both bounds")
-    right.set_yscale("symlog", linthresh=100)
-    right.set(title="bounds", xlabel="round")
-    right.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    print(f"The picture is in {path}.")
-
-
-if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("docs", "images")
-    draw(folder / "subspace_svc.png")
+figure = plt.figure(figsize=(9.5, 4.0), layout="constrained")
+left, right = figure.subplots(1, 2)
+cultivars = load_wine().target_names[y_test]
+EmbeddingDisplay.from_estimator(
+    exact, scaler.transform(X_test), cultivars, max_components=2, ax=left
+)
+left.set_title("held-out rows")
+ConvergenceDisplay.from_estimator(rounds, name="alternation", ax=right)
+right.axhline(exact.upper_bound_, color="black", label="exact: both bounds")
+right.set_yscale("symlog", linthresh=100)
+right.set(title="bounds", xlabel="round")
+right.legend(frameon=False)
+plt.show()

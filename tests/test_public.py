@@ -43,7 +43,7 @@ PATHS = {
         ArraySource Block Combined FeatureMap FeatureSample Gram GramForm Landmarks MomentForm
         Moments Needs Plan Representation Size Source Summary build_features plan plan_source
         represent select_landmarks""",
-    "kernel_learn.testing": "check_kernel",
+    "kernel_learn.testing": "check_criterion check_estimator check_kernel check_solver",
 }
 EXPORTED = sorted(
     {

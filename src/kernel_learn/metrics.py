@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from kernel_learn.estimators.hsic import HSICSubspace
-from kernel_learn.estimators.validation import Labelled, validate_labelled
+from kernel_learn.estimators.parameters import check_seed, is_whole
+from kernel_learn.estimators.validation import Labelled, check_variance, validate_labelled
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 
@@ -26,7 +27,15 @@ Array = NDArray[Any]
 
 
 class HSICTest(NamedTuple):
-    """HSIC, and the share of permutations of the labels that reach it."""
+    """HSIC, and the share of permutations of the labels that reach it.
+
+    Parameters
+    ----------
+    value : float
+        HSIC of the labels as given.
+    p_value : float
+        The share, the labels as given included.
+    """
 
     value: float
     p_value: float
@@ -42,7 +51,9 @@ def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None)
     y : array-like of shape (n_samples,)
         Class labels.
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
 
     Returns
     -------
@@ -76,6 +87,21 @@ def hsic_test(
     factor. The p-value counts the labels as given as one of the permutations, so it is
     valid whatever their number, and never zero.
 
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
+    n_permutations : int, default=1000
+        How many are tried.
+    random_state : int, RandomState or None, default=None
+        Of the permutations.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -84,6 +110,12 @@ def hsic_test(
     >>> hsic_test(X, y, n_permutations=99, random_state=0).p_value
     0.01
     """
+    if not is_whole(n_permutations, 1):
+        raise ValueError(
+            f"hsic_test(n_permutations={n_permutations!r}): n_permutations must be a positive "
+            "integer."
+        )
+    check_seed(random_state)
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=True)
     rng = check_random_state(random_state)
     Y = one_hot(labels, len(counts))
@@ -98,6 +130,17 @@ def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = 
     """Cosine of the angle between the kernel matrix and the ideal one, YY'.
 
     Parameters as in :func:`hsic`.
+
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
 
     Examples
     --------
@@ -116,6 +159,17 @@ def centered_alignment(
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
 
     Parameters as in :func:`hsic`.
+
+    Parameters
+    ----------
+    X : rows, or a kernel matrix with kernel="precomputed"
+        What may depend on the labels.
+    y : array-like of shape (n_samples,)
+        Labels.
+    kernel : str or Kernel, default="gaussian"
+        Of the rows.
+    sample_weight : array-like of shape (n_samples,), default=None
+        What each row counts.
 
     Examples
     --------
@@ -138,13 +192,20 @@ def _centred(
     data = data.resolved()
     nothing = np.zeros((len(data.labels), 0))
     form = GramForm(data.kernels, data.X, nothing, data.weight, center=center)
+    check_variance(form.at(np.ones(1)), None)
     return form.gram(0), data.labels, data.counts, data.weight
 
 
 def _hsic(G: Array, Y: Array, weight: Array) -> float:
     """tr(Y'GY) / (n - 1)^2; G is centred, so Y need not be."""
+    n = float(weight.sum())
+    if n <= 1:
+        raise ValueError(
+            f"HSIC divides by (n - 1)^2, and the weights of the rows sum to n = {n:g}: more than "
+            "one row must count."
+        )
     L = np.sqrt(weight)[:, None] * Y
-    return float(np.sum((G @ L) * L)) / (float(weight.sum()) - 1) ** 2
+    return float(np.sum((G @ L) * L)) / (n - 1) ** 2
 
 
 def _cosine(X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool) -> float:

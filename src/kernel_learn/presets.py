@@ -18,7 +18,15 @@ __all__ = ["frob_lr", "itml", "itml_lr_post", "itml_lr_pre", "pola", "pola_pairs
 
 
 def itml(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
-    """ITML (Davis et al. 2007): logdet, pair distances at the 5th and 95th percentiles."""
+    """ITML (Davis et al. 2007): logdet, pair distances at the 5th and 95th percentiles.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
+    """
     return InductiveKernel(
         kernel, **{"regularizer": "logdet", "constraints": "pairs", **parameters}
     )
@@ -29,22 +37,57 @@ def pola(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
 
     Bounds are the 5th and 95th percentiles, as in that table. For POLA's own,
     d <= b - 1 and d >= b + 1, pass ``pola_pairs(similar, dissimilar, b)`` to ``fit``.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
     """
     return InductiveKernel(kernel, **{"regularizer": "pola", **parameters})
 
 
 def pola_pairs(similar: Any, dissimilar: Any, threshold: float = 2.0) -> Pairs:
-    """Pairs with POLA's bounds: d <= threshold - 1 if similar, d >= threshold + 1 if not."""
+    """Pairs with POLA's bounds: d <= threshold - 1 if similar, d >= threshold + 1 if not.
+
+    Parameters
+    ----------
+    similar : array-like of shape (n_pairs, 2)
+        Pairs that are alike.
+    dissimilar : array-like of shape (n_pairs, 2)
+        Pairs that are not.
+    threshold : float, default=2.0
+        Of the squared distance.
+    """
     return Pairs(similar, dissimilar, similar_max=threshold - 1, dissimilar_min=threshold + 1)
 
 
 def trace_ssikdr(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
-    """Trace-SSIKDR (Jain et al. 2010): tau tr W + |W|^2/2, of low rank."""
+    """Trace-SSIKDR (Jain et al. 2010): tau tr W + |W|^2/2, of low rank.
+
+    Parameters
+    ----------
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
+    """
     return InductiveKernel(kernel, **{"regularizer": "trace", **parameters})
 
 
 def frob_lr(n_components: int = 2, kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
-    """Frob LR (Jain et al. 2010): ``pola`` cut to the top eigenvectors of W."""
+    """Frob LR (Jain et al. 2010): ``pola`` cut to the top eigenvectors of W.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        The rank.
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
+    """
     defaults = {"regularizer": "pola", "components": "metric", "n_components": n_components}
     return InductiveKernel(kernel, **{**defaults, **parameters})
 
@@ -52,12 +95,32 @@ def frob_lr(n_components: int = 2, kernel: Any = "gaussian", **parameters: Any) 
 def itml_lr_pre(
     n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
 ) -> InductiveKernel:
-    """ITML LR-pre (Jain et al. 2010): the base kernel cut to low rank first, then ITML."""
+    """ITML LR-pre (Jain et al. 2010): the base kernel cut to low rank first, then ITML.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        The rank.
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
+    """
     return itml(LowRank(kernel, n_components), **parameters)
 
 
 def itml_lr_post(
     n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
 ) -> InductiveKernel:
-    """ITML LR-post (Jain et al. 2010): ITML, then the top eigenvectors of the learned matrix."""
+    """ITML LR-post (Jain et al. 2010): ITML, then the top eigenvectors of the learned matrix.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        The rank.
+    kernel : str or Kernel, default="gaussian"
+        The base kernel.
+    **parameters : optional
+        Others of :class:`InductiveKernel`.
+    """
     return itml(kernel, **{"n_components": n_components, **parameters})

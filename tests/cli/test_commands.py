@@ -244,7 +244,16 @@ def test_reproduce_lists_its_tables(folder, monkeypatch):
     assert "ye2007-table1" in run("reproduce", "--list")[0].split()
     monkeypatch.delenv("KERNEL_LEARN_DATA", raising=False)
     assert "There is no table 'x'" in run("reproduce", "x", code=3)[1]
-    assert "No data folder" in run("reproduce", "ye2007-table1", code=4)[1]
+
+
+def test_reproduce_without_data_says_where_it_is(folder, monkeypatch):
+    def fetch(**options):
+        raise OSError("no network")
+
+    monkeypatch.delenv("KERNEL_LEARN_DATA", raising=False)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch)
+    said = run("reproduce", "ye2007-table1", code=4)[1]
+    assert "No data folder, and 'sonar' could not be fetched" in said and "--data" in said
 
 
 ERRORS = [

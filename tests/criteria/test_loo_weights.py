@@ -143,7 +143,7 @@ def test_bank_weights_are_those_of_the_matrices(rows):
     expected = learn_loo_weights(Ks, Targets(weight[:, None] * np.eye(3)[y])).weights
     theta, result = learn_bank_weights(exact_form(X, y, weight))
     np.testing.assert_allclose(theta, expected, rtol=1e-4)
-    assert result.converged and result.history[-1]["grad_norm"] < 1e-2
+    assert result.status == "optimal" and result.history[-1]["grad_norm"] < 1e-2
     values = [step["value"] for step in result.history]
     assert len(values) == result.n_iter + 1 and values[-1] == result.value < values[0]
     assert (np.diff(values) <= 0).all()

@@ -107,15 +107,15 @@ def test_the_price_drops_columns(X, targets):
         search_scales(kernel, X, CRITERIA["alignment"](kernel(X), targets), price)
         for price in (1e-4, 0.05, 10.0)
     ]
-    left = [np.count_nonzero(one.scales) for one in found]
+    left = [np.count_nonzero(one.point) for one in found]
     assert left[0] > left[1] == 1 and left[2] == 0
-    assert found[1].scales.argmax() == 1  # the labels are thirds of this column
-    assert found[1].grad_norm < 1e-2 and found[1].converged
+    assert found[1].point.argmax() == 1  # the labels are thirds of this column
+    assert found[1].grad_norm < 1e-2 and found[1].status == "optimal"
     values = [step["value"] for step in found[1].history]
     assert values == sorted(values, reverse=True)
     held = search_scales(
         kernel, X, CRITERIA["alignment"](kernel(X), targets), 10.0, least=1e-3
-    ).scales
+    ).point
     assert held.min() == 1e-3
 
 

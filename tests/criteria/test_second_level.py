@@ -2,16 +2,21 @@
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
 
 from kernel_learn.criteria.second_level import (
     FACTORS,
     SHRINKAGES,
     TEMPERATURES,
+    fit_centroids,
     fit_discriminants,
+    fit_map,
     fit_second_level,
     fit_temperature,
     log_loss_path,
     log_losses,
+    mend_log_odds,
     rank_scores,
     softmax,
 )
@@ -82,6 +87,16 @@ def test_unmasks_a_middle_class(rng):
     found = fit_second_level(S, Targets(Y), np.arange(120) % 5)
     wrong = [np.mean(P.argmax(axis=1) != Y.argmax(axis=1)) for P in (S, found.proba())]
     assert wrong[0] > 0.2 and wrong[1] < 0.02
+
+
+def test_centroids_are_a_linear_discriminant(rng):
+    labels = rng.integers(0, 4, 80)
+    F = rng.normal(size=(80, 2)) @ np.diag([1.0, 3.0]) + rng.normal(size=(4, 2))[labels]
+    weight = rng.integers(1, 4, 80)
+    odds = fit_centroids(F, np.eye(4)[labels] * weight[:, None])(F)
+    rows = np.repeat(np.arange(80), weight)
+    peer = LinearDiscriminantAnalysis(solver="lsqr").fit(F[rows], labels[rows])
+    np.testing.assert_allclose(softmax(odds), peer.predict_proba(F), atol=1e-4)
 
 
 def test_losses(scores, counts):
@@ -160,3 +175,49 @@ def test_temperature_of_scores_without_an_error_is_what_n_rows_can_tell(k):
     assert wanted / step <= t <= wanted * step
     more = fit_temperature(counts, Targets(5 * counts))[0]
     assert more > t  # and more certainty of more rows
+
+
+def skewed(rng, n):
+    """Scores of two classes, one of them exponential: no Gaussians of one covariance."""
+    y = np.repeat([0, 1], n // 2)
+    s = np.where(y == 1, rng.exponential(1.0, n), 0.15 * rng.standard_normal(n))
+    return np.column_stack([-s, s]), y
+
+
+def test_mended_log_odds_are_a_logistic_regression_on_them(rng):
+    """Of the discriminant's log-odds, pulled to the identity; scikit-learn's, without the pull."""
+    S, y = skewed(rng, 2000)
+    targets = Targets(np.eye(2)[y])
+    folds = np.arange(2000) % 5
+    level = fit_second_level(S, targets, folds)
+    mended = mend_log_odds(level, targets, folds)
+    assert mended.loss < level.loss
+    # with many rows nothing is left of the pull
+    free = LogisticRegression(C=np.inf).fit(level.logits, y)
+    heavy = softmax(fit_map(level.logits, 1000.0 * targets.counts)(level.logits))
+    np.testing.assert_allclose(heavy, free.predict_proba(level.logits), atol=5e-3)
+    own = -np.log(softmax(mended.logits)[np.arange(2000), y]).mean()
+    assert mended.loss == pytest.approx(own)
+    new, y_new = skewed(rng, 20_000)
+    losses = [
+        -np.log(softmax(one.map(new))[np.arange(20_000), y_new]).mean() for one in (mended, level)
+    ]
+    assert losses[0] < 0.97 * losses[1]
+
+
+def test_log_odds_of_gaussian_classes_stay_as_they_are(rng):
+    y = np.repeat([0, 1, 2], 400)
+    S = np.eye(3)[y] + 0.5 * rng.standard_normal((1200, 3))
+    targets, folds = Targets(np.eye(3)[y]), np.arange(1200) % 5
+    level = fit_second_level(S, targets, folds)
+    assert mend_log_odds(level, targets, folds) is level
+
+
+def test_the_map_of_log_odds_is_where_the_gradient_is_zero(rng):
+    """Weights count as rows, and the pull is one of ten rows."""
+    L, counts = rng.standard_normal((60, 3)), rng.integers(0, 4, (60, 3)).astype(float)
+    found = fit_map(L, counts)
+    P = softmax(found(L)) * counts.sum(axis=1, keepdims=True)
+    by_coef = L.T @ (P - counts) + 10 * (found.coef - np.eye(3))
+    by_intercept = (P - counts).sum(axis=0) + 10 * found.intercept
+    assert max(np.abs(by_coef).max(), np.abs(by_intercept).max()) < 1e-4 * counts.sum()

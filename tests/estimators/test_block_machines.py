@@ -140,6 +140,41 @@ def test_what_cannot_be_solved_in_blocks_is_refused(few_held):
         kl.SubspaceSVC(**OPTIONS).fit(blocks())
 
 
+def test_a_stream_of_few_distinct_rows_is_exact(few_held):
+    own = np.arange(N) % 90
+
+    def repeated():
+        for i in range(0, N, 110):
+            yield X[own[i : i + 110]], Y[own[i : i + 110]]
+
+    whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])
+    stream = kl.SubspaceSVC().fit(repeated)
+    assert stream.plan_.representation == "gram"
+    np.testing.assert_allclose(
+        stream.decision_function(X_NEW), whole.decision_function(X_NEW), atol=1e-8
+    )
+
+
+@pytest.mark.parametrize("change", ["rows", "labels", "class", "fewer"])
+def test_a_source_that_changes_after_two_passes_is_refused(change, few_held, monkeypatch):
+    monkeypatch.setattr(block_machines, "HELD_SHARE", 0.0)
+    times = []
+
+    def changing():
+        times.append(1)
+        for i, (A, b) in enumerate(blocks()):
+            if len(times) > 2 and i == 5:
+                A = A + 1e-9 * (change == "rows")
+                b = {"labels": b[::-1], "class": np.where(b == 0, 7, b)}.get(change, b)
+                if change == "fewer":
+                    continue
+            yield A, b
+
+    with pytest.raises(ValueError, match="the same rows each time"):
+        kl.SubspaceSVC(**OPTIONS).fit(changing)
+    assert len(times) == 3
+
+
 BANK = {"wide": Gaussian(0.1), "narrow": Gaussian(1.0), "peaked": Laplacian(0.3)}
 SM2 = {"loss": "squared_hinge", "C": 2.0, "tol": 1e-5}
 

@@ -270,15 +270,6 @@ def outputs(model):
     return [getattr(model, name)(X_NEW) for name in methods if hasattr(model, name)]
 
 
-# To these a constant kernel is a kernel like any other: they compare rows with the origin.
-UNCENTRED = (
-    kl.AlignmentSubspace,
-    kl.ExpansionSVC,
-    kl.KernelOrthogonalCentroid,
-    kl.MultiKernelSVC,
-)
-
-
 def refusals(model):
     """Fits that must fail, at one stage after the other."""
     regressor = isinstance(model, kl.KernelPLSRegressor)
@@ -289,8 +280,7 @@ def refusals(model):
     yield X, Y[:-1]
     yield X, bad_y
     yield missing, Y
-    if not isinstance(model, UNCENTRED):
-        yield constant, Y
+    yield constant, Y
     yield X[:, :0], Y
     yield [*X.tolist(), [1.0]], np.append(Y, 0)
 

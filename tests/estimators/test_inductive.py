@@ -472,7 +472,7 @@ def explicit(make):
         (bad(regularizer=object()), "is not known"),
         (bad(constraints="quadruplets"), "constraints must be 'pairs'"),
         (bad(slack=0), "slack must be a positive"),
-        (bad(slack=np.inf), "slack must be a positive"),
+        (bad(slack=-np.inf), "slack must be a positive"),
         (bad(regularizer="trace", tau=1.0), "less than 1"),
         (bad(tau=-1), "tau must be a positive"),
         (bad(tol=0), "tol must be"),

@@ -62,7 +62,7 @@ def test_what_is_wrong_is_said(monkeypatch):
     with pytest.raises(ValueError, match="ClassProbabilities are of all labelled rows"):
         given = ClassProbabilities([0, 1], [0, 1], labels=Y)
         make().fit(blocks, constraints=given)
-    with pytest.raises(ValueError, match="pass no y"):
+    with pytest.raises(ValueError, match="pass it alone"):
         make().fit(blocks, Y)
     with pytest.raises(ValueError, match="has no labels"):
         make().fit(lambda: blocks(labels=False))

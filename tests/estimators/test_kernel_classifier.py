@@ -73,7 +73,8 @@ class TestRows:
     def test_weights_of_rows_that_sum_to_one(self, small):
         X, y = small
         a = KernelClassifier(quality="fast").fit(X, y)
-        b = KernelClassifier(quality="fast").fit(X, y, sample_weight=np.full(40, 1 / 40))
+        with pytest.warns(UserWarning, match="sample_weight counts rows"):
+            b = KernelClassifier(quality="fast").fit(X, y, sample_weight=np.full(40, 1 / 40))
         np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-8)
 
     def test_rows_of_weight_zero_are_new_rows(self, small):

@@ -1,9 +1,12 @@
 """Weights of rows and classes, and probabilities, of every classifier."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_wine, make_moons
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import log_loss
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
@@ -130,7 +133,16 @@ def test_probabilities_of_a_stream():
     assert log_loss(Y_NEW, model.predict_proba(X_NEW)) < 0.5
 
 
-@pytest.mark.parametrize("model", [kl.HSICSubspace(), kl.KernelDiscriminant(), kl.SubspaceSVC()])
+@pytest.mark.parametrize(
+    "model",
+    [
+        kl.HSICSubspace(),
+        kl.KernelClassifier(quality="fast"),
+        kl.KernelDiscriminant(),
+        kl.SubspaceSVC(),
+    ],
+    ids=repr,
+)
 def test_normalised_weights_are_warned_of(model):
     """Weights are counts: rescaling would change what a weight of 2 means."""
     with pytest.warns(UserWarning, match=r"w \* n / w.sum\(\)"):
@@ -139,6 +151,74 @@ def test_normalised_weights_are_warned_of(model):
     mixed[0] = 2.0
     model.fit(X, y, sample_weight=mixed)  # as many as there are rows
     model.fit(X, y, sample_weight=np.arange(len(y)) % 2)  # rows of weight zero do not count
+
+
+EVERY = [
+    kl.AlignmentSubspace(n_components=1, random_state=0),
+    kl.ExpansionSVC(Gaussian(0.05), n_points=5, random_state=0, max_iter=3),
+    kl.FeatureScales(n_features=3),
+    kl.HSICSubspace(),
+    kl.HSICSubspace(BANK, uncorrelated=True),
+    kl.KernelClassifier(quality="fast", random_state=0),
+    kl.KernelDiscriminant(),
+    kl.KernelDiscriminant(BANK),
+    kl.KernelDiscriminant(landmarks=20, random_state=0),
+    kl.KernelDiscriminantQR(),
+    kl.KernelOrthogonalCentroid(),
+    kl.KernelPLS(),
+    kl.KernelPLSRegressor(),
+    kl.MultiKernelSVC(Gaussian(0.05)),
+    kl.MultiKernelSVC(Gaussian(0.05), loss="squared_hinge", landmarks=20, random_state=0),
+    kl.SubspaceSVC(Gaussian(0.05)),
+    kl.SubspaceSVC(Gaussian(0.05), landmarks=20, random_state=0),
+]
+
+
+def answers(model):
+    """What a model says of new rows, in numbers."""
+    for name in ("predict_proba", "predict", "transform"):
+        if hasattr(model, name):
+            return np.asarray(getattr(model, name)(X_NEW), dtype=float)
+    raise AssertionError(f"{model!r} says nothing.")
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+def test_weights_at_the_ends_of_floating_point(model, rng):
+    """One row in all, or 1e8 for each, is where models stop changing."""
+    w = rng.integers(1, 4, len(y)).astype(float)
+    ends = {1e-300: w / w.sum(), 1e-150: w / w.sum(), 1e150: 1e8 * w * len(w) / w.sum()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # 3 steps; machines with C = 1e8
+        warnings.filterwarnings("ignore", message="sample_weight counts")
+        for c, safe in ends.items():
+            expected = answers(clone(model).fit(X, y, sample_weight=safe))
+            found = answers(clone(model).fit(X, y, sample_weight=w * c))
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(found, expected, atol=1e-3 * scale)
+            assert np.ptp(found, axis=0).max() > 1e-3 * scale  # not the same for all rows
+
+
+@pytest.mark.parametrize("model", EVERY, ids=repr)
+def test_a_row_that_counts_for_nothing_beside_others(model):
+    w = np.ones(len(y))
+    w[3] = 1e-300
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.filterwarnings("ignore", message="sample_weight counts")
+        model = clone(model).fit(X, y, sample_weight=w)
+    if hasattr(model, "predict_proba"):
+        assert model.score(X_NEW, Y_NEW) > 0.9
+    assert np.isfinite(answers(model)).all()
+
+
+def test_weights_of_a_stream():
+    """Its sum is known at its end, so weights must be of the size of counts."""
+    model = kl.KernelDiscriminant(landmarks=20)
+    blocks = [(X[part], y[part]) for part in np.array_split(np.arange(len(y)), 3)]
+    with pytest.raises(ValueError, match=r"Block 0, row 0.*the weight is 1e-300.*w \* n / w.sum"):
+        model.fit(lambda: iter([(A, b, np.full(len(b), 1e-300)) for A, b in blocks]))
+    with pytest.warns(UserWarning, match=r"w \* n / w.sum\(\)"):
+        model.fit(lambda: iter([(A, b, np.full(len(b), 0.1)) for A, b in blocks]))
 
 
 @pytest.mark.parametrize(

@@ -282,6 +282,36 @@ def test_a_bad_block_is_named(what, match, held, monkeypatch):
     assert not vars(model).keys() - model.get_params().keys()
 
 
+@pytest.mark.parametrize(
+    ("column", "match"),
+    [
+        ("a", "Input X contains NaN"),
+        ("count", "Input X contains NaN"),
+        ("label", "the label is missing"),
+        ("number", "the label is missing"),
+        ("w", "the weight is nan"),
+    ],
+)
+def test_nulls_in_a_parquet_file_are_named(column, match, few_held, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {name: X[:, j].tolist() for j, name in enumerate("abcd")}
+    columns |= {"count": Y.tolist(), "number": Y.tolist(), "w": W.tolist()}
+    columns["label"] = np.array(["low", "middle", "high"])[Y].tolist()
+    columns[column][713] = None
+    parquet.write_table(pa.table(columns), tmp_path / "rows.parquet", row_group_size=300)
+    source = ParquetSource(
+        tmp_path / "rows.parquet",
+        target="number" if column == "number" else "label",
+        columns=["a", "b", "count"],
+        weight="w",
+    )
+    model = kl.KernelDiscriminant(landmarks=20)
+    with pytest.raises(ValueError, match=r"\(row 713 of the source\): " + match):
+        model.fit(source)
+
+
 def test_what_is_odd_but_not_wrong(few_held):
     """A class in a late block, empty blocks, blocks without weight: taken as they come."""
     y = np.where(np.arange(N) > 1200, 7, Y)

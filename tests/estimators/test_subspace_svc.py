@@ -20,13 +20,14 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from kernel_learn import SubspaceSVC
+from kernel_learn.criteria.joint_problem import JointProblem
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.datasets import find_data
 from kernel_learn.estimators import subspace_svc
 from kernel_learn.estimators.distinct import stratified_parts
 from kernel_learn.estimators.probabilities import held_out_in_parts
-from kernel_learn.kernels import Gaussian
-from kernel_learn.solvers.joint import label_directions, solve_linear
+from kernel_learn.kernels import Gaussian, Linear
+from kernel_learn.solvers.joint import label_directions, solve_exact, solve_linear
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
 from oracles import margin as oracle
 from oracles.hsic import center
@@ -471,3 +472,37 @@ def test_fit_is_silent_and_leaves_inputs_alone():
         model.fit(X_iris, y_iris)
     assert_array_equal(X_iris, before)
     assert model.get_params() == params
+
+
+def test_a_class_in_the_middle_of_few_features(rng):
+    """One feature, three classes in a row: no machine tells the middle one from the rest."""
+    labels = np.arange(120) % 3
+    rows = rng.normal(size=(120, 2)) + np.outer(labels - 1, [4.0, 0.0])
+    model = SubspaceSVC(Linear(), n_components=1).fit(rows[:60], labels[:60])
+    values = model.transform(rows) @ model.coef_.T + model.intercept_
+    assert np.mean(values.argmax(axis=1)[60:] == labels[60:]) < 0.8
+    assert model.score(rows[60:], labels[60:]) > 0.9
+    scores, proba = model.decision_function(rows), model.predict_proba(rows)
+    assert_array_equal(model.predict(rows), scores.argmax(axis=1))
+    sharp = np.exp(model.sharpness_ * (scores - scores.max(axis=1, keepdims=True)))
+    assert_allclose(proba, sharp / sharp.sum(axis=1, keepdims=True), atol=1e-12)
+    assert log_loss(labels[60:], proba[60:]) < 0.3
+    model.fit(rows, labels > 0)  # two classes: one machine decides, and nothing is left
+    values = model.transform(rows) @ model.coef_.T + model.intercept_
+    assert_allclose(model.decision_function(rows), values[:, 0])
+
+
+def test_the_better_of_two_starts():
+    """The HSIC subspace as one more start never ends above the descent without it."""
+    rows = slice(None, None, 4)
+    F = scale(X[rows])
+    signs = one_vs_rest_signs(y[rows], 3)
+    L = np.eye(3)[y[rows]] - np.eye(3)[y[rows]].mean(axis=0)
+    better = []
+    for C in (0.1, 1.0, 10.0):
+        problem = JointProblem(F, signs, np.full(len(F), C), 1, F @ F.T)
+        alone = solve_exact(problem, tol=1e-4, bound=False).upper
+        both = solve_exact(problem, tol=1e-4, bound=False, L=L).upper
+        assert both <= alone * (1 + 1e-9)
+        better.append(both < alone * (1 - 1e-4))
+    assert any(better)

@@ -109,6 +109,7 @@ CASES = {
         ),
         polars.from_pandas(texts),
     ),
+    "few features": (kl.SubspaceSVC(n_components=1, C=10.0), X),
     "pipeline": (make_pipeline(StandardScaler(), PCA(3), kl.SubspaceSVC()), X),
     "strings": (kl.KernelDiscriminant(kk.Spectrum(3)), proteins),
     "strings with gaps": (kl.HSICSubspace(kk.Subsequence(2)), proteins),

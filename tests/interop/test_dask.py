@@ -8,6 +8,7 @@ import kernel_learn as kl
 from kernel_learn.estimators import streaming
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
 from kernel_learn.representations import summary
+from kernel_learn.representations.state_files import read_file
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -122,13 +123,62 @@ def test_machines_of_several_kernels(trees):
     assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
 
 
-def test_machines_read_no_rows_here(monkeypatch):
+@pytest.fixture
+def no_rows_here(monkeypatch):
     def not_here(*_):
         raise AssertionError("rows are read in this process")
 
     monkeypatch.setattr("kernel_learn.interop.dask_rows.SpreadRows.read", not_here)
+
+
+def test_machines_read_no_rows_here(no_rows_here):
     model = kl.SubspaceSVC(landmarks=40, random_state=0).fit(blocks(X), blocks(Y))
     assert model.score(blocks(X), blocks(Y)) == pytest.approx(model.score(X, Y))
+
+
+def test_machines_with_learned_weights_read_no_rows_here(no_rows_here, trees):
+    bank = [Gaussian(0.1), Gaussian(1.0), Laplacian(0.3)]
+    options = {"loss": "squared_hinge", "weights": "learn", "uncorrelated": True, "reg": 0.1}
+    options |= {"landmarks": 12, "random_state": 0}
+    whole = kl.SubspaceSVC(bank, **options).fit(X, Y)
+    spread = kl.SubspaceSVC(bank, **options).fit(blocks(X), blocks(Y))
+    np.testing.assert_allclose(spread.kernel_weights_, whole.kernel_weights_, atol=1e-8)
+    found, exact = spread.decision_function(X_NEW), whole.decision_function(X_NEW)
+    np.testing.assert_allclose(found, exact, atol=1e-8)
+    assert {what for what, _ in trees} == {"look", "summary", "moments", "pass"}
+
+
+def test_rows_that_change_after_two_passes_are_refused(trees):
+    def changed(block):
+        return block + 1e-9 * any(what == "pass" for what, _ in trees)
+
+    rows = blocks(X).map_blocks(changed, meta=np.empty((0, 4)))
+    with pytest.raises(ValueError, match="1500 in a later one, or other ones"):
+        kl.SubspaceSVC(landmarks=40, random_state=0).fit(rows, blocks(Y))
+
+
+def test_machines_of_few_distinct_rows(no_rows_here):
+    own = np.arange(N) % 90
+    whole = kl.SubspaceSVC(loss="squared_hinge").fit(X[own], Y[own])
+    spread = kl.SubspaceSVC().fit(blocks(X[own]), blocks(Y[own]))
+    assert spread.plan_.representation == "gram"
+    found, exact = spread.decision_function(X_NEW), whole.decision_function(X_NEW)
+    np.testing.assert_allclose(found, exact, atol=1e-8)
+
+
+def test_pairs_drawn_from_the_labels_of_a_collection(monkeypatch):
+    monkeypatch.setattr(streaming, "CAPACITY", 20)
+    few = slice(0, 60)
+
+    def source():
+        for i in range(0, 60, 17):
+            yield X[few][i : i + 17], Y[few][i : i + 17]
+
+    stream = kl.InductiveKernel(landmarks=10, random_state=0).fit(source)
+    spread = kl.InductiveKernel(landmarks=10, random_state=0).fit(
+        blocks(X[few], 17), blocks(Y[few], 17)
+    )
+    np.testing.assert_allclose(spread.transform(X_NEW), stream.transform(X_NEW), atol=1e-8)
 
 
 def test_few_rows_are_an_array():
@@ -295,6 +345,62 @@ def test_a_fit_goes_on_after_its_first_pass(tmp_path, trees, monkeypatch):
     assert [what for what, _ in trees] == ["look", "moments"]
     whole = kl.HSICSubspace(landmarks=40, random_state=0).fit(X, Y)
     np.testing.assert_allclose(fit.transform(X_NEW), whole.transform(X_NEW), atol=1e-8)
+
+
+class Stop(Exception):
+    """What ends a fit in these tests."""
+
+
+class Stopping:
+    """Blocks that end the fit when one of them is read, in one pass, if they are told to."""
+
+    at, reads = None, 0
+
+    def __init__(self, monkeypatch):
+        for name in ("LEAST_SECONDS", "SHARE"):
+            monkeypatch.setattr(f"kernel_learn.estimators.checkpoint.{name}", 0)
+        monkeypatch.setattr("kernel_learn.interop.dask_rows.TASK_SECONDS", 1e-9)
+        self.rows = blocks(X, 50).map_blocks(self.read, name="stopping", meta=np.empty((0, 4)))
+
+    def read(self, block):
+        self.reads += 1
+        if self.reads == self.at:
+            raise Stop
+        return block
+
+
+@pytest.mark.parametrize(("at", "kept"), [(15, 8), (30, 24), (46, 8), (61, 24)])
+def test_a_fit_goes_on_within_a_pass(at, kept, tmp_path, monkeypatch):
+    """30 blocks of 50 rows in waves of 8 tasks, of which the first block is looked at before."""
+    whole = kl.HSICSubspace(landmarks=40, random_state=0).fit(X, Y)
+    source, model = Stopping(monkeypatch), kl.HSICSubspace(landmarks=40, random_state=0)
+    source.at = at
+    with pytest.raises(Stop):
+        model.fit(source.rows, blocks(Y, 50), checkpoint=tmp_path)
+    found = read_file(tmp_path / "fit.npz")
+    part = found["moments" if at > 31 else "summary"]
+    assert (found["n_blocks"], part.n_rows) == (kept, 50 * kept)
+    source.at, before = None, source.reads
+    model.fit(source.rows, blocks(Y, 50), checkpoint=tmp_path)
+    passes = 30 * (1 if at > 31 else 2)
+    assert source.reads - before == 1 + passes - kept  # a look, and what was not done
+    np.testing.assert_allclose(model.transform(X_NEW), whole.transform(X_NEW), atol=1e-8)
+    assert not (tmp_path / "fit.npz").exists()
+
+
+def test_a_fit_of_repeated_rows_goes_on(tmp_path, monkeypatch):
+    """Too few keys are small: the second reading of the summary is not kept half."""
+    monkeypatch.setattr(summary, "CAPACITY", 200)
+    source, model = Stopping(monkeypatch), kl.HSICSubspace(landmarks=40, random_state=0)
+    own = np.arange(N) % 500
+    rows = da.from_array(X[own], chunks=(50, 4)).map_blocks(source.read, meta=np.empty((0, 4)))
+    whole = kl.HSICSubspace(landmarks=40, random_state=0).fit(X[own], Y[own])
+    source.at = 45
+    with pytest.raises(Stop):
+        model.fit(rows, blocks(Y[own], 50), checkpoint=tmp_path)
+    source.at = None
+    model.fit(rows, blocks(Y[own], 50), checkpoint=tmp_path)
+    np.testing.assert_allclose(model.transform(X_NEW), whole.transform(X_NEW), atol=1e-8)
 
 
 def test_progress_of_local_tasks(monkeypatch, capsys):

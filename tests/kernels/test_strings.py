@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 
-from kernel_learn.kernels import Spectrum, Subsequence, strings
+from kernel_learn.kernels import Spectrum, Subsequence, letters, subsequences
 from oracles import naive_strings as oracle
 from tolerances import EXACT
 
@@ -27,9 +27,9 @@ def rows_ref(rng):
 @pytest.fixture(params=["words", "pairs"])
 def route(request, monkeypatch):
     """Take one of the two routes of Subsequence whatever the sizes; tiles of a few strings."""
-    monkeypatch.setattr(strings, "choose_route", lambda S, T, k: request.param)
-    monkeypatch.setattr(strings, "PAIRS_STATE", 2**8)
-    monkeypatch.setattr(strings, "WORDS_SIDE", 7)
+    monkeypatch.setattr(subsequences, "choose_route", lambda S, T, k: request.param)
+    monkeypatch.setattr(subsequences, "PAIRS_STATE", 2**8)
+    monkeypatch.setattr(subsequences, "WORDS_SIDE", 7)
     return request.param
 
 
@@ -70,12 +70,12 @@ def test_subsequence_is_the_definition(route, rows, rows_ref, k, decay, normaliz
 @pytest.mark.parametrize("k", [1, 4])
 def test_words_in_small_memory(rows, k, monkeypatch):
     """With no room for the ends of words, every letter but the last is visited in turn."""
-    monkeypatch.setattr(strings, "WORDS_STATE", 1)
-    S = strings.encode(rows)
+    monkeypatch.setattr(subsequences, "WORDS_STATE", 1)
+    S = letters.encode(rows)
     expected = naive_gram(Subsequence(k, normalize=False), rows) / 0.5 ** (2 * k)
-    np.testing.assert_allclose(strings.products_by_words(S, S, k, 0.5), expected, rtol=EXACT)
+    np.testing.assert_allclose(subsequences.products_by_words(S, S, k, 0.5), expected, rtol=EXACT)
     np.testing.assert_allclose(
-        strings.squares_by_words(S, k, 0.5), np.diagonal(expected), rtol=EXACT
+        subsequences.squares_by_words(S, k, 0.5), np.diagonal(expected), rtol=EXACT
     )
 
 
@@ -181,8 +181,8 @@ def test_no_rows(kernel):
 def test_letters_are_code_points(kernel):
     latin = ["abcabd", "bcda", "dddab"]
     # one, two, three and four bytes in UTF-8, a lone surrogate, and NUL
-    for letters in ["aé字😀", "\x00\U0010ffff\ud800b"]:
-        other = [text.translate(str.maketrans("abcd", letters)) for text in latin]
+    for alphabet in ["aé字😀", "\x00\U0010ffff\ud800b"]:
+        other = [text.translate(str.maketrans("abcd", alphabet)) for text in latin]
         np.testing.assert_allclose(kernel(other), kernel(latin), rtol=EXACT)
         np.testing.assert_array_equal(kernel(latin, ["字" * 5]), 0.0)
 
@@ -280,8 +280,8 @@ def test_long_strings_keep_their_digits(rng):
     """2000 letters: powers of decay from 1 to 1e-600 in one sum."""
     s, t = ("".join(rng.choice(list("ab"), 2000)) for _ in range(2))
     values = [
-        f(strings.encode([s, t]), strings.encode([s, t]), 3, 0.5)[0, 1]
-        for f in (strings.products_by_words, strings.products_by_pairs)
+        f(letters.encode([s, t]), letters.encode([s, t]), 3, 0.5)[0, 1]
+        for f in (subsequences.products_by_words, subsequences.products_by_pairs)
     ]
     np.testing.assert_allclose(*values, rtol=EXACT)
 
@@ -295,9 +295,9 @@ def test_overflow_is_a_sentence():
 
 
 def test_the_route_depends_on_the_number_of_words(rng):
-    def route(letters, k, n=200):
-        S = strings.encode(["".join(map(chr, rng.integers(0, letters, 100))) for _ in range(n)])
-        return strings.choose_route(S, S, k)
+    def route(n_letters, k, n=200):
+        S = letters.encode(["".join(map(chr, rng.integers(0, n_letters, 100))) for _ in range(n)])
+        return subsequences.choose_route(S, S, k)
 
     assert route(4, 3) == route(20, 3) == route(4, 6) == "words"
     assert route(300, 3) == route(26, 6) == route(4, 60) == "pairs"
@@ -305,18 +305,20 @@ def test_the_route_depends_on_the_number_of_words(rng):
 
 def test_tiles_of_pairs_are_as_small_as_promised(rng):
     lengths = rng.integers(3, 5000, 300)
-    S = strings.encode(["a" * n for n in lengths])
-    blocks = list(strings.length_blocks(S, 3, lambda longest: strings.pairs_side(3, longest, 300)))
+    S = letters.encode(["a" * n for n in lengths])
+    blocks = list(
+        subsequences.length_blocks(S, 3, lambda longest: subsequences.pairs_side(3, longest, 300))
+    )
     assert sorted(np.concatenate(blocks)) == list(range(300))
     for rows in blocks:
-        assert 3 * lengths[rows].max() * len(rows) ** 2 <= 1.5 * strings.PAIRS_STATE
+        assert 3 * lengths[rows].max() * len(rows) ** 2 <= 1.5 * subsequences.PAIRS_STATE
 
 
 def test_only_common_letters_make_words(rng):
     latin, other = (
-        strings.encode(random_strings(rng, 40, "".join(map(chr, range(start, start + 40))), 60))
+        letters.encode(random_strings(rng, 40, "".join(map(chr, range(start, start + 40))), 60))
         for start in (100, 1000)
     )
-    mixed = strings.Strings(other.letters + 38, other.lengths, 80)  # 2 letters in common
-    assert strings.choose_route(latin, latin, 5) == "pairs"
-    assert strings.choose_route(latin, mixed, 5) == "words"
+    mixed = letters.Strings(other.letters + 38, other.lengths, 80)  # 2 letters in common
+    assert subsequences.choose_route(latin, latin, 5) == "pairs"
+    assert subsequences.choose_route(latin, mixed, 5) == "words"

@@ -21,6 +21,7 @@ from kernel_learn.kernels import (
     Polynomial,
     pairwise,
 )
+from kernel_learn.kernels.base import evaluate_profiles
 from oracles import naive
 from tolerances import EXACT, KERNEL, SINGLE
 
@@ -141,6 +142,19 @@ def test_single_precision(kernel, definition, parameters, offset):
         K_new, naive.gram(definition, new, rows, **parameters), rtol=SINGLE, atol=SINGLE
     )
     np.testing.assert_allclose(kernel.diag(rows), np.diagonal(expected), rtol=SINGLE)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernels", [[Gaussian(2e-3)], [Gaussian(1e-4), Gaussian(2e-3)]])
+def test_many_columns(kernels, dtype, rng):
+    """Their symmetric product is taken whole: pair by pair, symmetric, centred."""
+    X = (rng.normal(size=(150, 160)) + 100).astype(dtype)
+    D = np.sum((X[:, None].astype(float) - X.astype(float)) ** 2, axis=2)
+    for kernel, K in zip(kernels, evaluate_profiles(kernels, X), strict=True):
+        tolerance = 1e-12 if dtype == np.float64 else 1e-6
+        np.testing.assert_allclose(K, np.exp(-kernel.gamma * D), atol=tolerance)
+        assert K.dtype == dtype and np.array_equal(K, K.T) and np.all(np.diagonal(K) == 1)
+    assert Gaussian(1.0)(np.empty((0, 200))).shape == (0, 0)
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])

@@ -2,11 +2,10 @@
 
 import os
 
-import numpy as np
 import pytest
 
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, chen2008, load_protocol
+from kernel_learn.papers import PROTOCOLS, chen2008, chen2008_figures, load_protocol
 
 data = pytest.mark.data
 needs_data = pytest.mark.skipif("KERNEL_LEARN_DATA" not in os.environ, reason="no data folder")
@@ -38,17 +37,32 @@ def test_a_cell_of_the_table_and_its_page():
 @data
 @needs_data
 def test_the_alternation_cell():
-    figures = chen2008.figures()
-    cell = next(cell for cell in figures.cells if cell.key == "bounds/wine/True")
+    figures = chen2008_figures.figures()
+    cell = next(cell for cell in figures.cells if cell.key == "bounds/wine/True/0")
     record = {"key": cell.key, **cell.settings, **figures.run_cell(find_data(), cell)}
     assert min(record["upper"]) >= record["exact_upper"] * (1 - 1e-3)
     assert max(record["lower"]) <= record["exact_lower"] * (1 + 1e-3)
     assert "uSVM_joint" in figures.render([record])
 
 
-def test_paired_test(rng):
-    d = rng.normal(size=20)
-    assert chen2008.paired_p(d, d) == 1.0
-    assert chen2008.paired_p(d + 5 + 0.1 * rng.normal(size=20), d) < 1e-6
-    assert chen2008.paired_p(d + 0.1 * rng.normal(size=20), d) > 0.05
-    assert np.isnan(chen2008.paired_p(d[:2], d[:2]))
+def test_figures_have_the_partitions_of_the_page():
+    cells = chen2008_figures.figures().cells
+    assert len(cells) == 20 * 2 * 5 + 10 * 4 + 10 * 4
+    assert cells[-1].settings["partition"] == 19
+
+
+def test_pictures_of_made_up_rounds(tmp_path):
+    pytest.importorskip("matplotlib")
+    exact = {"exact_lower": 2.0, "exact_upper": 2.0, "exact_error": 1.0}
+    rounds = {"upper": [6.0, 4.0], "lower": [1.0, 1.5], "errors": [3.0, 2.0], **exact}
+    settings = {"data": "satimage", "uncorrelated": True, "partition": 0}
+    records = [{"figure": figure, **settings, **rounds} for figure in (2, 3)]
+    records.append(
+        {"figure": 1, "data": "usps", "method": "HSIC", "partition": 0, "errors": [9.0] * 15}
+    )
+    drawn = chen2008_figures.draw(records, tmp_path)
+    assert [file.name for file in drawn] == [f"chen2008-figure{i}.png" for i in (1, 2, 3)]
+    page = chen2008_figures.render_figures(records)
+    # over the exact value, and the last one kept: two rounds were all
+    assert "| upper | 3.000 | 2.000 | 2.000 |" in page
+    assert "| error | 3.00 | 2.00 | 2.00 |" in page

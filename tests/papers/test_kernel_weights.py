@@ -33,7 +33,7 @@ def test_table_1(data):
     assert set(record["accuracies"]) == set(ye2007.COLUMNS_1)
     assert all(60 <= value <= 100 for value in record["accuracies"].values())
     page = protocol.render([{**cell.settings, **record}])
-    assert "85.60" in page and "| Sonar | 1 |" in page and "ye2007-table1" in page
+    assert "85.60" in page and "| Sonar | 1 |" in page and "| Sonar | too few |" in page
 
 
 def test_table_2(data):
@@ -60,8 +60,27 @@ def test_sources(data):
     for name in ("mfeat", "jaffe_kernels"):
         cell = first(protocol, name)
         records.append({**cell.settings, **protocol.run_cell(data, cell)})
+        assert set(records[-1]["errors"]) == set(sources.DECISIONS)
+        for found in records[-1]["errors"].values():
+            assert set(found) == {*sources.WEIGHTINGS, "single"} and len(found["single"]) == 3
     page = protocol.render(records)
-    assert "| mfeat | 1 | RKDA |" in page and "- jaffe_kernels, SVM:" in page
+    assert "| mfeat | 1 | ridge |" in page and "- jaffe_kernels, learn (SVM):" in page
+    # the weights that were found are those the decisions have
+    weights = records[0]["weights"]
+    assert weights["uniform"] == pytest.approx([weights["uniform"][0]] * 3, rel=0.5)
+    assert weights["loo"] != weights["learn"]
+
+
+def test_table_3_scales_by_training_rows():
+    A, B = chen2008_weights.scale(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[4.0, 0.0]]))
+    assert np.sqrt(2) * A == pytest.approx(np.array([[0.0, 0.0], [1.0, 1.0]]))
+    assert np.sqrt(2) * B == pytest.approx(np.array([[2.0, -0.5]]))
+    wide = np.random.default_rng(0).normal(size=(6, 40))
+    A, B = chen2008_weights.scale(wide[:4], wide[4:])
+    assert A.shape == (4, 6)
+    spread = np.ptp(wide[:4], axis=0)
+    expected = np.linalg.norm((wide[0] - wide[5]) / spread) / np.sqrt(40)
+    assert np.linalg.norm(A[0] - B[1]) == pytest.approx(expected)
 
 
 def test_all_are_registered():

@@ -72,9 +72,6 @@ def test_data_folder(tmp_path, monkeypatch):
         data.load("zoo")
     with pytest.raises(MissingDataError, match="does not exist"):
         find_data(tmp_path / "nowhere")
-    monkeypatch.delenv("KERNEL_LEARN_DATA")
-    with pytest.raises(MissingDataError, match="KERNEL_LEARN_DATA"):
-        find_data()
 
 
 PAPERS = Path(papers.__file__).parent

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
-from kernel_learn.solvers.block_newton import dual_point, measure, solve_squared_hinges
+from kernel_learn.solvers.block_newton import (
+    KeptHessians,
+    dual_point,
+    measure,
+    solve_squared_hinges,
+    sum_blocks,
+)
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
 rng = np.random.default_rng(0)
@@ -105,3 +111,27 @@ def test_one_sided_rows_have_the_bound_zero():
     found = solve_squared_hinges(blocks_of(F, signs, np.ones(N)), M, 1)
     assert found.value == pytest.approx(0.0, abs=1e-6)  # the intercept alone
     assert dual_point(np.zeros((2, 4, 1)), np.zeros((2, 1))).value().tolist() == [0.0]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("equal", [True, False])
+def test_kept_hessians_are_those_of_the_rows_of_positive_slack(known, equal, monkeypatch):
+    """At points that come and go, for machines of which fewer and fewer are asked for."""
+    monkeypatch.setattr("kernel_learn.solvers.block_newton.GATHERED", 50)
+    prices = np.full(N, 2.0) if equal else rng.uniform(0.1, 3, N)
+    blocks = list(blocks_of(F, SIGNS, prices)())
+    X = np.column_stack([F, np.ones(N)])
+    kept = KeptHessians(M, 3, (X * prices[:, None]).T @ X if known else None)
+    before = [block[0].copy() for block in blocks]
+    for wanted in ([True] * 3, [True] * 3, [True, False, True], [True, False, False]):
+        U, active = rng.normal(size=(M + 1, 3)), []
+        sums = sum_blocks(blocks, U, np.array(wanted), active)
+        assert sums.hessians == [None] * 3
+        found = kept.at(blocks, active, np.array(wanted))
+        for j, H in enumerate(found):
+            S = 1 - SIGNS[:, j] * (X @ U[:, j]) > 0
+            assert (H is not None) == wanted[j]
+            if H is not None:
+                np.testing.assert_allclose(H, (X[S] * prices[S, None]).T @ X[S], atol=1e-10)
+    for (own, _, _), old in zip(blocks, before, strict=True):
+        np.testing.assert_array_equal(own, old)

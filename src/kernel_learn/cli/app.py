@@ -381,6 +381,9 @@ def reproduce(
     seconds: Annotated[
         float | None, typer.Option("--seconds", help="Stop after this long; go on another time.")
     ] = None,
+    reduced: Annotated[
+        bool, typer.Option("--reduced", help="Only the cells of a version of some minutes.")
+    ] = False,
     render: Annotated[bool, typer.Option("--render", help="Write the page, run nothing.")] = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -399,6 +402,7 @@ def reproduce(
             page=page,
             only=only,
             seconds=seconds,
+            reduced=reduced,
             render=render,
         )
 

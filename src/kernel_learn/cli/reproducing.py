@@ -5,6 +5,7 @@ from pathlib import Path
 from kernel_learn.cli.session import Session
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, load_protocol
+from kernel_learn.papers.pages import make_page
 from kernel_learn.papers.protocol import read_records, run
 from kernel_learn.tables.reading import TableError
 from kernel_learn.tables.writing import check_output
@@ -21,6 +22,7 @@ def reproduce_command(
     page: str | None,
     only: str,
     seconds: float | None,
+    reduced: bool,
     render: bool,
 ) -> None:
     """List the experiments, or run one and write its page."""
@@ -40,10 +42,10 @@ def reproduce_command(
             protocol,
             find_data(data),
             Path(results),
-            only=lambda cell: only in cell.key,
+            only=lambda cell: only in cell.key and (protocol.reduced(cell) or not reduced),
             seconds=float("inf") if seconds is None else seconds,
         )
-    text = protocol.render(records)
+    text = make_page(protocol, records)
     if page is not None:
         with whole_file(page) as part:
             part.write_text(text, encoding="utf-8")

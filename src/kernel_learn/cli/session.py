@@ -128,7 +128,6 @@ def one_line(text: str) -> str:
 def show_table(
     columns: Sequence[tuple[str, str]],  # title, "left" or "right"
     rows: Sequence[Sequence[str]],
-    title: str | None = None,
 ) -> None:
     """A table as wide as the terminal allows."""
     from rich.box import SIMPLE_HEAD
@@ -136,7 +135,7 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.collapse_padding = True
     for i, (name, side) in enumerate(columns):
         table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0)  # type: ignore[arg-type]

@@ -27,7 +27,8 @@ class Alignment:
         label_norm: float,  # |YY'|_F
         lam: float,
     ) -> None:
-        self.w, self.S, self.label_norm, self.lam = w, S, label_norm, lam
+        # the norm goes into S: of weights of 1e-300 the squares of S itself are zero
+        self.w, self.S, self.lam = w, S / np.sqrt(label_norm), lam
 
     def value_and_gradient(self, V: Array) -> tuple[float, Array]:
         ST_V = self.S.T @ V
@@ -35,7 +36,7 @@ class Alignment:
         M = V.T @ C_V + self.lam * np.eye(V.shape[1])
         N, D = np.vdot(ST_V, ST_V), np.linalg.norm(M)
         gradient = 2 * (self.S @ ST_V) / D - (2 * N / D**3) * (C_V @ M)
-        return float(N / D) / self.label_norm, gradient / self.label_norm
+        return float(N / D), gradient
 
     def value(self, V: Array) -> float:
         return self.value_and_gradient(V)[0]

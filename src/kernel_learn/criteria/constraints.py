@@ -20,6 +20,7 @@ from kernel_learn.criteria.constraint_terms import (
     plain_terms,
     product_terms,
 )
+from kernel_learn.kernels.given import as_array, as_numbers
 
 Indexer = Callable[[Array, str], Array]
 
@@ -94,11 +95,15 @@ class Pairs(Constraints):
 
     Parameters
     ----------
-    similar, dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+    similar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
         Indices of rows of X, or the rows themselves. A pair that is listed twice counts twice.
-    similar_max, dissimilar_min : float or array-like of shape (n_pairs,), default=None
-        Bounds on the squared distance; None: the 5th and the 95th percentile
-        of the base kernel's squared distances between the rows that take part.
+    dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+        Indices of rows of X, or the rows themselves. A pair that is listed twice counts twice.
+    similar_max : float or array-like of shape (n_pairs,), default=None
+        Bound on the squared distance; None: the 5th percentile of the base kernel's squared
+        distances between the rows that take part.
+    dissimilar_min : float or array-like of shape (n_pairs,), default=None
+        The same; None: the 95th percentile.
     """
 
     def __init__(
@@ -122,7 +127,7 @@ class Pairs(Constraints):
     @classmethod
     def from_signs(cls, pairs: Any, signs: Any, **bounds: Any) -> "Pairs":
         """Pairs with +1 for similar and -1 for dissimilar, as metric-learn takes them."""
-        pairs, signs = np.asarray(pairs), np.asarray(signs)
+        pairs, signs = as_array(pairs, "Pairs.from_signs: pairs"), np.asarray(signs)
         if signs.shape != (len(pairs),) or not np.isin(signs, (-1, 1)).all():
             raise ValueError("Pairs.from_signs: signs must hold +1 or -1 for each pair.")
         return cls(pairs[signs == 1], pairs[signs == -1], **bounds)
@@ -207,11 +212,15 @@ class Similarities(Constraints):
 
     Parameters
     ----------
-    similar, dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+    similar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
         Indices of rows of X, or the rows themselves.
-    similar_min, dissimilar_max : float or array-like of shape (n_pairs,), default=None
-        None: the 95th and the 5th percentile of the base kernel's values
-        between different rows that take part.
+    dissimilar : array-like of shape (n_pairs, 2) or (n_pairs, 2, n_features)
+        Indices of rows of X, or the rows themselves.
+    similar_min : float or array-like of shape (n_pairs,), default=None
+        None: the 95th percentile of the base kernel's values between different rows that
+        take part.
+    dissimilar_max : float or array-like of shape (n_pairs,), default=None
+        None: the 5th percentile.
     """
 
     def __init__(
@@ -278,10 +287,14 @@ class ClassProbabilities(Constraints):
         Whose probability is bounded, for each of these rows.
     labels : array-like of shape (n_samples,)
         Labels of all rows of X; ``unlabeled`` marks those without.
-    at_least, at_most : float or array-like of shape (n_constraints,), default=None
-        The bounds. Both None: at_least=0.9.
+    at_least : float or array-like of shape (n_constraints,), default=None
+        Lower bound. If both are None: 0.9.
+    at_most : float or array-like of shape (n_constraints,), default=None
+        Upper bound.
     mass : float, default=0.5
+        Least sum of similarities of a row, relative to that under the base kernel.
     unlabeled : default=-1
+        What marks rows without label.
     """
 
     unlabeled: Any
@@ -374,7 +387,7 @@ def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -
     """Index tuples (n, arity) of integers or row tuples (n, arity, n_features)."""
     if tuples is None:
         return np.empty((0, arity), dtype=np.intp)
-    array = np.asarray(tuples)
+    array = as_array(tuples, name)
     if array.size == 0:
         return np.empty((0, arity), dtype=np.intp)
     if array.ndim == 3 and array.shape[1] == arity and array.dtype.kind in "fiu":
@@ -405,7 +418,7 @@ def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Arr
     """A bound as float64, one number or one per tuple; None stays."""
     if bound is None:
         return None
-    array = np.asarray(bound, dtype=np.float64)
+    array = as_numbers(bound, name).astype(np.float64)
     if array.shape not in ((), (n,)):
         raise ValueError(f"{name} has shape {array.shape}; one number or {n} numbers are needed.")
     if not np.isfinite(array).all() or (not negative and (array < 0).any()):

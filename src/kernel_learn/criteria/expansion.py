@@ -12,6 +12,17 @@ Machine = Callable[[Array, Array, Array, Array | None], Array]
 """(F, y, C, start) -> (w, b), the linear machine on features F."""
 
 
+def check_definite(kernel: Kernel, K: Array) -> None:
+    """Refuse a function of points that is no kernel: its matrix has negative eigenvalues."""
+    w = linalg.eigvalsh(K)
+    if not w[0] > -1e-9 * abs(w[-1]):
+        raise ValueError(
+            f"{kernel!r} is not positive semidefinite on the points: the eigenvalues of its matrix "
+            f"run from {w[0]:.3g} to {w[-1]:.3g}, and such a function spans no subspace. Choose a "
+            "kernel, Gaussian() or Polynomial() say."
+        )
+
+
 class ExpansionMargin:
     """J(Z) = sum_j min over w, b of 1/2 |w|^2 + 1/2 sum_i C_i max(0, 1 - y_ij (w'f_i + b))^2
 
@@ -42,6 +53,7 @@ class ExpansionMargin:
         """(K(X, Z), W) with W W' = K_ZZ^{-1}; the features are K(X, Z) W."""
         K = self.kernel(Z)
         K[np.diag_indices(len(K))] += 1e-8 * np.trace(K) / len(K)  # points may come to coincide
+        check_definite(self.kernel, K)
         R = linalg.cholesky(K)
         return self.kernel(self.X, Z), linalg.solve_triangular(R, np.eye(len(K)))
 

@@ -37,7 +37,7 @@ def solve_inductive(
     "auto", for LogDet: Newton's method on A where there are no fewer constraints than features, at
     most ``NEWTON_FEATURES`` features and a ``slack`` (gamma in units of the constraints) up to
     ``NEWTON_SLACK``; the interior-point method above that, for hard constraints (slack = inf) and
-    where the former stops short. Else "quasi-newton", the projected quasi-Newton method on the
+    where the former stops short. Else, and where both stop short, "quasi-newton", the projected quasi-Newton method on the
     dual, which hard constraints wrap in the method of multipliers.
     """
     options: dict[str, Any] = {"tol": tol} | ({} if max_iter is None else {"max_iter": max_iter})
@@ -46,8 +46,8 @@ def solve_inductive(
         if slack <= NEWTON_SLACK and dual.constraints.dimension <= min(dual.n, NEWTON_FEATURES):
             solution = solve_by_newton(dual, options)
         if slack > NEWTON_SLACK or (solution and solution.result.status != "optimal"):
-            return solve_by_interior(dual, options)
-        if solution is not None:
+            solution = solve_by_interior(dual, options)
+        if solution and (solution.result.status == "optimal" or not np.isfinite(slack)):
             return solution
     if not np.isfinite(slack):
         return solve_multipliers(dual, **options)

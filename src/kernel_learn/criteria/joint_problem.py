@@ -194,7 +194,7 @@ class JointProblem:
 def orthonormal_span(V: Array) -> Array:
     """Left singular vectors of V (r, m), the largest first, as many as its rank."""
     left, s, _ = linalg.svd(V, full_matrices=False)
-    rank = int(np.sum(s > 1e-10 * s[0])) if s[0] > 0 else 0
+    rank = int(np.sum(s > 1e-10 * s[0])) if s.any() else 0
     return np.asarray(left[:, :rank])
 
 

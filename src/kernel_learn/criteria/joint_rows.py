@@ -13,6 +13,7 @@ from kernel_learn.criteria.joint_problem import (
     shrink_spectrum,
 )
 from kernel_learn.criteria.labels import label_factor
+from kernel_learn.criteria.second_level import fit_centroids
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.representations.base import Array, Combined, Eigenpairs
 from kernel_learn.representations.gram import Gram
@@ -48,13 +49,13 @@ class JointRows:
         """Of the sample's operator."""
         return self.sample.spectrum
 
-    def on_axes(self, scale: Array, rows: Array | slice = slice(None)) -> Array:
+    def on_axes(self, scale: Array) -> Array:
         """Scores of the rows on the principal axes of the sample, times a scale, (n, r)."""
         if not isinstance(self.sample, Gram):
-            return np.asarray(self._feature_axes[rows] * scale)
-        axes = self.spectrum.U[rows] * (np.sqrt(self.spectrum.w) * scale)
+            return np.asarray(self._feature_axes * scale)
+        axes = self.spectrum.U * (np.sqrt(self.spectrum.w) * scale)
         if np.any(self.weight != 1.0):
-            axes /= self.sample.root_weight[rows, None]
+            axes /= self.sample.root_weight[:, None]
         return np.asarray(axes)
 
     @cached_property
@@ -103,7 +104,11 @@ class JointRows:
         return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
 
     def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
-        """What subspace and machines of some rows say of others, (len(outside), n_machines)."""
+        """What subspace and machines of some rows say of others, (len(outside), n_machines).
+
+        With fewer directions than machines (len(outside), 2 n_classes): and what the class
+        means in the subspace say.
+        """
         weight = self.weight[inside]
         F, F_new = features_of_part(
             self.products(inside, inside),
@@ -112,11 +117,17 @@ class JointRows:
             reg,
             self.uncorrelated,
         )
+        if not F.shape[1]:  # all rows of the part are the same: one feature, always zero
+            F, F_new = np.zeros((len(inside), 1)), np.zeros((len(outside), 1))
         boxes = self.boxes(C)[inside]
         problem = JointProblem(F, self.signs[inside], boxes, self.n_components, F @ F.T)
         solution = solve_exact(problem, tol=PART_TOL, bound=False)
-        V = solution.directions @ solution.coef.T
-        return np.asarray(F_new @ V + solution.machines.intercept)
+        E = solution.directions
+        values = F_new @ (E @ solution.coef.T) + solution.machines.intercept
+        if self.is_closed:
+            return np.asarray(values)
+        centroids = fit_centroids(F @ E, self.targets.counts[inside])
+        return np.hstack([values, centroids(F_new @ E)])
 
     def products(self, rows: Array, others: Array) -> Array:
         """Inner products of centred rows."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.kernels.given import as_numbers
 from kernel_learn.representations.base import Array
 
 LabelKernel = str | Array | Callable[[Array, Array], Array]
@@ -46,7 +47,13 @@ def factor_of_counts(
             f"label_kernel={label_kernel!r} is not known. Give 'normalized', 'indicator', "
             "a function of two label arrays, or a matrix of similarities."
         )
-    H = np.asarray(label_kernel(classes, classes) if callable(label_kernel) else label_kernel)
+    H = as_numbers(
+        label_kernel(classes, classes) if callable(label_kernel) else label_kernel, "label_kernel"
+    )
+    if not np.isfinite(H).all() or not H.any():
+        raise ValueError(
+            "label_kernel holds NaN or infinity, or nothing but zeros; it must hold similarities."
+        )
     if H.shape == (n_samples, n_samples):
         return _psd_factor(H), np.eye(n_samples)
     if H.shape == (k, k):

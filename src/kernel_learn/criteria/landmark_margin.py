@@ -1,6 +1,7 @@
 """Weights of kernels by the margin of machines with squared hinge, on landmark features."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -57,7 +58,7 @@ class LandmarkMargin(WeightCriterion):
         kept = np.flatnonzero(root)
         start = np.vstack([self.weights[kept] / root[kept, None], self.weights[-1:]])
         found = solve_squared_hinges(
-            ScaledBlocks(self.blocks, root),
+            MappedBlocks(self.blocks, Scaled(root)),
             len(kept),
             self.n_machines,
             start=start,
@@ -98,13 +99,10 @@ class LandmarkSubspaceMargin(WeightCriterion):
         B = coordinates.lift(np.eye(len(w)))  # columns of F in terms of the scaled z
         root = np.sqrt(self.bank.spread(self.bank.theta_at(d)))
         kept = np.flatnonzero(root)
-        offset = sample.mean @ B
-
-        def rows() -> object:
-            for Z, signs, prices in self.blocks():
-                yield (Z[:, kept] * root[kept]) @ B - offset, signs, prices
-
-        found = solve_squared_hinges(rows, len(w), self.n_machines, tol=self.tol)  # type: ignore[arg-type]
+        coef = np.zeros((len(root), len(w)))
+        coef[kept] = root[kept, None] * B
+        rows = MappedBlocks(self.blocks, Projected(coef, sample.mean @ B))
+        found = solve_squared_hinges(rows, len(w), self.n_machines, tol=self.tol)
         normals = B @ found.point[:-1]
         weights = np.zeros((len(root) + 1, self.n_machines))
         weights[kept] = root[kept, None] * normals
@@ -127,28 +125,52 @@ class LandmarkSubspaceMargin(WeightCriterion):
         return Evaluation(found.value, -self.bank.scales * own / (2 * self.xi), minorant)
 
 
-class ScaledBlocks:
-    """Blocks with each feature times its scale, those of scale zero left out."""
+@dataclass(frozen=True)
+class Scaled:
+    """Each feature times its scale; those of scale zero are left out."""
 
-    def __init__(self, blocks: Blocks, scale: Array) -> None:
-        self.blocks, self.scale = blocks, scale
+    scale: Array  # (M,)
+
+    def __call__(self, Z: Array) -> Array:
+        kept = np.flatnonzero(self.scale)
+        own = Z if len(kept) == Z.shape[1] else Z[:, kept]
+        return np.asarray(own * self.scale[kept].astype(Z.dtype))
+
+
+@dataclass(frozen=True)
+class Projected:
+    """Z coef - offset."""
+
+    coef: Array  # (M, r)
+    offset: Array  # (r,)
+
+    def __call__(self, Z: Array) -> Array:
+        return np.asarray(Z @ self.coef.astype(Z.dtype) - self.offset.astype(Z.dtype))
+
+
+Change = Callable[[Array], Array]  # of the features of a block
+
+
+class MappedBlocks:
+    """Blocks with other features; those that can add up by themselves, where their rows are, do."""
+
+    def __init__(self, blocks: Blocks, change: Change) -> None:
+        self.blocks, self.change = blocks, change
 
     def __call__(self) -> Iterator[tuple[Array, Array, Array]]:
-        return scale_blocks(self.blocks(), self.scale)
+        return map_blocks(self.blocks(), self.change)
 
     def sums(self, U: Array, wanted: Array) -> HingeSums:
         own = getattr(self.blocks, "sums", None)
         if own is None:
             return sum_blocks(self(), U, wanted)
-        found: HingeSums = own(U, wanted, self.scale)
+        found: HingeSums = own(U, wanted, self.change)
         return found
 
 
-def scale_blocks(
-    blocks: Iterable[tuple[Array, Array, Array]], scale: Array
+def map_blocks(
+    blocks: Iterable[tuple[Array, Array, Array]], change: Change | None
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Blocks of features, signs and prices, with features of positive scale times it."""
-    kept = np.flatnonzero(scale)
+    """Blocks of features, signs and prices, the features changed if there is a change."""
     for Z, signs, prices in blocks:
-        own = Z if len(kept) == Z.shape[1] else Z[:, kept]
-        yield own * scale[kept].astype(Z.dtype), signs, prices
+        yield Z if change is None else change(Z), signs, prices

@@ -9,6 +9,7 @@ from kernel_learn.criteria.neighbours import (
     BLOCK_SIZE,
     Array,
     PairCriterion,
+    above_rounding,
     pair_blocks,
     products_of,
 )
@@ -50,7 +51,7 @@ class LargeMargin(PairCriterion):
             P += (1 - mu) / n * (U.T @ U)
         P[np.diag_indices(len(P))] += reg
         w, V = linalg.eigh(P)
-        self.root = (V / np.sqrt(w)) @ V.T  # P^{-1/2}
+        self.root = (V / np.sqrt(above_rounding(w))) @ V.T  # P^{-1/2}
         self.Z = Z @ self.root
         self.constant = np.eye(len(P))
         self.starts = np.zeros(n + 1, dtype=np.int64)  # of each row's impostors

@@ -25,15 +25,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
-from scipy.optimize import minimize
 
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels.pairwise import row_blocks
 from kernel_learn.representations.base import Array, Representation
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.smooth import solve_smooth
 
 PULL = 0.01
+FTOL = 1e-9  # of the objective: a logarithm of an error
 # Rows, the first by their keys, whose errors choose the weights: a step on so many is an
 # inverse and a product of their size, a second.
 SEARCH_ROWS = 2000
@@ -52,48 +54,29 @@ class LooWeights:
     history: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Descent:
-    """Where a descent ended, and "value" and "grad_norm" of the objective at every step."""
-
-    point: Array  # theta, (p,)
-    lam: float
-    value: float
-    grad_norm: float
-    n_iter: int
-    converged: bool
-    history: tuple[dict[str, float], ...]
-
-
 def learn_loo_weights(
     Ks: Array,  # (p, n, n)
     targets: Targets,
     pull: float = PULL,
-    max_iter: int = 100,
 ) -> LooWeights:
     """Minimise the objective above from equal weights; kernels count as scaled to trace n."""
     traces = np.array([centred_trace(K, targets) for K in Ks])
     scale = np.divide(targets.total, traces, out=np.zeros_like(traces), where=traces > 0)
     scaled = Ks * scale[:, None, None]
-    found = descend(
-        lambda theta, lam: loo_error(scaled, theta, lam, targets),
-        len(Ks),
-        pull=pull,
-        max_iter=max_iter,
+    theta, lam, found = descend(
+        lambda theta, lam: loo_error(scaled, theta, lam, targets), len(Ks), pull=pull
     )
-    error = loo_error(scaled, found.point, found.lam, targets)[0]
+    error = loo_error(scaled, theta, lam, targets)[0]
     history = tuple(step["value"] for step in found.history)
-    return LooWeights(found.point * scale, found.lam, error, history)
+    return LooWeights(theta * scale, lam, error, history)
 
 
 def learn_bank_weights(
     form: Representation,
     targets: Array | None = None,  # (n, q), None for those of the form
     *,
-    pull: float = PULL,
     max_iter: int = 100,
-    search_rows: int = SEARCH_ROWS,
-) -> tuple[Array, Descent]:
+) -> tuple[Array, Result]:
     """Weights of the kernels of a bank as given, (p,), and the descent.
 
     The targets are one-hot labels, of a form that is exact or of moments; columns
@@ -108,19 +91,22 @@ def learn_bank_weights(
         assert isinstance(form, GramForm)
         T = form.targets if targets is None else form.root_weight[:, None] * targets
         centred = form.centred()
-        error = LeaveOneOut(centred, T, search_rows)
+        error = LeaveOneOut(centred, T)
     alive = np.flatnonzero(centred.alive)
 
     def among_alive(d: Array, lam: float) -> tuple[float, Array, float]:
         value, by_d, by_lam = error(_place(d, alive, form.p), lam)
         return value, by_d[alive], by_lam
 
-    found = descend(among_alive, len(alive), pull=pull, max_iter=max_iter)
-    return centred.theta_at(_place(found.point, alive, form.p)), found
+    theta, _, found = descend(among_alive, len(alive), max_iter=max_iter)
+    return centred.theta_at(_place(theta, alive, form.p)), found
 
 
-def descend(error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 100) -> Descent:
-    """L-BFGS from equal weights."""
+def descend(
+    error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 100
+) -> tuple[Array, float, Result]:
+    """(theta, lam, how they were found), from equal weights; the steps are in (u, log lam)."""
+    bounds = [(-12.0, 12.0)] * p + [(np.log(1e-6), np.log(1e3))]
 
     def objective(x: Array) -> tuple[float, Array]:
         u, lam = x[:-1], float(np.exp(x[-1]))
@@ -131,34 +117,10 @@ def descend(error: HeldOutError, p: int, *, pull: float = PULL, max_iter: int = 
         by_u = theta * (by_theta - theta @ by_theta) / value + 2 * pull * off
         return float(np.log(value) + pull * off @ off), np.append(by_u, by_lam * lam / value)
 
-    latest: dict[str, float] = {}  # of the last evaluation: an iterate is one
-    history: list[dict[str, float]] = []
-
-    def watched(x: Array) -> tuple[float, Array]:
-        value, gradient = objective(x)
-        latest.update(value=value, grad_norm=float(np.linalg.norm(gradient)))
-        if not history:
-            history.append(dict(latest))
-        return value, gradient
-
-    found = minimize(
-        watched,
-        np.append(np.zeros(p), np.log(0.1)),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(-12.0, 12.0)] * p + [(np.log(1e-6), np.log(1e3))],
-        callback=lambda x: history.append(dict(latest)),
-        options={"maxiter": max_iter},
+    found = solve_smooth(
+        objective, np.append(np.zeros(p), np.log(0.1)), bounds=bounds, ftol=FTOL, max_iter=max_iter
     )
-    return Descent(
-        point=_softmax(found.x[:-1]),
-        lam=float(np.exp(found.x[-1])),
-        value=float(found.fun),
-        grad_norm=history[-1]["grad_norm"],
-        n_iter=int(found.nit),
-        converged=found.status != 1,
-        history=tuple(history),
-    )
+    return _softmax(found.point[:-1]), float(np.exp(found.point[-1])), found
 
 
 class LeaveOneOut:

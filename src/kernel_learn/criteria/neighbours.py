@@ -162,7 +162,7 @@ class Clustering(PairCriterion):
         C = (deviations * counts[labels, None]).T @ deviations / n_similar
         C[np.diag_indices(len(C))] += reg * float(np.trace(C)) / len(C)
         w, U = linalg.eigh(C)
-        self.root = (U / np.sqrt(w)) @ U.T  # C^{-1/2}
+        self.root = (U / np.sqrt(above_rounding(w))) @ U.T  # C^{-1/2}
         self.Z = Z @ self.root
         self.constant = np.eye(len(C))
         order = np.argsort(labels, kind="stable")
@@ -234,7 +234,13 @@ def within_class_metric(Z: Array, labels: Array, reg: float) -> Array:
     deviations = within_class(Z, labels)
     C = deviations.T @ deviations / len(Z)
     C[np.diag_indices(len(C))] += reg * float(np.trace(C)) / len(C)
-    return np.asarray(linalg.inv(C))
+    w, U = linalg.eigh(C)
+    return np.asarray((U / above_rounding(w)) @ U.T)
+
+
+def above_rounding(w: Array) -> Array:
+    """Ascending eigenvalues, those that a tiny ``reg`` leaves below rounding raised to it."""
+    return np.asarray(np.maximum(w, len(w) * np.finfo(np.float64).eps * w[-1]))
 
 
 def principal_start(Z: Array, n_directions: int) -> Array:

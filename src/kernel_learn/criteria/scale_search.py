@@ -17,12 +17,11 @@ smallest scales (all but m at the end), descend again.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from scipy import linalg
-from scipy.optimize import minimize
 
 from kernel_learn.criteria.loo_weights import loo_derivative
 from kernel_learn.criteria.ridge import centre
@@ -31,8 +30,12 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.base import Array
 from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
+from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.smooth import solve_smooth
 
 LARGEST = 1e3  # a scale so large tells every two rows apart
+REG = 0.1  # lam at the start, as a share of the variance under the kernel
+FLOOR = 1e-3  # eps of the alignment, as a share of |G| at the start
 TINY = np.finfo(np.float64).tiny
 
 
@@ -53,11 +56,11 @@ class HeldOutError:
     last digits of a fit that has learned its rows by heart.
     """
 
-    def __init__(self, K: Array, targets: Targets, reg: float = 0.1) -> None:
+    def __init__(self, K: Array, targets: Targets) -> None:
         self.targets = targets
         self.total = float(np.sum((targets.Y - targets.mean) ** 2, axis=1) @ targets.weight)
         self.total = max(self.total / targets.total, TINY)
-        start = np.log(reg * _unit(K, targets))
+        start = np.log(REG * _unit(K, targets))
         self.start = np.array([start])
         self.bounds: Sequence[tuple[float, float]] = [(start - 12.0, start + 8.0)]
 
@@ -78,7 +81,7 @@ class Misalignment:
     start: Array = np.empty(0)
     bounds: Sequence[tuple[float, float]] = ()
 
-    def __init__(self, K: Array, targets: Targets, floor: float = 1e-3) -> None:
+    def __init__(self, K: Array, targets: Targets, floor: float = FLOOR) -> None:
         self.targets = targets
         self.eps = floor * float(np.linalg.norm(centre(K, targets).G))
 
@@ -100,7 +103,7 @@ class RadiusOverMargin:
     start: Array = np.empty(0)
     bounds: Sequence[tuple[float, float]] = ()
 
-    def __init__(self, K: Array, targets: Targets, reg: float = 0.1) -> None:
+    def __init__(self, K: Array, targets: Targets, reg: float = REG) -> None:
         self.lam = reg * _unit(K, targets)
         self.weight = targets.weight
         self.signs = one_vs_rest_signs(targets.majority, targets.n_classes)
@@ -123,17 +126,6 @@ CRITERIA: dict[str, Callable[[Array, Targets], KernelCriterion]] = {
 }
 
 
-@dataclass(frozen=True)
-class Scales:
-    """Scales of the columns, where the descent ended, and the objective at every step."""
-
-    scales: Array  # (d,)
-    value: float
-    grad_norm: float  # of the projected gradient
-    converged: bool
-    history: tuple[dict[str, float], ...]
-
-
 def scale_gradient(kernel: Kernel, X: Array, Z: Array, Q: Array) -> Array:
     """sum_il Q_il dk(z_i, z_l)/ds_f for z = s * x and a symmetric Q, (d,)."""
     return np.asarray(2 * np.einsum("ij,ij->j", X, kernel.reference_gradient(Z, Z, Q)))
@@ -147,8 +139,8 @@ def search_scales(
     *,
     least: float = 0.0,  # that a scale may be
     max_iter: int = 100,
-) -> Scales:
-    """Descend from scales of one, by L-BFGS-B."""
+) -> Result:
+    """Scales (d,) and how they were found, from scales of one."""
     d = X.shape[1]
 
     def objective(x: Array) -> tuple[float, Array]:
@@ -156,30 +148,13 @@ def search_scales(
         Z = X * s
         J, Q, by_own = criterion(kernel(Z), x[d:])
         by_s = scale_gradient(kernel, X, Z, Q) + price
-        latest.update(value=J + price * float(s.sum()))
-        return latest["value"], np.concatenate([by_s, by_own])
+        return J + price * float(s.sum()), np.concatenate([by_s, by_own])
 
-    latest: dict[str, float] = {}
-    history: list[dict[str, float]] = []
     bounds = [(least, LARGEST)] * d + list(criterion.bounds)
-    found = minimize(
-        objective,
-        np.concatenate([np.ones(d), criterion.start]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=bounds,
-        callback=lambda x: history.append(dict(latest)),
-        options={"maxiter": max_iter, "ftol": 1e-6},
-    )
-    low, high = np.array(bounds).T
-    step = np.clip(found.x - found.jac, low, high) - found.x
-    return Scales(
-        found.x[:d],
-        float(found.fun),
-        float(np.linalg.norm(step)),
-        found.status != 1,
-        tuple(history),
-    )
+    start = np.concatenate([np.ones(d), criterion.start])
+    # A longer memory runs further into the noise: it lost one of four planted columns among 200.
+    found = solve_smooth(objective, start, bounds=bounds, ftol=1e-6, max_iter=max_iter, memory=10)
+    return replace(found, point=found.point[:d])
 
 
 def eliminate(scales: Array, n_features: int) -> Array:

@@ -17,6 +17,8 @@ import numpy as np
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.representations.base import Array
 
+TOL, MAX_ITER = 1e-4, 500  # of fitted weights: what they may fall short of the best, in log loss
+
 
 def soft_weights(
     losses: Array,  # (members, n, k): the loss of each row had it each class
@@ -36,24 +38,22 @@ def soft_weights(
 def mixture_weights(
     proba: Array,  # (members, n, k), held out
     targets: Targets,
-    tol: float = 1e-4,
-    max_iter: int = 500,
 ) -> Array:
     """Weights of an average of probabilities, for many rows, (members,).
 
         min over w of -(1/N) sum_ic counts_ic log(sum_m w_m p_m(c | i))   s.t.  w >= 0, sum w = 1
 
     by w_m <- w_m g_m, g_m = (1/N) sum_ic counts_ic p_m(c | i) / sum_l w_l p_l(c | i). No
-    weights are better by more than max_m g_m - 1, which stops the iteration at ``tol``.
+    weights are better by more than max_m g_m - 1, which stops the iteration at ``TOL``.
     """
     rows, classes = np.nonzero(targets.counts)
     share = targets.counts[rows, classes] / targets.total
     P = np.maximum(proba[:, rows, classes], 1e-12)
     w = np.full(len(P), 1 / len(P))
-    for _ in range(max_iter):
+    for _ in range(MAX_ITER):
         g = P @ (share / (w @ P))
         w = w * g
-        if g.max() - 1 <= tol:
+        if g.max() - 1 <= TOL:
             break
     return np.asarray(w / w.sum())
 

@@ -2,13 +2,14 @@
 
 from kernel_learn.datasets.blocks import Blocks
 from kernel_learn.datasets.files import CsvSource, LibsvmSource, NpySource
-from kernel_learn.datasets.folder import DataFolder, find_data
+from kernel_learn.datasets.folder import DataFolder, DataSets, find_data
 from kernel_learn.datasets.parquet import ParquetSource
 
 __all__ = [
     "Blocks",
     "CsvSource",
     "DataFolder",
+    "DataSets",
     "LibsvmSource",
     "NpySource",
     "ParquetSource",

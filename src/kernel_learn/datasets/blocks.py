@@ -10,8 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.kernels.table import is_frame
 
@@ -27,6 +26,10 @@ class RawBlock(NamedTuple):
 def raw_length(raw: RawBlock) -> int:
     """Its number of rows."""
     shape = getattr(raw.X, "shape", None)
+    if not shape and not hasattr(raw.X, "__len__"):
+        raise ValueError(
+            f"A block is rows, (X, y) or (X, y, weight), and this one is a {type(raw.X).__name__}."
+        )
     return int(shape[0]) if shape else len(raw.X)
 
 
@@ -73,7 +76,13 @@ class Blocks:
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        for block in self.iterable() if callable(self.iterable) else self.iterable:
+        blocks = self.iterable() if callable(self.iterable) else self.iterable
+        if not hasattr(blocks, "__iter__"):
+            raise TypeError(
+                f"The function of a source returned a {type(blocks).__name__}, and it must return "
+                "an iterable of blocks, anew at each call."
+            )
+        for block in blocks:
             yield as_block(block)
 
     def identity(self) -> dict[str, Any]:
@@ -87,13 +96,16 @@ class ArrayRows:
     rewinds = True
 
     def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
-        self.X: Any = X if is_frame(X) or hasattr(X, "dtype") else np.asarray(X)
+        self.X: Any = X if is_frame(X) or hasattr(X, "dtype") else as_array(X, "X")
+        if not self.X.shape:
+            raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
         self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
-        self.y = y if y is None else np.asarray(y)
-        self.weight = None if weight is None else np.asarray(weight)
+        self.y = y if y is None else as_array(y, "y")
+        self.weight = None if weight is None else as_array(weight, "sample_weight")
         for name, values in (("y", self.y), ("sample_weight", self.weight)):
-            if values is not None and len(values) != self.X.shape[0]:
-                raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {len(values)}.")
+            if values is not None and values.shape[:1] != self.X.shape[:1]:
+                found = values.shape[0] if values.ndim else "one value"
+                raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""

@@ -36,8 +36,12 @@ class NpySource:
 
     Parameters
     ----------
-    X, y, weight : path
-        Arrays of shape (n, d), (n,) or (n, q), and (n,); y and weight may be None.
+    X : path
+        An array of shape (n, d).
+    y : path or None
+        An array of shape (n,) or (n, q).
+    weight : path or None
+        An array of shape (n,).
     """
 
     rewinds = True
@@ -59,6 +63,9 @@ class NpySource:
         self.row_bytes = float(shapes[0][1] * self._map(self.paths[0]).dtype.itemsize)  # type: ignore[arg-type]
 
     def _map(self, path: Path) -> Any:
+        with path.open("rb") as file:
+            if file.read(6) != b"\x93NUMPY":
+                raise ValueError(f"{path} is not a .npy file: it does not begin like one.")
         return np.load(path, mmap_mode="r", allow_pickle=False)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
@@ -78,6 +85,7 @@ class CsvSource:
     Parameters
     ----------
     path : path
+        The file.
     target : str, default=None
         The column of the labels.
     columns : list of str, default=None
@@ -110,15 +118,16 @@ class CsvSource:
         """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
-        for chunk in pandas.read_csv(self.path, usecols=wanted, chunksize=rows):
-            X = chunk[self.columns]
-            if self.dtype is not None:
-                X = X.to_numpy(dtype=self.dtype)
-            yield RawBlock(
-                X,
-                None if self.target is None else chunk[self.target].to_numpy(),
-                None if self.weight is None else chunk[self.weight].to_numpy(),
-            )
+        with pandas.read_csv(self.path, usecols=wanted, chunksize=rows) as chunks:
+            for chunk in chunks:
+                X = chunk[self.columns]
+                if self.dtype is not None:
+                    X = X.to_numpy(dtype=self.dtype)
+                yield RawBlock(
+                    X,
+                    None if self.target is None else chunk[self.target].to_numpy(),
+                    None if self.weight is None else chunk[self.weight].to_numpy(),
+                )
 
     def identity(self) -> dict[str, Any]:
         """What tells this source from another."""
@@ -131,11 +140,13 @@ class LibsvmSource:
     Parameters
     ----------
     path : path
+        The file.
     n_features : int, default=None
         Number of columns; None: found by reading the file once.
     zero_based : bool, default=False
         Whether the first column is number 0.
     dtype : dtype, default=float64
+        Of the rows.
     """
 
     rewinds = True
@@ -157,8 +168,13 @@ class LibsvmSource:
         with self.path.open() as file:
             for line in file:
                 parts = line.split("#", 1)[0].split()
-                if len(parts) > 1:
-                    most = max(most, int(parts[-1].split(":", 1)[0]) + 1 - self.first)
+                index = parts[-1].split(":", 1)[0] if len(parts) > 1 else ""
+                if index and not index.isdigit():
+                    raise ValueError(
+                        f"{self.path} is not in LIBSVM's format, label index:value ...: it has a "
+                        f"line that ends with {parts[-1]!r}."
+                    )
+                most = max(most, int(index) + 1 - self.first) if index else most
         return most
 
     def read(self, rows: int) -> Iterator[RawBlock]:

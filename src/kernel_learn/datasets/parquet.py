@@ -57,6 +57,7 @@ class ParquetSource:
             raise FileNotFoundError(f"There is no Parquet file in {os.fspath(path)!r}.")
         self.targets = [target] if isinstance(target, str) else list(target or [])
         self.is_single, self.weight = isinstance(target, str), weight
+        check_parquet(self.files[0])
         names = self._parquet.read_schema(self.files[0]).names
         wanted = choose_columns(names, columns, None, weight, self.files[0])
         choose_columns(names, self.targets, None, None, self.files[0])
@@ -96,6 +97,7 @@ class ParquetSource:
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
         path = self.files[number]
+        check_parquet(path)
         with self._parquet.ParquetFile(path) as file:
             choose_columns(file.schema_arrow.names, wanted, None, None, path)
             options = {} if groups is None else {"row_groups": groups}
@@ -145,6 +147,13 @@ def column_array(column: Any) -> Any:
     if str(column.type).startswith("dictionary"):
         column = column.dictionary_decode()
     return np.array(column.to_pylist(), dtype=object)
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse a file that does not begin as Parquet files do."""
+    with path.open("rb") as file:
+        if file.read(4) not in (b"PAR1", b"PARE"):
+            raise ValueError(f"{path} is not a Parquet file: it does not begin like one.")
 
 
 def need_parquet() -> Any:

@@ -51,6 +51,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Dimension of the subspace; None means n_classes.
     reg : float, default=0.05
@@ -67,8 +68,15 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     tol : float, default=1e-4
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
-    landmarks, memory_budget, random_state, verbose
-        As in :class:`HSICSubspace`; ``random_state`` also makes random starts.
+        Steps at most.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`; also makes random starts.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -175,7 +183,8 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         S, S0 = S[:, :k], S[:, k:]
         self.reg_ = float(self.reg) * sample.trace / sample.n
         label_norm = _label_norm(data.counts, self.center)
-        plain = Alignment(spectrum.w, S, label_norm, 0.0)
+        n = sample.n  # the plain alignment does not know the scale of the weights
+        plain = Alignment(spectrum.w / n, S / n, label_norm / n, 0.0)
         start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
         criterion = Rescaled(
             self._criterion(sample, spectrum, data, S, label_norm),
@@ -260,8 +269,9 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
 
 def _label_norm(counts: Array, center: bool) -> float:
     """|YY'|_F = |Y'Y|_F, or |Y'PY|_F if centred."""
-    gram = np.diag(counts)
-    return float(np.linalg.norm(gram - np.outer(counts, counts) / counts.sum() if center else gram))
+    total = float(counts.sum())
+    gram, shares = np.diag(counts / total), counts / total
+    return total * float(np.linalg.norm(gram - np.outer(shares, shares) if center else gram))
 
 
 def _canonical(V: Array, S: Array, sample: Combined, spectrum: Eigenpairs) -> Array:

@@ -20,6 +20,7 @@ from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
     Array,
     Training,
+    check_distinct,
     check_variance,
     validate_labelled,
     validate_rows,
@@ -154,10 +155,13 @@ class KernelEstimator(Convertible, OwnPage, BaseEstimator):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
             validate = validate_valued if values else validate_labelled
-            yield validate(self, X, y, sample_weight)
+            checked = validate(self, X, y, sample_weight)
+            check_distinct(checked.source)
+            yield checked
         else:
             source = ArrayRows(X, y, sample_weight) if source is None else source
             with read_training(self, source, values=values, checkpoint=checkpoint) as data:
+                check_distinct(data.source)
                 yield data
 
     def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

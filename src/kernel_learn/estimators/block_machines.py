@@ -2,24 +2,30 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.joint_problem import RowMap
-from kernel_learn.criteria.landmark_margin import scale_blocks
+from kernel_learn.criteria.landmark_margin import Change, map_blocks
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.probabilities import class_logits
 from kernel_learn.estimators.validation import Array, Labelled
 from kernel_learn.kernels.pairwise import dense, take_rows
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import Combined
+from kernel_learn.representations import Combined, FeatureMap
 from kernel_learn.representations.plan import Plan
-from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.state import LabelledRows
-from kernel_learn.solvers.block_newton import HingeSums, solve_squared_hinges, sum_blocks
+from kernel_learn.representations.state import LabelledRows, class_places
+from kernel_learn.solvers.block_newton import (
+    GATHERED,
+    HingeSums,
+    KeptHessians,
+    solve_squared_hinges,
+    sum_blocks,
+)
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 
@@ -37,15 +43,6 @@ def reachable(tol: float, dtype: Any) -> float:
     return max(tol, SINGLE_TOL) if dtype == np.float32 else tol
 
 
-def check_rewinds(estimator: Any, pool: PooledSource) -> None:
-    """Refuse a source that can be read once where each step is a pass."""
-    if not pool.rewinds:
-        raise ValueError(
-            f"{type(estimator).__name__} reads its rows several times, and this source can be "
-            "read once. Pass a function that returns the iterator anew."
-        )
-
-
 @dataclass
 class FeatureBlocks:
     """Features, signs and prices of all rows in blocks, as often as they are asked for.
@@ -58,15 +55,20 @@ class FeatureBlocks:
     row_bytes: int  # of the features of a row
     prices: Array  # (n_classes,) C of a row of each class
     plan: Plan
+    total: Array | None = None  # sum over all rows of C [f, 1][f, 1]', if it is known
 
     def __post_init__(self) -> None:
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        n, k = self.data.source.n_rows, len(self.data.classes)
-        needed = n * (self.row_bytes + 8 * (1 + (k if k > 2 else 1)))  # features, signs, prices
-        self.holds = needed <= room
+        n = self.data.source.n_rows
+        q = count_machines(self.data)
+        needed = n * (self.row_bytes + 8 * (1 + q) + 2 * q)  # features, signs, prices, masks
+        needed += 2 * min(n, 2 * GATHERED) * self.row_bytes  # rows that change, and their parts
+        self._add_up = getattr(self.data.source, "add_up", None)  # by workers
+        self.holds = needed <= room and self._add_up is None
         if self.holds:
             self.plan = replace(self.plan, bytes_needed=self.plan.bytes_needed + needed)
         self._held: list[tuple[Array, Array, Array]] | None = None
+        self._kept: KeptHessians | None = None
 
     def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
         if self._held is not None:
@@ -83,15 +85,24 @@ class FeatureBlocks:
         if self.holds:
             self._held = held
 
-    def sums(self, U: Array, wanted: Array, scale: Array | None = None) -> HingeSums:
-        """What a pass adds up, with features scaled; by workers, if they have the rows."""
-        add_up = getattr(self.data.source, "add_up", None)
-        if add_up is None:
-            return sum_blocks(scaled_or_not(self(), scale), U, wanted)
-        work = BlockSums(self.features, self.prices, self.data.classes, U, wanted, scale)
+    def sums(self, U: Array, wanted: Array, change: Change | None = None) -> HingeSums:
+        """What a pass adds up, with features changed; by workers, if they have the rows."""
+        if self._add_up is None:
+            if change is None and self.holds and np.any(wanted):
+                return self._held_sums(U, wanted)
+            return sum_blocks(map_blocks(self(), change), U, wanted)
+        work = BlockSums(self.features, self.prices, self.data.classes, U, wanted, change)
         m, machines = len(U), int(np.sum(wanted)) + 1
-        found: HingeSums = add_up(work, n_features=m, n_sums=machines)
+        found: HingeSums = self._add_up(work, n_features=m, n_sums=machines)
         return found
+
+    def _held_sums(self, U: Array, wanted: Array) -> HingeSums:
+        """The same, by the rows whose slack has changed its sign since the last pass."""
+        active: list[Array] = []
+        found = sum_blocks(self(), U, wanted, active)
+        assert self._held is not None
+        self._kept = self._kept or KeptHessians(len(U) - 1, len(wanted), self.total)
+        return replace(found, hessians=self._kept.at(self._held, active, wanted))
 
 
 @dataclass(frozen=True)
@@ -103,12 +114,12 @@ class BlockSums:
     classes: Array
     U: Array
     wanted: Array
-    scale: Array | None
+    change: Change | None
 
     def __call__(self, rows: Iterable[LabelledRows]) -> HingeSums:
-        indexed = ((X, np.searchsorted(self.classes, y), weight) for X, y, weight in rows)
+        indexed = ((X, class_places(self.classes, y), weight) for X, y, weight in rows)
         blocks = machine_blocks(indexed, self.features, self.prices)
-        return sum_blocks(scaled_or_not(blocks, self.scale), self.U, self.wanted)
+        return sum_blocks(map_blocks(blocks, self.change), self.U, self.wanted)
 
 
 def machine_blocks(
@@ -121,11 +132,32 @@ def machine_blocks(
         yield features(X), one_vs_rest_signs(labels, len(prices)), prices[labels] * weight
 
 
-def scaled_or_not(
-    blocks: Iterable[tuple[Array, Array, Array]], scale: Array | None
-) -> Iterable[tuple[Array, Array, Array]]:
-    """The blocks, their features scaled if there is a scale."""
-    return blocks if scale is None else scale_blocks(blocks, scale)
+def bank_criterion(
+    criterion: Callable[..., Any],
+    data: Labelled,
+    features: FeatureMap,
+    prices: Array,  # (n_classes,)
+    plan: Plan,
+    tol: float,
+    **options: Any,
+) -> tuple[Callable[..., Any], Plan]:
+    """A criterion of a bank's weights by machines on its features, and the plan with what is held.
+
+    The machines at some weights are solved to a share of the gap asked of the weights.
+    """
+    row_bytes = features.dimension * features.dtype.itemsize
+    blocks = FeatureBlocks(data, features, row_bytes, prices, plan)
+    inner = reachable(INNER_SHARE * tol, features.dtype)
+    machines = partial(
+        criterion, blocks=blocks, n_machines=count_machines(data), tol=inner, **options
+    )
+    return machines, blocks.plan
+
+
+def count_machines(data: Labelled) -> int:
+    """One against the rest for each class; of two classes one does."""
+    k = len(data.classes)
+    return 1 if k == 2 else k
 
 
 def solve_in_blocks(
@@ -144,18 +176,18 @@ def solve_in_blocks(
     There every row counts, and with one price the step is a ridge regression, for which
     the moments suffice: F'F = diag(h), v = C F'y / (1 + C h).
     """
-    r, k = len(coordinates.spectrum), len(data.classes)
-    q = 1 if k == 2 else k
+    r, k, q = len(coordinates.spectrum), len(data.classes), count_machines(data)
     features = sample.expand(coordinates.lift(np.eye(r)))
     row_bytes = r * features.coef.dtype.itemsize
-    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan)
-    start = None
+    start = total = None
     if np.all(prices == prices[0]):
         h = coordinates.spectrum[:, None]
+        total = prices[0] * np.diag(np.append(h, sample.n))  # F is centred
         FT_T = coordinates.scale[:, None] * (coordinates.U.T @ sample.targets)  # one-hot
         FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
         share = sample.target_mean[1:] if k == 2 else sample.target_mean
         start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
+    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan, total)
     tol = reachable(tol, features.coef.dtype)
     steps = 50 if max_iter is None else max_iter
     found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)

@@ -1,6 +1,5 @@
 """What MultiKernelSVC does on landmark features: weights and machines by passes over blocks."""
 
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -8,12 +7,7 @@ import numpy as np
 from kernel_learn.criteria.landmark_margin import LandmarkMargin
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import KernelEstimator
-from kernel_learn.estimators.block_machines import (
-    INNER_SHARE,
-    FeatureBlocks,
-    check_rewinds,
-    reachable,
-)
+from kernel_learn.estimators.block_machines import bank_criterion
 from kernel_learn.estimators.probabilities import fit_sharpness, pool_kernel
 from kernel_learn.estimators.validation import Array, Labelled, class_prices
 from kernel_learn.estimators.weights import WeightLearner
@@ -59,7 +53,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             )
 
     def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
-        check_rewinds(self, pool)
+        pool.check_rewinds(type(self).__name__)
         landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
         return plan_source(kernels, pool, landmarks, self.memory_budget, BLOCK_NEEDS, exact_rows=0)
 
@@ -80,14 +74,10 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             center=False,
             random_state=self.random_state,
         )
-        q = 1 if len(data.classes) == 2 else len(data.classes)
-        features = form.features
-        row_bytes = features.dimension * features.dtype.itemsize
         prices = float(self.C) * class_prices(self.class_weight, data)
-        blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
-        self.plan_ = blocks.plan
-        tol = reachable(INNER_SHARE * self.tol, features.dtype)
-        criterion = partial(LandmarkMargin, blocks=blocks, n_machines=q, tol=tol)
+        criterion, self.plan_ = bank_criterion(
+            LandmarkMargin, data, form.features, prices, self.plan_, self.tol
+        )
         found = self._weigh_bank(form, data.names or ["kernel"], criterion, align=centred)
         theta = found.theta
         machines = found.criterion.machines(form.point(theta))
@@ -95,7 +85,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         kept = np.flatnonzero(form.spread(theta))
         V = machines.point[:-1]
         self.intercept_ = machines.point[-1]
-        self._machines = features.expand(V, np.zeros(len(kept)), theta)
+        self._machines = form.features.expand(V, np.zeros(len(kept)), theta)
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), theta)
         targets, K = pool_kernel(self.kernel_, source)
         boxes = prices[targets.majority] * targets.weight

@@ -1,6 +1,5 @@
 """What a classifier by margins does where rows are too many to be held: machines in blocks."""
 
-from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -8,11 +7,9 @@ from kernel_learn.criteria.joint_problem import map_rows, orthonormal_span
 from kernel_learn.criteria.landmark_margin import LandmarkSubspaceMargin
 from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.block_machines import (
-    INNER_SHARE,
-    FeatureBlocks,
+    bank_criterion,
     calibrate_scores,
-    check_rewinds,
-    reachable,
+    count_machines,
     solve_in_blocks,
 )
 from kernel_learn.estimators.choosing import LeaveOneOutChoice
@@ -59,7 +56,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
             )
 
     def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
-        check_rewinds(self, pool)
+        pool.check_rewinds(type(self).__name__)
         return super()._plan_stream(kernels, pool)
 
     def _landmark_weights(self, data: Labelled, form: Any, prices: Array) -> Array:
@@ -71,23 +68,24 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
                 "SubspaceSVC(weights='learn', loss='squared_hinge') learns weights on landmarks, "
                 "with uncorrelated=True and a number for reg. Give these, or weights='loo'."
             )
-        features, q = form.features, 1 if len(data.classes) == 2 else len(data.classes)
-        row_bytes = features.dimension * features.dtype.itemsize
-        blocks = FeatureBlocks(data, features, row_bytes, prices, self.plan_)
-        tol = reachable(INNER_SHARE * self.tol, features.dtype)
-        criterion = partial(
-            LandmarkSubspaceMargin, blocks=blocks, n_machines=q, reg=float(self.reg), tol=tol
+        criterion, self.plan_ = bank_criterion(
+            LandmarkSubspaceMargin,
+            data,
+            form.features,
+            prices,
+            self.plan_,
+            self.tol,
+            reg=float(self.reg),
         )
         found = self._weigh_bank(form, data.names or [], criterion)
         self._weights_lower = found.result.value - found.result.gap
-        self.plan_ = blocks.plan
         return found.theta
 
     def _fit_in_blocks(self, data: Labelled, regs: list[float]) -> Self:
         """The machines of n_components >= n_classes with squared hinge, a pass a step."""
         data = self._choose_width(data, regs)
         self.classes_, k = data.classes, len(data.classes)
-        q = 1 if k == 2 else k
+        q = count_machines(data)
         if check_n_components(self.n_components, k, self) < q or self.method != "exact":
             raise ValueError(
                 f"SubspaceSVC(loss='squared_hinge') has one direction for each of the {q} machines "

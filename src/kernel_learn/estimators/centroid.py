@@ -31,12 +31,19 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     clusters_per_class : int, default=1
         With more than one, each class is first cut into so many clusters by
         k-means in feature space, and every cluster contributes its centroid:
         for classes of several lumps.
-    landmarks, memory_budget, random_state, verbose
-        As in :class:`HSICSubspace`; ``random_state`` also starts k-means.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`; also starts k-means.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------

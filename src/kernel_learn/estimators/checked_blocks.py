@@ -10,11 +10,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
+from kernel_learn.kernels.given import as_array, as_numbers
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table
 from kernel_learn.representations.state import LabelledRows, is_text
 from kernel_learn.representations.summary import stack_rows
+
+LARGEST_WEIGHT = 1e100  # products of two are numbers
 
 Target = Literal["labels", "values", "none"]
 
@@ -116,10 +119,12 @@ class CheckedBlocks:
         if y is None:
             what = "labels" if self.target == "labels" else "targets"
             raise refuse(f"it has no {what}; a block for fit is (X, y) or (X, y, weight).")
-        if not hasattr(y, "dtype"):
+        if not hasattr(y, "dtype") and hasattr(y, "__len__"):
+            _check_rectangle(y, refuse)
             y = np.asarray(y, dtype=object) if any(map(is_missing, y)) else np.asarray(y)
-        if len(y) != n:
-            raise refuse(f"it has {n} rows and {len(y)} labels.")
+        if np.shape(y)[:1] != (n,):
+            found = len(y) if np.ndim(y) else type(y).__name__
+            raise refuse(f"it has {n} rows and {found} labels.")
         return self._labels(y, refuse) if self.target == "labels" else self._values(y, refuse)
 
     def _labels(self, y: Any, refuse: Any) -> Array:
@@ -164,16 +169,33 @@ class CheckedBlocks:
         return y
 
 
+def _check_rectangle(y: Any, refuse: Any) -> None:
+    try:
+        as_array(y, "y")
+    except (ValueError, TypeError) as error:
+        raise refuse(str(error)) from error
+
+
 def _weights(weight: Any, n: int, refuse: Any) -> Array:
     if weight is None:
         return np.ones(n)
-    weight = np.asarray(weight, dtype=np.float64)
+    try:
+        weight = as_numbers(weight, "weight").astype(np.float64)
+    except (ValueError, TypeError) as error:
+        raise refuse(str(error)) from error
     if weight.shape != (n,):
         raise refuse(f"its weights have the shape {weight.shape}; one per row is {(n,)}.")
     bad = np.flatnonzero(~np.isfinite(weight) | (weight < 0))
     if len(bad):
         value = weight[bad[0]]
         raise refuse(f"the weight is {value:g}; it must be finite and not negative.", int(bad[0]))
+    far = np.flatnonzero((weight > 0) & ((weight < 1 / LARGEST_WEIGHT) | (weight > LARGEST_WEIGHT)))
+    if len(far):
+        raise refuse(
+            f"the weight is {weight[far[0]]:g}, and weights count rows: their sum over all blocks "
+            "is to be near the number of rows. Pass w * n / w.sum().",
+            int(far[0]),
+        )
     return weight
 
 

@@ -50,8 +50,13 @@ class Checkpoint:
         return content
 
     @property
+    def pause(self) -> float:
+        """Seconds between two of them."""
+        return max(LEAST_SECONDS, SHARE * self._cost)
+
+    @property
     def is_due(self) -> bool:
-        return time.perf_counter() - self._last > max(LEAST_SECONDS, SHARE * self._cost)
+        return time.perf_counter() - self._last > self.pause
 
     def write(self, content: dict[str, Any]) -> None:
         """Keep ``content``; the checkpoint before it stays until this one is whole."""

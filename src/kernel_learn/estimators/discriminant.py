@@ -13,7 +13,12 @@ from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
-from kernel_learn.criteria.second_level import LinearMap, fit_second_level, fit_temperature
+from kernel_learn.criteria.second_level import (
+    LinearMap,
+    fit_second_level,
+    fit_temperature,
+    mend_log_odds,
+)
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
@@ -44,6 +49,8 @@ from kernel_learn.solvers.eigen import solve_top_eigen
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
 PARTS = 5  # of the rows, for the cross-fit of the second level
+MANY_ROWS = 1000
+ROWS_PER_NUMBER = 3  # held out, for each number of a map that mends its log-odds
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 
 
@@ -99,7 +106,21 @@ class KernelDiscriminant(
     coupling : {"exact", "approximate"}, default="exact"
         With several kernels and several classes: the sum over the classes itself, or Ye's bound
         of it (Eq. 37), which lies between once and n_classes times the sum.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        As in :class:`HSICSubspace`.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        As in :class:`HSICSubspace`.
+    tol : float, default=1e-06
+        As in :class:`HSICSubspace`.
+    max_iter : int, default=100
+        As in :class:`HSICSubspace`.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`.
+    verbose : int, default=0
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -341,7 +362,11 @@ class KernelDiscriminant(
         # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
         R = np.linalg.pinv(T - T.mean(axis=0))
         scores = F @ R + sample.target_mean
-        level = fit_second_level(scores, targets, stratified_parts(targets, PARTS))
+        folds = stratified_parts(targets, PARTS)
+        level = fit_second_level(scores, targets, folds)
+        k = targets.n_classes
+        if targets.n >= max(MANY_ROWS, ROWS_PER_NUMBER * k * (k + 1)):
+            level = mend_log_odds(level, targets, folds)
         factor, ridge_loss = fit_temperature(level.logits, targets)
         if self.decision == "ridge" or ridge_loss < loss:
             coef = factor * level.map.coef

@@ -145,11 +145,7 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
         return self
 
     def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
-        if not pool.rewinds:
-            raise ValueError(
-                "KernelDiscriminantQR reads its rows twice, once for the centroids of the classes, "
-                "and this source can be read once. Pass a function that returns the iterator anew."
-            )
+        pool.check_rewinds("KernelDiscriminantQR", "twice, once for the centroids of the classes")
         return self._plan_centroids(kernels, pool)
 
     def _plan_centroids(self, kernels: list[Kernel], source: Any) -> Plan:

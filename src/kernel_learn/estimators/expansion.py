@@ -58,6 +58,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         On vectors; to move points it must have a derivative (Gaussian,
         Matern, Exponential, Polynomial, Linear).
     n_points : int, default=20
+        How many points the machine has.
     C : float, default=1.0
         Price of a margin error.
     init : {"kmeans", "uniform", "rpcholesky"} or array of shape (n_points, n_features)
@@ -65,13 +66,16 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     move_points : bool, default=True
         False keeps the points where they start: a Nystroem machine.
     class_weight : dict or "balanced", default=None
+        Factors on C for the rows of each class.
     tol : float, default=1e-3
         Stop when the largest entry of the gradient, in units of the columns'
         standard deviations, is at most this share of the first objective.
     max_iter : int, default=100
+        Steps at most.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
+        For the start of the points.
 
     Attributes
     ----------
@@ -146,10 +150,12 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Or a source of blocks whose rows fit into memory.
         y : array-like of shape (n_samples,); None for a source
+            Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
         """
         data = self._rows(X, y, sample_weight)
+        self._check_init(data)
         if data.kernel.input != "vectors":
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
@@ -170,7 +176,10 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         if self.move_points:
             unit, _ = criterion.value_and_gradient(points / scale)
             result = solve_smooth(
-                criterion, points / scale, tol=self.tol * unit, max_iter=self.max_iter
+                criterion.value_and_gradient,
+                points / scale,
+                tol=self.tol * unit,
+                max_iter=self.max_iter,
             )
             self._store_result(result)
             points = result.point * scale
@@ -183,6 +192,13 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
                 )
         self._store_machines(criterion, points.astype(data.X.dtype), data)
         return self
+
+    def _check_init(self, data: Labelled) -> None:
+        shape = () if isinstance(self.init, str) else np.shape(self.init)
+        if shape and (len(shape) != 2 or not shape[0] or shape[1] != data.X.shape[1]):
+            raise ValueError(
+                f"init has shape {shape}; points are (n_points, {data.X.shape[1]}), one at least."
+            )
 
     def _plan(self, data: Labelled) -> Plan:
         """k(x, points) of all rows, its features, and their derivatives."""
@@ -221,12 +237,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):
-            points = np.array(self.init, dtype=np.float64)
-            if points.ndim != 2 or points.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"init has shape {points.shape}; points are (n_points, {self.n_features_in_})."
-                )
-            return points
+            return np.array(self.init, dtype=np.float64)
         chosen = select_landmarks(
             self.init,  # type: ignore[arg-type]
             int(self.n_points),

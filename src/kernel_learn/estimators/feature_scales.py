@@ -287,9 +287,9 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 history += found.history
                 if self.n_features is None or len(kept) <= self.n_features:
                     break
-                kept = kept[eliminate(found.scales, self.n_features)]
-            scales = place(found.scales, kept, X.shape[1])
-            path.append(Step(penalty, scales, tuple(history), found.converged))
+                kept = kept[eliminate(found.point, self.n_features)]
+            scales = place(found.point, kept, X.shape[1])
+            path.append(Step(penalty, scales, tuple(history), found.status == "optimal"))
         return path
 
     def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:

@@ -26,7 +26,7 @@ from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
+    check_regs,
     validate_labelled,
 )
 from kernel_learn.estimators.weights import WeightLearner
@@ -76,10 +76,6 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         Similarity of labels. "normalized": each class counts the same;
         "indicator": each pair of equal labels counts the same; a function of
         two label arrays or a matrix over the classes (sorted) or the samples.
-    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
-        "auto": exact where that is affordable, else 1000 landmarks. "all":
-        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
-        ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned together with the subspace; by the exact
         leave-one-out error of ridge regression on the one-hot labels, whatever
@@ -92,6 +88,11 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
     tol : float, default=1e-6
         Certified relative gap at which weights are final.
     max_iter : int, default=100
+        Steps at most.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        "auto": exact where that is affordable, else 1000 landmarks. "all":
+        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
+        ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
@@ -259,7 +260,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         path : (coefs, values)
             Arrays (n_regs, n_landmarks, n_components) and (n_regs,).
         """
-        regs = [check_positive("reg", reg, self) for reg in regs]
+        regs = check_regs(regs, self)
         worker = type(self)(**self.get_params(deep=False))
         data = worker._choose_width(validate_labelled(worker, X, y, sample_weight), regs)
         if data.names is not None:

@@ -233,10 +233,8 @@ default="pairs"
         """
         regularizer = self._regularizer()
         rng = check_random_state(self.random_state)
-        source = as_source(X)
+        source = as_source(X, y)
         if source is not None:
-            if y is not None:
-                raise ValueError("X is a source of blocks, which has its own labels: pass no y.")
             X, y, constraints = read_for_constraints(self, source, constraints)
         data = self._validate(X, y, constraints, rng)
         self.plan_, landmarks = data.plan(self.landmarks, self.memory_budget)

@@ -43,6 +43,7 @@ class KernelLMNN(KernelMetric):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Keep so many principal directions of the learned kernel; None: all.
     n_neighbors : int, default=3
@@ -53,12 +54,16 @@ class KernelLMNN(KernelMetric):
         The hinge is rounded over this width, which makes the problem smooth and
         changes a margin's loss by half of it at most.
     reg : float, default=0.01
+        Weight of tr A.
     landmarks : default="auto"
         As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
     tol : float, default=1e-2
         Relative gap at which to stop.
     max_iter : int, default=1000
-    memory_budget, random_state
+        Steps at most.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -161,18 +166,27 @@ class KernelMCML(KernelMetric):
 
     Parameters
     ----------
-    kernel, n_components, landmarks, memory_budget, random_state
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        As in :class:`KernelLMNN`.
+    n_components : int or None, default=None
         As in :class:`KernelLMNN`.
     reg : float, default=0.001
         Where classes can be separated the bare criterion has no minimum.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`KernelLMNN`.
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+        Steps at most.
     max_rows : int or None, default=1500
         The criterion runs over all pairs of so many rows at most: of more rows it is
         that of a draw (by ``random_state``, each class with its share), which **changes
         the optimum**. None: all rows, in a time that grows with their square. The
         kernel's features are those of all rows either way.
+    memory_budget : int or str, default=None
+        As in :class:`KernelLMNN`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`KernelLMNN`.
 
     Attributes
     ----------
@@ -227,17 +241,26 @@ class KernelMMC(KernelMetric):
 
     Parameters
     ----------
-    kernel, n_components, landmarks, memory_budget, random_state
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        As in :class:`KernelLMNN`.
+    n_components : int or None, default=None
         As in :class:`KernelLMNN`.
     reg : float, default=0.1
         Added to the scatter of the similar pairs, relative to its mean eigenvalue:
         in a rich feature space some direction has none of it, and the bare
         problem no maximum.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`KernelLMNN`.
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter : int, default=1000
+        Steps at most.
     max_rows : int or None, default=1500
         As in :class:`KernelMCML`.
+    memory_budget : int or str, default=None
+        As in :class:`KernelLMNN`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`KernelLMNN`.
 
     Attributes
     ----------
@@ -308,10 +331,18 @@ class KernelRCA(KernelMetric):
 
     Parameters
     ----------
-    kernel, n_components, landmarks, memory_budget, random_state
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        As in :class:`KernelLMNN`.
+    n_components : int or None, default=None
         As in :class:`KernelLMNN`.
     reg : float, default=0.1
         Relative to the mean eigenvalue of C, which is singular in a rich feature space.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`KernelLMNN`.
+    memory_budget : int or str, default=None
+        As in :class:`KernelLMNN`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`KernelLMNN`.
 
     Attributes
     ----------
@@ -363,14 +394,22 @@ class KernelNCA(KernelMetric):
 
     Parameters
     ----------
-    kernel, landmarks, memory_budget, random_state
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
         As in :class:`KernelLMNN`.
     n_components : int, default=None
         Rows of L; None: n_classes - 1.
     reg : float, default=0.0001
+        Weight of |L|^2.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`KernelLMNN`.
     tol : float, default=1e-5
         Largest entry of the gradient at which to stop.
     max_iter : int, default=200
+        Steps at most.
+    memory_budget : int or str, default=None
+        As in :class:`KernelLMNN`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`KernelLMNN`.
 
     Attributes
     ----------
@@ -406,7 +445,11 @@ class KernelNCA(KernelMetric):
         criterion = NeighbourhoodComponents(problem.Z, problem.labels, float(self.reg))
         L = discriminant_start(problem.Z, problem.labels, wanted)
         result = solve_smooth(
-            criterion, L, tol=float(self.tol), max_iter=int(self.max_iter), maximize=True
+            criterion.value_and_gradient,
+            L,
+            tol=float(self.tol),
+            max_iter=int(self.max_iter),
+            maximize=True,
         )
         self._store_result(result)
         self._store_factor(problem, result.point.T)

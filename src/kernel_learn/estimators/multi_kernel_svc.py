@@ -59,9 +59,15 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         weight of the identity as one more kernel.
     class_weight : dict or "balanced", default=None
         Factors on C.
-    weights, solver, tol, max_iter
-        As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo"
-        needs a number for C.
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo" needs a
+        number for C.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        As in :class:`HSICSubspace`.
+    tol : float, default=1e-06
+        As in :class:`HSICSubspace`.
+    max_iter : int, default=100
+        As in :class:`HSICSubspace`.
     landmarks : "all", "auto", int, str, Landmarks or array, default="all"
         "all": exact. Else features of landmarks, as in :class:`HSICSubspace`, which need
         ``loss="squared_hinge"`` and a number for C; a stream always has them.
@@ -158,6 +164,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
             Or a stack of kernel matrices (n_samples, n_samples, n_kernels), or a source of
             blocks that can be read again.
         y : array-like of shape (n_samples,); None for a source
+            Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
 

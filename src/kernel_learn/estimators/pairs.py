@@ -21,7 +21,9 @@ from kernel_learn.estimators.parameters import (
 )
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.given import as_array
+from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.kernels.table import is_frame
 
 BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
 
@@ -102,6 +104,7 @@ class PairClassifier(OwnPage, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Rows that pairs point into.
         pairs : array-like of shape (n_pairs, 2)
             Indices of rows of X.
         same : array-like of bool of shape (n_pairs,)
@@ -111,6 +114,7 @@ class PairClassifier(OwnPage, BaseEstimator):
         -------
         self
         """
+        X = as_row_sequence(X)
         pairs, same = check_pairs(pairs, same, n_rows(X))
         distances = np.zeros(len(pairs))
         told = pairs[:, 0] != pairs[:, 1]  # a row beside itself says nothing
@@ -228,9 +232,19 @@ def take_any_rows(X: Any, rows: Array) -> Any:
     return [X[i] for i in rows]
 
 
+def as_row_sequence(X: Any) -> Any:
+    """Rows that can be counted and taken; lists, of strings say, stay as they are."""
+    if isinstance(X, list | tuple) or is_sparse(X) or is_frame(X):
+        return X
+    X = as_array(X, "X")
+    if X.ndim == 0:
+        raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
+    return X
+
+
 def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
     """Pairs of row indices and whether they are the same, checked."""
-    pairs = np.asarray(pairs)
+    pairs = as_array(pairs, "pairs")
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         raise ValueError(
             f"pairs must hold row indices, (n_pairs, 2) integers; it is {pairs.dtype} of shape "
@@ -259,7 +273,7 @@ def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
 
 def check_same(same: Any, n: int) -> Array:
     """One boolean per pair."""
-    same = np.asarray(same)
+    same = as_array(same, "same")
     if same.shape != (n,) or not np.isin(same, (0, 1)).all():
         raise ValueError(f"same must hold True or False for each of the {n} pairs.")
     return same.astype(bool)

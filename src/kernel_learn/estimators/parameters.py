@@ -66,6 +66,15 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real) and not _is_bool(value) and bool(np.isfinite(float(value)))
 
 
+def _is_positive(value: Any) -> bool:
+    # beyond this range products of a price or a ridge with a kernel's values overflow
+    return _is_number(value) and 1e-30 <= float(value) <= 1e30
+
+
+def _is_moderate(value: Any) -> bool:
+    return _is_number(value) and abs(float(value)) <= 1e30
+
+
 def _is_bool(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
 
@@ -78,15 +87,24 @@ def is_whole(value: Any, least: int) -> bool:
 def _is_list(value: Any) -> bool:
     if isinstance(value, str | bytes | Mapping):
         return False
-    return isinstance(value, Sequence) or np.ndim(value) > 0
+    return isinstance(value, Sequence) or len(getattr(value, "shape", ())) > 0
 
 
 def _is_positive_list(value: Any) -> bool:
-    return _is_list(value) and len(value) > 0 and all(_is_number(v) and v > 0 for v in value)
+    return _is_list(value) and len(value) > 0 and all(map(_is_positive, value))
 
 
 def _read_kernel(spec: Any) -> Any:
     return as_bank(spec) or as_kernel(spec)
+
+
+def check_seed(random_state: Any) -> None:
+    """Refuse what scikit-learn cannot make a generator of, and integers that are no seeds."""
+    if is_whole(random_state, -(2**200)) and not 0 <= random_state < 2**32:
+        raise ValueError(
+            f"random_state={random_state!r} cannot be a seed, which is between 0 and 2**32 - 1."
+        )
+    check_random_state(random_state)
 
 
 def _is_jobs(value: Any) -> bool:
@@ -94,27 +112,43 @@ def _is_jobs(value: Any) -> bool:
 
 
 def _is_array(value: Any) -> bool:
-    return _is_list(value) and np.asarray(value).dtype.kind in "fiub"
+    if not _is_list(value):
+        return False
+    try:
+        A = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        return False
+    return A.dtype.kind in "fiub" and bool(np.isfinite(A).all())
 
 
 ANYTHING = Condition(("anything",), lambda value: True)
 NONE = Condition(("None",), lambda value: value is None)
 BOOLEAN = Condition(("True", "False"), _is_bool)
-POSITIVE = Condition(("a positive finite number",), lambda value: _is_number(value) and value > 0)
+POSITIVE = Condition(("a positive finite number (1e-30 to 1e30)",), _is_positive)
+NOT_NEGATIVE = Condition(
+    ("a number, zero or positive (1e-30 to 1e30)",),
+    lambda value: _is_positive(value) or (_is_number(value) and value == 0),
+)
 INFINITE = Condition(("inf",), lambda value: isinstance(value, Real) and value == np.inf)
-NOT_NEGATIVE = Condition(("a number, zero or positive",), lambda v: _is_number(v) and v >= 0)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
 COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)
-ARRAY = Condition(("an array of numbers",), _is_array)
+ARRAY = Condition(("an array of finite numbers",), _is_array)
 LIST = Condition(("a list",), _is_list)
 FUNCTION = Condition(("a function",), callable)
 JOBS = Condition(("None", "an integer other than 0"), _is_jobs)
 KERNEL, KERNELS = Read(as_kernel), Read(_read_kernel)
-LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_random_state)
+LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_seed)
 REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
-CLASS_WEIGHT = NONE | choice("balanced") | instance(Mapping, "a dict of classes to weights")
+CLASS_WEIGHT = (
+    NONE
+    | choice("balanced")
+    | Condition(
+        ("a dict of classes to numbers",),
+        lambda value: isinstance(value, Mapping) and all(map(_is_moderate, value.values())),
+    )
+)
 
 VERBOSE = Condition(("an integer, 0 for silence",), lambda v: _is_bool(v) or is_whole(v, 0))
 

@@ -69,9 +69,16 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Number of features; None means n_classes.
-    landmarks, memory_budget, random_state, verbose
+    landmarks : "auto", "all", int, str, Landmarks or array
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None
+        As in :class:`HSICSubspace`.
+    verbose : int
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -170,9 +177,16 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     Parameters
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Number of scores; None means 10, or fewer if they exhaust the targets.
-    landmarks, memory_budget, random_state, verbose
+    landmarks : "auto", "all", int, str, Landmarks or array
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None
+        As in :class:`HSICSubspace`.
+    verbose : int
         As in :class:`HSICSubspace`.
 
     Attributes
@@ -201,8 +215,11 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         Parameters
         ----------
         X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, as at fit.
         y : array-like of shape (n_samples,) or (n_samples, n_targets); None for a source
+            Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
+            What each row counts.
         checkpoint : path, default=None
             See :meth:`HSICSubspace.fit`.
         """

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
+from kernel_learn.estimators.labels import check_labels
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
 from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
@@ -19,13 +20,15 @@ from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import (
     Array,
     as_views,
-    check_labels,
-    check_weights,
+    count_rows,
     encode_labels,
     side_by_side,
 )
 from kernel_learn.kernels.codes import categorical_positions
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.readable import check_column_names, check_magnitude, check_sparse
+from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.representations.summary import row_bytes
 
@@ -58,13 +61,14 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
     groups_of_columns = column_groups(estimator.column_groups, X)
     X = read_rows(estimator, X, reset=True)
-    y = _check_target(y)
+    y = check_labels(y)
     check_consistent_length(X, y)
-    weight = check_weights(sample_weight, len(y))
+    weight = count_rows(sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)
+    check_magnitude(everything.numbers, fitting=True)
     kept = np.flatnonzero(weight > 0)
     table = everything if len(kept) == len(y) else everything[kept]
     labels, weight = labels[kept], weight[kept]
@@ -97,7 +101,14 @@ def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
     least = 2 if reset else 1
+    if is_sparse(X):
+        check_sparse(X, "X")
     if is_frame(X):
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"Expected 2D array, got a column of shape {tuple(X.shape)} instead: pass a frame."
+            )
+        check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least or X.shape[1] < 1:
             raise ValueError(
@@ -132,7 +143,13 @@ def column_groups(groups: Any, X: Any) -> dict[str, Array]:
     if groups is None:
         return {}
     X = as_rectangle(X)
-    return {str(name): np.array(categorical_positions(cols, X)) for name, cols in groups.items()}
+    found = {str(name): categorical_positions(cols, X) for name, cols in groups.items()}
+    empty = [name for name, columns in found.items() if not columns]
+    if empty:
+        raise ValueError(f"column_groups has groups without columns: {', '.join(empty)}.")
+    if len(found) < len(groups):
+        raise ValueError(f"column_groups has two groups of one name among {list(groups)!r}.")
+    return {name: np.array(columns) for name, columns in found.items()}
 
 
 def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
@@ -204,19 +221,12 @@ def _size(
     )
 
 
-def _check_target(y: Any) -> Array:
-    if len(getattr(y, "shape", ())) == 2 and y.shape[1] > 1:
-        raise ValueError(
-            "y has several labels per row, and KernelClassifier gives each row one class. Use "
-            "sklearn.multioutput.MultiOutputClassifier(KernelClassifier())."
-        )
-    return check_labels(y)
-
-
 def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
     if groups is None:
         return None
-    groups = column_or_1d(groups)
+    groups = column_or_1d(as_array(groups, "groups"))
+    if groups.dtype.kind in "fO" and any(map(is_missing, groups.tolist())):
+        raise ValueError("groups has rows without a group (NaN or None); give each row one.")
     if len(groups) != n:
         raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
     found = np.unique(groups, return_inverse=True)[1][kept]

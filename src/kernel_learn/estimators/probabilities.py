@@ -69,6 +69,20 @@ def fit_sharpness(
     return fit_temperature(class_logits(scores), targets.take(rows))[0]
 
 
+def choose_rule(targets: Targets, score_part: Callable[[Array, Array], Array]) -> tuple[int, float]:
+    """Which of two rules has the smaller held-out log loss, and the factor on its scores.
+
+    ``score_part`` gives the scores of both side by side, (len(outside), 2 k).
+    """
+    rows, scores = held_out_in_parts(targets, score_part)
+    if not len(rows):
+        return 0, 1.0
+    some = targets.take(rows)
+    found = [fit_temperature(own, some) for own in np.hsplit(scores, 2)]
+    rule = int(np.argmin([loss for _, loss in found]))
+    return rule, found[rule][0]
+
+
 def held_out_in_parts(
     targets: Targets,
     score_part: Callable[[Array, Array], Array],
@@ -92,10 +106,10 @@ def held_out_in_parts(
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
-def pool_kernel(kernel: Kernel, source: Any, n_rows: int = HELD_OUT_ROWS) -> tuple[Targets, Array]:
+def pool_kernel(kernel: Kernel, source: Any) -> tuple[Targets, Array]:
     """Labels of some rows, the first by key, and their kernel matrix: where a fit keeps no rows."""
     summary = source.summary
-    rows = summary.rows[: min(n_rows, len(summary.rows))]
+    rows = summary.rows[: min(HELD_OUT_ROWS, len(summary.rows))]
     targets = Targets(dense(summary.labels[: len(rows)]))
     X = to_double(take_rows(source.X, rows))
     is_matrix = kernel.input == "matrix"

@@ -33,7 +33,7 @@ class Progress:
     def __init__(self, estimator: Any, n_rows: int | None = None) -> None:
         self.estimator, self.n_rows = estimator, n_rows
         self.is_loud = bool(getattr(estimator, "verbose", 0))
-        self.what, self.expected, self.start_rows = "", n_rows, 0
+        self.what, self.expected, self.start_rows, self.rows = "", n_rows, 0, 0
         self.start = self.last = time.perf_counter()
         self.task: Any = None  # the fit, for callbacks
         self.part: Any = None  # the pass
@@ -44,7 +44,7 @@ class Progress:
 
     def begin(self, what: str, expected: int | None, done: int) -> None:
         """A pass begins, ``done`` rows of which were counted before."""
-        self.what, self.start_rows = what, done
+        self.what, self.start_rows, self.rows = what, done, done
         self.expected = self.n_rows if expected is None else expected
         self.start = self.last = time.perf_counter()
         if getattr(self.estimator, "_skl_callbacks", None):
@@ -56,7 +56,9 @@ class Progress:
 
     def at(self, rows: int) -> None:
         """So many rows are counted."""
-        now = time.perf_counter()
+        if rows == self.rows:  # said already
+            return
+        self.rows, now = rows, time.perf_counter()
         if now - self.last >= PAUSE:
             self.last = now
             self.say(self.line(rows, now - self.start))

@@ -17,9 +17,11 @@ from kernel_learn.estimators.validation import (
     Labelled,
     Training,
     Valued,
+    at_safe_scale,
     copied_bytes,
     encode_labels,
     stream_kernels,
+    warn_of_normalised,
 )
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import take_rows
@@ -33,6 +35,7 @@ from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, row_b
 READ_ROWS, READ_BYTES = 4096, 4 * 10**6
 # The share of the budget that rows may take which are held until it is known what they become.
 HEAD_SHARE = 8
+FIRST_PASS = "pass 1 of 2, summary"
 
 
 @contextmanager
@@ -60,6 +63,7 @@ def training_of(
     single: bool = True,
 ) -> Training:
     """The source as what ``_fit`` learns from."""
+    warn_of_normalised(source.n_rows, source.summary.n)
     if classes is None:
         return Valued(kernels, source, names, None, source.n_rows, single)
     if len(classes) < 2:
@@ -100,7 +104,8 @@ class _Reading:
         if self.spread:
             self.spread.look(self.blocks)
         if not saved.get("is_summarized"):
-            state, held = self._spread_summary() if self.spread else self._summarize(state)
+            summarize = self._spread_summary if self.spread else self._summarize
+            state, held = summarize(saved)
             if held is not None:
                 return self._as_arrays(held)
         elif not self.spread:  # the first block says what rows look like
@@ -111,34 +116,32 @@ class _Reading:
         if chosen.representation == "gram":
             if state.summary.n_known is None:
                 return self._as_arrays(list(self.blocks.read(self.read_rows)))
-            return replace(data, source=PooledSource(state, chosen))
+            return replace(data, source=self._pooled(state, chosen))
         self.progress.say(f"{chosen}; {chosen.price}")
         if self.spread:
             self.spread.check(chosen)
-        if moments is None:
-            features = self.estimator._stream_features(data, chosen)
-        else:
-            features = moments.features
+        features = saved.get("features") or (moments and moments.features)
+        features = features or self.estimator._stream_features(data, chosen)
         self.kernels = features.kernels
         what = f"pass 2 of 2, {chosen.n_landmarks} landmarks"
-        if self.spread and moments is None:
-            self.progress.begin(what, state.n_rows, 0)
-            moments = self.spread.moments(
-                self.blocks, features, state.classes, chosen.block_rows, self.progress
+        content = {"is_summarized": True, "summary": state}
+        if self.spread:
+            content["features"] = features  # what workers give has none
+            own = (self.blocks, features, state.classes, chosen.block_rows)
+            moments = self._add_waves(
+                partial(self.spread.moments, *own), saved, "moments", content, what, state.n_rows
             )
-        elif not self.spread:
+        else:
             moments = self._add(
                 moments,
                 rebatch(self.blocks.read(chosen.block_rows), chosen.block_rows),
                 lambda rows, _: StreamState.of(
                     rows, features, values=self.values, classes=state.classes, summarize=False
                 ),
-                lambda found: {"is_summarized": True, "summary": state, "moments": found},
+                lambda found: {**content, "moments": found},
                 what,
                 state.n_rows,
             )
-        if self.checkpoint and moments is not None:
-            self.checkpoint.write({"is_summarized": True, "summary": state, "moments": moments})
         if moments is None or not moments.same_rows(state):
             again = 0 if moments is None else moments.n_rows
             raise ValueError(
@@ -146,14 +149,18 @@ class _Reading:
                 "the second, or other ones: it must give the same rows each time. If it cannot, "
                 "pass an iterator, which is read once."
             )
+        if self.checkpoint:
+            whole = {"n_blocks": self.spread.n_blocks} if self.spread else {}
+            self.checkpoint.write({**content, "moments": moments, **whole})
         state = replace(state, features=features, moments=moments.moments)
-        workers = partial(self.spread.sum_rows, self.blocks, chosen) if self.spread else None
-        pool = PooledSource(state, chosen, read=self.blocks.read, add_up=workers)
-        return self._training(pool, state.classes)
+        return self._training(self._pooled(state, chosen), state.classes)
 
-    def _summarize(
-        self, state: StreamState | None
-    ) -> tuple[StreamState, list[LabelledRows] | None]:
+    def _pooled(self, state: StreamState, chosen: Plan) -> PooledSource:
+        """What was read, with the way to read it again."""
+        workers = partial(self.spread.sum_rows, self.blocks, chosen) if self.spread else None
+        return PooledSource(state, chosen, read=self.blocks.read, add_up=workers)
+
+    def _summarize(self, saved: dict[str, Any]) -> tuple[StreamState, list[LabelledRows] | None]:
         """The state after one pass, and all rows if they are few."""
         held: list[LabelledRows] | None = [] if self.checkpoint is None else None
         room = self._room()
@@ -170,11 +177,11 @@ class _Reading:
         if held is None:
             self._check_stream()
         found = self._add(
-            state,
+            saved.get("summary"),
             self.blocks.read(self.read_rows),
             of,
             lambda found: {"is_summarized": False, "summary": found},
-            "pass 1 of 2, summary",
+            FIRST_PASS,
             None,
         )
         if found is None:
@@ -183,18 +190,24 @@ class _Reading:
             self.checkpoint.write({"is_summarized": True, "summary": found})
         return found, held
 
-    def _spread_summary(self) -> tuple[StreamState, list[LabelledRows] | None]:
+    def _spread_summary(
+        self, saved: dict[str, Any]
+    ) -> tuple[StreamState, list[LabelledRows] | None]:
         """The same of a source that workers read."""
         n: Any = self.spread.n_rows
         state: Any = None
         if n is not None and not self._holds(n, self.spread.bytes_each):
             self._check_stream()
         if n is None or self.checkpoint or not self._holds(n, self.spread.bytes_each):
-            self.progress.begin("pass 1 of 2, summary", None, 0)
             class_sums = getattr(self.estimator, "needs_class_sums", False)
-            state = self.spread.summary(self.blocks, class_sums, self.progress)
+            work = partial(self.spread.summaries, self.blocks, class_sums)
+            content = {"is_summarized": False}
+            state = self._add_waves(work, saved, "summary", content, FIRST_PASS, None)
             if state is None:
                 raise ValueError("The source has no rows.")
+            if self.spread.lacks_keys(state):  # then all are few: once more, and all of them
+                all_keys = partial(work, bounded=False)
+                state = self._add_waves(all_keys, {}, "summary", None, FIRST_PASS, None)
             n = state.n_rows
         if not self.checkpoint and self._holds(n, self.spread.bytes_each):
             return state, list(self.blocks.read(self.read_rows))
@@ -272,17 +285,56 @@ class _Reading:
             class_sums=getattr(self.estimator, "needs_class_sums", False),
         )
 
+    def _add_waves(
+        self,
+        make: Callable[[Any], Any],  # waves of states, of a pass that was begun or not
+        saved: dict[str, Any],
+        part: str,
+        content: dict[str, Any] | None,  # that is kept beside it; None: nothing is kept
+        what: str,
+        expected: int | None,
+    ) -> StreamState | None:
+        """The state ``part`` of all rows, by workers; they go on after the blocks of a checkpoint.
+
+        A checkpoint of a fit without workers has no number of blocks: the pass begins anew.
+        """
+        state = saved.get(part) if "n_blocks" in saved else None
+        pause = None
+        if self.checkpoint and content is not None:
+            checkpoint = self.checkpoint
+            pause = lambda: checkpoint.pause  # noqa: E731
+        waves = make(
+            self.spread.begin(
+                self.progress,
+                0 if state is None else saved["n_blocks"],
+                0 if state is None else state.n_rows,
+                pause,
+            )
+        )
+        return self._add(
+            state,
+            waves,
+            lambda found, _: found,
+            None
+            if content is None
+            else lambda found: {**content, part: found, "n_blocks": waves.n_blocks},
+            what,
+            expected,
+            skip=False,
+        )
+
     def _add(
         self,
         state: StreamState | None,
-        blocks: Iterator[LabelledRows],
-        of: Callable[[LabelledRows, StreamState | None], StreamState],
-        content: Callable[[StreamState], dict[str, Any]],
+        blocks: Iterable[Any],
+        of: Callable[[Any, StreamState | None], StreamState],
+        content: Callable[[StreamState], dict[str, Any]] | None,  # None: nothing is kept
         what: str,
         expected: int | None,
         skip: bool = True,
     ) -> StreamState | None:
         """The state with all rows of the blocks that it has not seen; kept as it grows."""
+        checkpoint = None if content is None else self.checkpoint
         if state is not None and skip:
             blocks = after_seen(blocks, state, self.values)
         self.progress.begin(what, expected, 0 if state is None else state.n_rows)
@@ -291,13 +343,13 @@ class _Reading:
                 part = of(rows, state)
                 state = part if state is None else state + part
                 self.progress.at(state.n_rows)
-                if self.checkpoint and self.checkpoint.is_due:
-                    self.checkpoint.write(content(state))
+                if checkpoint and content and checkpoint.is_due:
+                    checkpoint.write(content(state))
         except CheckpointError:
             raise
         except BaseException:
-            if self.checkpoint and state is not None:
-                self.checkpoint.write(content(state))
+            if checkpoint and content and state is not None:
+                checkpoint.write(content(state))
             raise
         finally:
             self.progress.end()
@@ -324,8 +376,9 @@ class _Reading:
         if not self.values:
             classes, labels = encode_labels(rows.y, rows.weight)
             k = len(classes)
+        weight = at_safe_scale(rows.weight)
         source = ArraySource(
-            rows.X, labels, rows.weight, n_classes=k, copied_bytes=copied_bytes(rows.X, None)
+            rows.X, labels, weight, n_classes=k, copied_bytes=copied_bytes(rows.X, None)
         )
         return self._training(source, classes)
 

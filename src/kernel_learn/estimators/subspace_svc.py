@@ -18,6 +18,7 @@ from kernel_learn.criteria.joint_problem import (
 )
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
+from kernel_learn.criteria.second_level import fit_centroids
 from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.block_svc import BlockMachines
 from kernel_learn.estimators.classifiers import MachineClassifier
@@ -31,12 +32,17 @@ from kernel_learn.estimators.parameters import (
     check_parameters,
     choice,
 )
-from kernel_learn.estimators.probabilities import HELD_OUT_ROWS, SharpenedScores, fit_sharpness
+from kernel_learn.estimators.probabilities import (
+    HELD_OUT_ROWS,
+    SharpenedScores,
+    choose_rule,
+    fit_sharpness,
+)
 from kernel_learn.estimators.validation import (
     Array,
     Labelled,
     check_n_components,
-    check_positive,
+    check_regs,
     class_prices,
 )
 from kernel_learn.kernels.resolve import is_bank
@@ -116,6 +122,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     n_components : int, default=None
         Number of features; None means n_classes. Fewer than the machines make
         the problem harder: bounds and a rounded subspace then, see ``gap_``.
+        Rows are then classified by the class means in the subspace (their
+        within-class metric) where the log loss of held-out rows is smaller so:
+        ``decision_function`` gives these log-odds, up to ``sharpness_``.
         Machines that fit all rows on their margins have weights of rank
         n_classes - 1, and so many features are all there are.
     method : {"exact", "alternating"}, default="exact"
@@ -277,6 +286,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self
         """
         self._start_weights()
+        self.__dict__.pop("_log_odds", None)  # of a fit with fewer features than classes
         regs = self._regs()
         data = self._rows(X, y, sample_weight)
         if self._goes_in_blocks(data):
@@ -306,8 +316,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         check_parameters(self)
         if regs is None:
             regs = [self.reg]
-        regs = [check_positive("reg", reg, self) for reg in regs]
-        Cs = [check_positive("C", C, self) for C in Cs]
+        regs, Cs = check_regs(regs, self), check_regs(Cs, self, "C")
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
@@ -337,7 +346,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         )
 
     def _machine_values(self, X: Any) -> Array:
-        return self._features(X) @ self.coef_.T + self.intercept_
+        F = self._features(X)
+        if hasattr(self, "_log_odds"):
+            return self._log_odds(F)
+        return F @ self.coef_.T + self.intercept_
 
     def _prepare(self, data: Labelled, regs: Sequence[float] = ()) -> JointRows:
         if not data.weight.all():  # in a kernel matrix: a box that is all but closed
@@ -452,7 +464,13 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 problem, rows.label_factor, tol=self.tol, max_iter=self.max_iter
             )
         else:
-            solution = solve_exact(problem, tol=self.tol, max_iter=self.max_iter, start=start)
+            solution = solve_exact(
+                problem,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                start=start,
+                L=rows.label_factor,
+            )
         self._warn_if_apart(solution)
         return solution
 
@@ -491,7 +509,15 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         support = np.flatnonzero(A.any(axis=1))
         self.support_, self.dual_coef_ = rows.kept[support], A[support].T
         part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
-        self.sharpness_ = fit_sharpness(rows.targets, part)
+        if rows.is_closed or isinstance(coordinates, DualMap):
+            self.sharpness_ = fit_sharpness(rows.targets, part)
+        else:
+            # some classes are never the largest of so few values: class means may decide
+            rule, self.sharpness_ = choose_rule(rows.targets, part)
+            if rule == 1:
+                F = rows.on_axes(np.sqrt(coordinates.spectrum / rows.spectrum.w))
+                F = F @ (solution.directions * flip)
+                self._log_odds = fit_centroids(F, rows.targets.counts)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions * flip)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(

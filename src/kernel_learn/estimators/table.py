@@ -5,12 +5,13 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_array
 
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.codes import MISSING, categorical_positions, is_missing, level_codes
+from kernel_learn.kernels.given import as_array, check_numbers, reads_as_number
 from kernel_learn.kernels.pairwise import is_sparse
+from kernel_learn.kernels.readable import check_magnitude
 from kernel_learn.kernels.table import (
     Table,
     as_objects,
@@ -127,9 +128,12 @@ class Column:
             return np.asarray(self.values.to_numpy(), dtype=np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
+            bad = next(v for v, m in self._entries() if not m and not reads_as_number(v))
             raise ValueError(
-                f"Column {self.name!r} was a column of numbers at fit, and now it is not: {error}."
+                f"Column {self.name!r} is a column of numbers, and has {str(bad)[:60]!r}, which "
+                "no floating-point number can be. Rows for predict need the kinds of columns of "
+                "fit."
             ) from error
 
     def is_category(self) -> bool:
@@ -186,6 +190,7 @@ def _finite(numbers: Array) -> Array:
             "X has infinite numbers (inf). Replace them by NaN, which stands for a missing number, "
             "or by a large number."
         )
+    check_magnitude(numbers)
     missing = np.isnan(numbers)  # of which there are many to the bit, and rows are keyed by bits
     return np.where(missing, np.nan, numbers) if missing.any() else numbers
 
@@ -217,11 +222,16 @@ def as_rectangle(X: Any) -> Any:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
     if is_sparse(X) or is_frame(X):
         return X
-    if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
-        return X
+    A = as_array(X, "X")
+    if A.dtype.kind in "OUS":
+        return _as_numbers_or_objects(A)
+    check_numbers(A, "X")
+    return A
+
+
+def _as_numbers_or_objects(A: Array) -> Array:
+    """An array of objects or strings as numbers if all of them are, else as objects."""
     try:
-        return check_array(
-            X, dtype="numeric", ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
-        )
-    except (ValueError, TypeError):
-        return np.asarray(X, dtype=object)
+        return A.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return A.astype(object)

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import column_or_1d
 
 from kernel_learn.criteria.constraints import is_unlabeled
-from kernel_learn.estimators.validation import Array, check_labels
+from kernel_learn.estimators.labels import Array, check_labels, label_column
 
 
 def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
@@ -15,11 +14,9 @@ def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
     None and NaN never are a label. ``unlabeled`` is one more mark, None for no other, or
     "raise": a -1 may be a mark or a class, so that among other labels it is refused.
     """
-    y = column_or_1d(np.asarray(y), warn=True)
+    y = label_column(y)
     rows = np.flatnonzero(~is_missing(y))
     known = y[rows]
-    if known.dtype == object and len(known):
-        known = np.array(known.tolist())  # numbers are numbers again
     known = check_labels(known) if len(known) else known
     if isinstance(unlabeled, str) and unlabeled == "raise":
         marks = is_unlabeled(known, -1)

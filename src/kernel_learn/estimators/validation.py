@@ -9,15 +9,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import assert_all_finite, check_array, column_or_1d
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from kernel_learn.estimators.labels import check_labels
 from kernel_learn.kernels.bank import Combination, resolve_bank
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
+from kernel_learn.kernels.readable import (
+    LARGEST,
+    check_column_names,
+    check_magnitude,
+    check_readable,
+)
 from kernel_learn.kernels.resolve import as_bank, as_kernel
 from kernel_learn.kernels.table import Table, is_frame
 from kernel_learn.kernels.warn import warn_user
@@ -28,8 +35,11 @@ from kernel_learn.representations.summary import row_bytes
 
 Array = NDArray[Any]
 
-# Numbers whose squares, summed over columns and rows, leave the range of float64.
-LARGEST, SMALLEST = 1e150, 1e-150
+# The largest entry of a kernel matrix lies between this and its inverse.
+MATRIX_RANGE = 1e-30
+# Rows that together count for less than one row, or on average for more than so many, are
+# brought there: a penalty of 1 beside them is infinite, or below rounding.
+LEAST_TOTAL, LARGEST_MEAN, LEAST_SHARE = 1.0, 1e8, 1e-12
 
 
 @dataclass(frozen=True)
@@ -122,7 +132,7 @@ def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
     given = X
     kernels, names, X = _fit_rows(estimator, X, y)
-    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    y = check_values(y)
     n, is_matrix = len(y), kernels[0].input == "matrix"
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     copied = copied_bytes(X, given)
@@ -218,9 +228,7 @@ def _weigh(
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
-    weight = check_weights(sample_weight, len(y))
-    if weight is not None:
-        warn_of_normalised(weight)
+    weight = count_rows(sample_weight, len(y))
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
@@ -256,8 +264,11 @@ def validate_rows(
                 f"Found array with {X.shape[0]} sample(s) (shape={X.shape}) while a minimum of "
                 f"{least} is required."
             )
+        if is_frame(X):
+            check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return _table(kernel, X)
+    check_readable(X)
     rows = validate_data(
         estimator,
         X,
@@ -269,20 +280,33 @@ def validate_rows(
     )
     if kernel.input == "vectors":
         check_magnitude(rows, fitting=reset)
+    else:
+        check_layers(estimator, rows, reset=reset)
+        check_matrix_scale(rows, fitting=reset)
     return rows
 
 
-def check_magnitude(X: Rows, *, fitting: bool) -> None:
-    """Refuse rows whose squares are infinite or, all of them, zero in floating point."""
-    values = X.data if is_sparse(X) else X
-    if not values.size or values.dtype != np.float64:
-        return
-    top = max(abs(float(values.max())), abs(float(values.min())))
-    if top >= LARGEST or (fitting and 0 < top <= SMALLEST):
-        what = "infinite" if top >= LARGEST else "zero"
+def check_matrix_scale(K: Rows, *, fitting: bool) -> None:
+    """Refuse a kernel matrix so small or large that products of its entries are lost."""
+    top = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+    if top > 1 / MATRIX_RANGE or (fitting and 0 < top < MATRIX_RANGE):
         raise ValueError(
-            f"X has values of up to {top:.3g} in size, and the squares of such numbers are {what} "
-            "in floating point. Bring its columns to a common scale, with StandardScaler say."
+            f"The largest entry of the kernel matrix X is {top:.3g} in size, and products of such "
+            "numbers are lost in floating point. Divide the matrix by the mean of its diagonal."
+        )
+
+
+def check_layers(estimator: Any, X: Rows, *, reset: bool) -> None:
+    """Refuse a stack of kernel matrices with other layers than that of fit."""
+    layers = X.shape[2] if X.ndim == 3 else None
+    if reset:
+        estimator._n_layers = layers
+        return
+    known = getattr(estimator, "_n_layers", None)
+    if layers is not None and known is not None and layers != known:
+        raise ValueError(
+            f"X is a stack of {layers} kernel matrices, and at fit there were {known}: pass "
+            "K(X_new, X_train) of each kernel, in the same order."
         )
 
 
@@ -293,21 +317,15 @@ def _table(kernel: Kernel, X: Any) -> Table:
     used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
     names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
     assert_all_finite(used, input_name=f"columns {names!r}")
-    check_magnitude(used, fitting=False)
+    check_magnitude(used)
     return table
 
 
-def check_labels(y: Any) -> Array:
-    """Class labels as a one-dimensional array of one type."""
-    y = column_or_1d(y, warn=True)
-    assert_all_finite(y, input_name="y")
-    try:
-        check_classification_targets(y)
-    except TypeError as error:
-        kinds = sorted({type(label).__name__ for label in y})
-        raise ValueError(
-            f"y mixes labels of the types {', '.join(kinds)}. Make them all strings or all numbers."
-        ) from error
+def check_values(y: Any) -> Array:
+    """Real targets, one or several for each row, as float64."""
+    check_readable(y, "y")
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_magnitude(y, "y")
     return y
 
 
@@ -316,8 +334,8 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
     classes = np.unique(y if weight is None else y[weight > 0])
     if len(classes) < 2:
         raise ValueError(
-            f"y has {len(classes)} class ({classes[0]!r}), and at least 2 classes are needed "
-            "to learn what tells them apart."
+            f"y has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 classes are "
+            "needed to learn what tells them apart."
         )
     return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
 
@@ -346,6 +364,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         return None
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
+    check_readable(sample_weight, "sample_weight")
     weight = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
@@ -358,9 +377,34 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
-def warn_of_normalised(weight: Array) -> None:
-    """Weights are counts, and are never rescaled: say so where someone has normalised them."""
-    n_counted, total = int(np.count_nonzero(weight)), float(weight.sum())
+def count_rows(sample_weight: Any, n: int) -> Array | None:
+    """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
+    weight = check_weights(sample_weight, n)
+    if weight is None:
+        return None
+    total = float(weight.sum()) if weight.max() < LARGEST else np.inf
+    warn_of_normalised(int(np.count_nonzero(weight)), total)
+    return at_safe_scale(weight)
+
+
+def at_safe_scale(weight: Array) -> Array:
+    """The weights, or c times them where their sum leaves what a penalty can be compared with.
+
+    c L(w) + lam |f|^2 has the minimiser of L(w) + (lam/c) |f|^2: lam is scaled alike. Rows that
+    count for nothing beside others count for 1e-12 of the heaviest: their square is a number.
+    """
+    share = weight / weight.max()  # the sum of weights of 1e308 is not a number
+    share = np.where(weight > 0, np.maximum(share, LEAST_SHARE), 0.0)
+    total = float(share.sum())
+    least, largest = LEAST_TOTAL / total, LARGEST_MEAN * np.count_nonzero(weight) / total
+    scale = np.clip(weight.max(), least, largest)
+    if scale == weight.max() and np.all(share * scale <= weight * (1 + 1e-9)):
+        return weight
+    return np.asarray(share * scale)
+
+
+def warn_of_normalised(n_counted: int, total: float) -> None:
+    """Weights are counts: say so where someone has normalised them."""
     if total < n_counted * (1 - 1e-9):
         warn_user(
             f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "
@@ -376,6 +420,14 @@ def check_positive(name: str, value: Any, owner: Any) -> float:
     raise ValueError(
         f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
     )
+
+
+def check_regs(regs: Any, owner: Any, name: str = "reg") -> list[float]:
+    """The values of a parameter along a path: positive numbers, one at least."""
+    values = as_array(regs, f"{name}s").ravel().tolist()
+    if not values:
+        raise ValueError(f"{name}s is empty; a path needs at least one {name}.")
+    return [check_positive(name, value, owner) for value in values]
 
 
 def check_count(name: str, value: Any, owner: Any) -> int:
@@ -397,6 +449,16 @@ def check_n_components(value: Any, default: int, owner: Any) -> int:
         f"{type(owner).__name__}(n_components={value!r}): n_components must be a positive "
         "integer, or None."
     )
+
+
+def check_distinct(source: Any) -> None:
+    """Refuse rows that are all the same, whatever a method would make of them."""
+    if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
+        what = "entries of the kernel matrix" if source.is_matrix else "rows"
+        raise ValueError(
+            f"X has zero variance: all its {what} are the same (shape {tuple(source.X.shape)}), "
+            "and nothing tells one row from another. Check where the columns come from."
+        )
 
 
 def check_variance(sample: Combined, n_features: int | None) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.bank_alignment import align_weights
-from kernel_learn.criteria.loo_weights import Descent, learn_bank_weights
+from kernel_learn.criteria.loo_weights import learn_bank_weights
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Representation
@@ -149,14 +149,14 @@ class WeightLearner:
         self.gap_, self.history_ = result.gap, result.history
         self.n_iter_ = max(1, result.n_iter)
 
-    def _store_descent(self, descent: Descent | None) -> None:
+    def _store_descent(self, descent: Result | None) -> None:
         """What leave-one-out weights have in the place of a gap: how they were found."""
         if descent is not None:
             self.gap_, self.history_, self.n_iter_ = np.nan, descent.history, descent.n_iter
 
     def _given_point(
         self, bank: Any, names: list[str], align: Any, loo_targets: Array | None
-    ) -> tuple[Array, Descent | None]:
+    ) -> tuple[Array, Result | None]:
         """A point that does not depend on the criterion, and the descent that led to it."""
         if not isinstance(self.weights, str):
             return bank.point(self._check_weights(names)), None
@@ -165,7 +165,7 @@ class WeightLearner:
         if self.weights == "loo":
             steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
             theta, descent = learn_bank_weights(bank, loo_targets, max_iter=steps)
-            if not descent.converged:
+            if descent.status == "stopped":
                 warn_user(
                     f"The descent of the leave-one-out error in the kernel weights was stopped "
                     f"after max_iter={steps} steps at a gradient of {descent.grad_norm:.2g}.",

@@ -70,6 +70,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         kind : {"bounds", "gap", "gradient"}
             Value and bounds; the certified relative gap; the norm of the gradient.
         name : str, optional

@@ -12,7 +12,10 @@ GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an ev
 
 def labels_or_one(y: Any, n: int) -> Array:
     """The labels; empty ones where there are none."""
-    return np.full(n, "") if y is None else np.asarray(y)
+    labels = np.full(n, "") if y is None else np.asarray(y)
+    if len(labels) != n:
+        raise ValueError(f"There are {n} rows and {len(labels)} labels; each row needs one.")
+    return labels
 
 
 class EmbeddingDisplay:
@@ -23,8 +26,11 @@ class EmbeddingDisplay:
     features : ndarray of shape (n, d)
         Of the training rows.
     labels : array-like of shape (n,), optional
-    new_features, new_labels : optional
+        Their classes, as colours.
+    new_features : ndarray of shape (m, d), optional
         Of other rows; drawn as rings.
+    new_labels : array-like of shape (m,), optional
+        Their classes.
     names : list of str, optional
         Of the features.
 
@@ -185,11 +191,20 @@ class EmbeddingDisplay:
         ----------
         estimator : fitted transformer, Pipeline or search
             Of a Pipeline that ends in a classifier, the last step with ``kernel_``.
-        X, y : rows, and labels that colour them (optional)
-        X_new, y_new : other rows, drawn as rings (optional)
-        max_components, max_rows : int
-            At most so many features; at most so many rows, each class in its share.
+        X : rows
+            As at fit.
+        y : array-like, optional
+            Labels that colour them.
+        X_new : rows, optional
+            Other rows, drawn as rings.
+        y_new : array-like, optional
+            Their labels.
+        max_components : int
+            At most so many features.
+        max_rows : int
+            At most so many rows, each class in its share.
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         **options
             For ``Axes.scatter``.
         """

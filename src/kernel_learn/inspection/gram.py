@@ -17,6 +17,7 @@ class GramDisplay:
     matrices : dict of title to ndarray of shape (n, n)
         Kernel matrices of the same rows.
     labels : array-like of shape (n,)
+        Classes, by which rows are ordered.
 
     Attributes
     ----------
@@ -84,12 +85,17 @@ class GramDisplay:
         Parameters
         ----------
         estimator : fitted estimator, Pipeline or search
-        X, y : rows as at fit, and their labels
+            Fitted; a Pipeline or a search that holds one will do.
+        X : rows
+            As at fit.
+        y : array-like
+            Their labels.
         max_rows : int
             Of more rows as many are drawn, each class in its share.
         random_state : int, RandomState instance or None
             Draws them.
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         **options
             For ``Axes.imshow``.
         """

@@ -51,6 +51,7 @@ class MembersDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         max_members : int
             At most so many bars.
         **options

@@ -33,7 +33,9 @@ class RegularizationPathDisplay:
     Parameters
     ----------
     regs : ndarray of shape (n_regs,)
+        Values of reg along the path.
     errors : ndarray of shape (n_widths, n_regs)
+        Squared error of rows left out, a row for each width.
     gammas : ndarray of shape (n_widths,), optional
         The kernel's gamma of each curve.
 
@@ -64,6 +66,7 @@ class RegularizationPathDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         **options
             For ``Axes.plot``.
         """
@@ -113,15 +116,20 @@ class RegularizationPathDisplay:
         Parameters
         ----------
         estimator : fitted estimator, Pipeline or search
-        X, y : rows as at fit, and their labels; optional
-            With them the errors are worked out anew: one decomposition for each width.
+            Fitted; a Pipeline or a search that holds one will do.
+        X : rows, optional
+            As at fit: the errors are then worked out anew, one decomposition for each width.
+        y : array-like, optional
+            Their labels.
         regs : sequence of float
+            Values of reg along the path.
         gamma_factors : sequence of float, optional
             Multiples of the fitted kernel's gamma, a curve each; by default from 0.01 to 10 for
             kernels of a distance.
         max_rows : int
             Of more rows as many are used, each class in its share.
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         **options
             For ``Axes.plot``.
         """

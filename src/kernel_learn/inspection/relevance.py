@@ -25,8 +25,11 @@ class RelevanceDisplay:
     Parameters
     ----------
     relevance : ndarray of shape (n_features,)
-    spread : ndarray of shape (n_features,), optional
+        A number for each column.
     names : list of str
+        Of the columns.
+    spread : ndarray of shape (n_features,), optional
+        Its standard deviation between parts of the rows.
     xlabel : str
         What the numbers are.
 
@@ -62,6 +65,7 @@ class RelevanceDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         max_features : int
             At most so many bars.
         **options

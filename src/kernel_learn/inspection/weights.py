@@ -14,7 +14,9 @@ class KernelWeightsDisplay:
     Parameters
     ----------
     weights : ndarray of shape (n_kernels,)
+        Of the kernels as given.
     names : list of str
+        Of the kernels.
 
     Attributes
     ----------
@@ -41,6 +43,7 @@ class KernelWeightsDisplay:
         Parameters
         ----------
         ax : matplotlib Axes, optional
+            Where to draw; None: a new figure.
         max_kernels : int
             At most so many bars, in the order of the bank.
         **options

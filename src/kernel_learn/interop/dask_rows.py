@@ -6,6 +6,7 @@ checks them and gives their state; states are added four by four. What a task ne
 takes nothing with it that cannot be computed again. Needs the extra ``dask``.
 """
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -21,11 +22,11 @@ from kernel_learn.estimators.checked_blocks import (
     rebatch,
 )
 from kernel_learn.estimators.streaming import READ_ROWS
-from kernel_learn.interop.dask_tree import ARITY, Tree, check_workers
+from kernel_learn.interop.dask_tree import ARITY, Tree, check_workers, count_threads
 from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import BLOCK_BYTES, Plan
-from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.state import LabelledRows, PassSum, StreamState
 from kernel_learn.representations.summary import capacity_of, row_bytes
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
@@ -35,6 +36,8 @@ TASK_SECONDS = 0.1
 ROW_SECONDS, ENTRY_SECONDS, OPERATION_SECONDS = 2e-7, 1e-8, 1e-11
 # Bytes of rows that blocks are put together to at the most.
 TASK_BYTES = 64 * 10**6
+# Where a pass is cut into waves, to be kept on the way, the first has so many tasks per thread.
+WAVE_TASKS = 8
 # Of the rows with the smallest keys so many times what a summary keeps are sent up the tree.
 SPARE = 2
 
@@ -65,6 +68,11 @@ class SpreadRows:
         self._identity = identity
         self.bytes_each, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
 
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.parts)
+
     def identity(self) -> dict[str, Any]:
         return self._identity
 
@@ -84,23 +92,40 @@ class SpreadRows:
                     self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
                 return
 
-    def summary(self, blocks: CheckedBlocks, class_sums: bool, progress: Any) -> StreamState | None:
-        """The state of all rows without moments."""
-        if not self.bytes_each:
-            return None
-        n = self._typical * len(self.parts) if self.n_rows is None else self.n_rows
-        share = SPARE * self._capacity / n
-        last = np.uint64(share * 2.0**64) if share < 1 else None
+    def begin(
+        self,
+        progress: Any,
+        n_blocks: int = 0,
+        n_rows: int = 0,
+        pause: Callable[[], float] | None = None,
+    ) -> "Pass":
+        """A pass for :meth:`summaries` or :meth:`moments`, after blocks that were done before."""
+        return Pass(progress, n_blocks, n_rows, pause)
+
+    def summaries(
+        self, blocks: CheckedBlocks, class_sums: bool, passed: "Pass", *, bounded: bool = True
+    ) -> "Waves":
+        """The states of all rows without moments; of small keys only, if they are ``bounded``."""
+        last = self._last_key() if bounded else None
         work = _Summarize(detached(blocks), last, class_sums)
         groups = self._groups(ROW_SECONDS + ENTRY_SECONDS * self.bytes_each / 8)
-        kept = min(self._capacity, n)
+        kept = min(self._capacity, self._n_expected())
         held = (ARITY + 1) * kept * self.bytes_each
-        found: StreamState | None = self._add_up(work, groups, held, progress)
-        summary = None if found is None else found.summary
-        if last is not None and summary is not None and len(summary.keys) < summary.capacity:
-            # so many rows repeat that fewer keys were that small: then all are few
-            found = self._add_up(replace(work, last_key=None), groups, held, progress)
-        return found
+        return Waves(self, work, groups if self.bytes_each else [], held, passed)
+
+    def lacks_keys(self, state: StreamState) -> bool:
+        """Whether so many rows repeat that fewer than are kept had keys that small."""
+        summary = state.summary
+        assert summary is not None
+        return self._last_key() is not None and len(summary.keys) < summary.capacity
+
+    def _n_expected(self) -> int:
+        return self._typical * len(self.parts) if self.n_rows is None else self.n_rows
+
+    def _last_key(self) -> np.uint64 | None:
+        """The keys that a block's rows may have to be sent up, if not all are."""
+        share = SPARE * self._capacity / max(1, self._n_expected())
+        return np.uint64(share * 2.0**64) if share < 1 else None
 
     def check(self, plan: Plan) -> None:
         """Refuse landmarks whose sums a worker cannot hold, before they are chosen."""
@@ -112,16 +137,15 @@ class SpreadRows:
         features: FeatureMap,
         classes: Any,
         block_rows: int,
-        progress: Any,
-    ) -> StreamState | None:
-        """The state of all rows with moments of the features, without a summary."""
+        passed: "Pass",
+    ) -> "Waves":
+        """The states of all rows with moments of the features, without a summary."""
         M = features.dimension
         entries, landmarks = self.bytes_each / 8, n_rows(features.landmarks)
         operations = 2 * landmarks * (entries * len(features.kernels) + M) + M**2
         groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * operations)
         work = _AddMoments(detached(blocks), features, classes, block_rows)
-        found = self._add_up(work, groups, moment_bytes(M), progress)
-        return None if found is None else replace(found, features=features)
+        return Waves(self, work, groups, moment_bytes(M), passed)
 
     def sum_rows(
         self,
@@ -143,10 +167,9 @@ class SpreadRows:
         work: Callable[[Opened], Any],
         row_seconds: float = 1e-5,  # what it takes for a row
         held: float = BLOCK_BYTES,  # bytes that it takes beside the rows
-        progress: Any = None,
     ) -> Any:
         """The sum over all blocks of what ``work`` gives for some; None has no part in it."""
-        return self._add_up(work, self._groups(row_seconds), held, progress)
+        return self._add_up(work, self._groups(row_seconds), held)
 
     # -- what is common ----------------------------------------------------------------
 
@@ -164,11 +187,13 @@ class SpreadRows:
             count += own
         return groups
 
-    def _add_up(self, work: Any, groups: list[list[int]], held: float, progress: Any = None) -> Any:
+    def _add_up(
+        self, work: Any, groups: list[list[int]], held: float, progress: Any = None, seen: int = 0
+    ) -> Any:
         if held:
             self._check_memory(self._block_bytes + held)
         what = getattr(work, "what", "sum")
-        tree = Tree(self.graph, _Task(self.open_part, work), what, progress)
+        tree = Tree(self.graph, _Task(self.open_part, work), what, progress, seen)
         try:
             return tree.compute([(group, [self.parts[i] for i in group]) for group in groups])
         except BadBlockError as error:
@@ -191,6 +216,45 @@ class SpreadRows:
     def _check_memory(self, amount: float) -> None:
         rows = self._typical if self.sizes is None else max(self.sizes, default=0)
         check_workers(amount, rows)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass over the blocks: what of it was done before, and who hears how far it is."""
+
+    progress: Any
+    n_blocks: int  # done, from the first
+    n_rows: int  # of these
+    pause: Callable[[], float] | None  # seconds between two waves; None: one wave
+
+
+class Waves:
+    """The states of blocks, some tasks after the others; ``n_blocks`` of all are in those given.
+
+    A pass whose states are kept on the way is cut into waves that take as long as the pause
+    between two files; between them workers wait for the slowest of a wave.
+    """
+
+    def __init__(
+        self, rows: SpreadRows, work: Any, groups: list[list[int]], held: float, passed: Pass
+    ) -> None:
+        self.rows, self.work, self.held, self.passed = rows, work, held, passed
+        self.n_blocks, self._seen = passed.n_blocks, passed.n_rows
+        own = ([number for number in group if number >= self.n_blocks] for group in groups)
+        self._groups = [group for group in own if group]
+
+    def __iter__(self) -> Iterator[StreamState]:
+        pause = self.passed.pause
+        size = len(self._groups) if pause is None else WAVE_TASKS * count_threads()
+        while self._groups:
+            wave, start = self._groups[:size], time.perf_counter()
+            found = self.rows._add_up(self.work, wave, self.held, self.passed.progress, self._seen)
+            self._groups, self.n_blocks = self._groups[size:], wave[-1][-1] + 1
+            if pause is not None and time.perf_counter() - start < pause():
+                size *= 2
+            if found is not None:
+                self._seen += found.n_rows
+                yield found
 
 
 def moment_bytes(n_features: int) -> float:
@@ -314,9 +378,9 @@ class _OnRows:
     work: Callable[[Iterator[LabelledRows]], Any]
     block_rows: int
 
-    def __call__(self, blocks: Opened) -> Any:
+    def __call__(self, blocks: Opened) -> PassSum:
         rows = checked_rows(self.checked, blocks, self.block_rows)
-        return self.work(rebatch(rows, self.block_rows))
+        return PassSum.over(rebatch(rows, self.block_rows), self.work)
 
 
 def detached(blocks: CheckedBlocks) -> CheckedBlocks:

@@ -48,8 +48,16 @@ def connected_client() -> Any:
 class Tree:
     """The sum over all tasks of what they give; those that give None have no part in it."""
 
-    def __init__(self, graph: dict[Any, Any], task: Task, what: str, progress: Any = None) -> None:
+    def __init__(
+        self,
+        graph: dict[Any, Any],
+        task: Task,
+        what: str,
+        progress: Any = None,
+        seen: int = 0,  # rows of the pass before these
+    ) -> None:
         self.graph, self.task, self.what, self.progress = graph, task, what, progress
+        self.seen = seen
 
     def compute(self, items: list[tuple[list[int], list[Any]]]) -> Any:
         if not items:
@@ -73,7 +81,7 @@ class Tree:
             graph.update({key: (_sum, row) for key, row in zip(level, rows, strict=True)})
         with ExitStack() as stack:
             stack.enter_context(_quiet())
-            stack.enter_context(_told(self.progress, token))
+            stack.enter_context(_told(self.progress, self.seen, token))
             stack.enter_context(_lost_workers())
             return Delayed(level[0], graph).compute()
 
@@ -146,7 +154,7 @@ def _tell(event: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _told(progress: Any, token: str) -> Iterator[None]:
+def _told(progress: Any, seen: int, token: str) -> Iterator[None]:
     """Pass on to ``progress`` how many rows are done."""
     if progress is None or not (progress.is_loud or progress.part):
         yield
@@ -155,7 +163,7 @@ def _told(progress: Any, token: str) -> Iterator[None]:
 
     def add(i: int, rows: int) -> None:
         done[i] = rows
-        progress.at(sum(done.values()))
+        progress.at(seen + sum(done.values()))
 
     def hear(event: tuple[Any, Any]) -> None:
         message = event[1]
@@ -163,24 +171,23 @@ def _told(progress: Any, token: str) -> Iterator[None]:
             add(message["task"], message["rows"])
 
     client = connected_client()
-    try:
-        if client is not None:
-            client.subscribe_topic(TOPIC, hear)
+    if client is not None:
+        client.subscribe_topic(TOPIC, hear)
+        try:
             yield
+        finally:
             client.unsubscribe_topic(TOPIC)
-        else:
-            from dask.callbacks import Callback
+        return
+    from dask.callbacks import Callback
 
-            def posttask(key: Any, value: Any, *_: Any) -> None:
-                if isinstance(key, tuple) and str(key[0]).endswith(token):
-                    rows = getattr(value, "n_rows", 0)
-                    if not str(key[0]).startswith("kernel-learn-add"):
-                        add(key[1], rows)
+    def posttask(key: Any, value: Any, *_: Any) -> None:
+        if isinstance(key, tuple) and str(key[0]).endswith(token):
+            rows = getattr(value, "n_rows", 0)
+            if not str(key[0]).startswith("kernel-learn-add"):
+                add(key[1], rows)
 
-            with Callback(posttask=posttask):
-                yield
-    finally:
-        progress.end()
+    with Callback(posttask=posttask):
+        yield
 
 
 @contextmanager
@@ -212,6 +219,11 @@ def check_workers(need: float, rows: int) -> None:
                 f"{address} has a memory limit of {format_bytes(limit)}, of which "
                 f"{format_bytes(taken)} are taken. {REMEDY}"
             )
+
+
+def count_threads() -> int:
+    """Tasks that the workers do at once."""
+    return max(1, sum(worker.get("nthreads", 1) for worker in _workers().values()))
 
 
 def _workers() -> dict[str, Any]:

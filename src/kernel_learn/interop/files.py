@@ -98,6 +98,7 @@ def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = No
     Parameters
     ----------
     path : str or path
+        The file.
     memory_budget : float or str, optional
         Bytes, or a string such as "2GB", that the file may unpack to; half of
         what is free by default.
@@ -124,6 +125,11 @@ def describe(path: str | os.PathLike[str]) -> str:
 
     Class, date, versions, kernel, plan, how many training rows are in the file
     and how to make one with fewer of them.
+
+    Parameters
+    ----------
+    path : path
+        Of the file.
     """
     path = Path(path)
     with opened(path, math.inf) as (_, archive):

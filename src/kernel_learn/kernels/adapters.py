@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Array, Kernel, Rows
+from kernel_learn.kernels.given import as_numbers
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.precomputed import check_symmetric_matrix, is_positive_semidefinite
 from kernel_learn.kernels.warn import warn_user
@@ -19,7 +20,13 @@ CHECK_FUNCTION = "A kernel gives k(x, z) = k(z, x)."
 
 
 class FunctionKernel(Kernel):
-    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref)."""
+    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref).
+
+    Parameters
+    ----------
+    function : callable
+        Of two sets of rows.
+    """
 
     pool_rows = CHECKED_ROWS
 
@@ -42,7 +49,11 @@ class FunctionKernel(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         X_ref = X if X_ref is None else X_ref
-        K = np.asarray(pairwise.dense(self.function(X, X_ref)), pairwise.result_dtype(X, X_ref))
+        values = as_numbers(
+            pairwise.dense(self.function(X, X_ref)),
+            f"What the kernel function {self.function!r} returned",
+        )
+        K = values.astype(pairwise.result_dtype(X, X_ref), copy=False)
         expected = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
         if K.shape != expected:
             raise ValueError(
@@ -51,11 +62,22 @@ class FunctionKernel(Kernel):
                 f"{expected}; scikit-learn-style functions of two single rows can be "
                 "wrapped in sklearn.metrics.pairwise_kernels."
             )
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"The kernel function {self.function!r} returned values that are not finite on "
+                "these rows."
+            )
         return K
 
 
 class PairwiseKernel(Kernel):
-    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults."""
+    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults.
+
+    Parameters
+    ----------
+    metric : str
+        The name.
+    """
 
     def __init__(self, metric: str) -> None:
         self.metric = metric
@@ -70,7 +92,13 @@ class PairwiseKernel(Kernel):
 
 
 class GaussianProcessKernel(Kernel):
-    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand."""
+    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand.
+
+    Parameters
+    ----------
+    kernel : scikit-learn kernel
+        As it stands.
+    """
 
     def __init__(self, kernel: Any) -> None:
         self.kernel = kernel

@@ -72,6 +72,11 @@ class PairwiseAnova(UnitColumns):
     k_c(x, y) = 1 - |x_c - y_c| for numbers within [0, 1], and equal or not for
     the columns ``categorical`` (None, "all", names or positions): products of
     two columns, nothing of higher order. Of one column there is no pair: zero.
+
+    Parameters
+    ----------
+    categorical : None, "all" or sequence of names or positions
+        Columns in which only equal or not counts.
     """
 
     def combine(self, S: SharedStatistics) -> Array:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -31,10 +32,22 @@ def gaussian_bank(
     ``relative``: sigma times the median of |x - y|^2 over the training rows. Distances
     grow with the number of columns, and absolute widths suit a few of them: on tumours with
     12,533 genes all kernels of the bank see but the row itself.
+
+    Parameters
+    ----------
+    n : int, default=10
+        How many widths.
+    low : float, default=0.1
+        The least sigma.
+    high : float, default=100.0
+        The largest sigma.
+    relative : bool, default=False
+        Whether sigma is in units of the median squared distance.
     """
-    if n < 1 or not 0 < low <= high:
+    if not isinstance(n, Integral) or n < 1 or not 0 < low <= high < np.inf:
         raise ValueError(
-            f"gaussian_bank(n={n}, low={low}, high={high}) needs n >= 1 and 0 < low <= high."
+            f"gaussian_bank(n={n}, low={low}, high={high}) needs a whole number n >= 1 and "
+            "0 < low <= high."
         )
     sigmas = [float(sigma) for sigma in np.geomspace(low, high, n)]
     names = [f"gaussian_{sigma:.4g}" + "_median" * relative for sigma in sigmas]
@@ -45,7 +58,15 @@ def gaussian_bank(
 
 
 class Combination(Kernel):
-    """k(x, y) = sum_i weights_i k_i(x, y); a kernel of weight zero is never evaluated."""
+    """k(x, y) = sum_i weights_i k_i(x, y); a kernel of weight zero is never evaluated.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        What is added up.
+    weights : ndarray of shape (n_kernels,)
+        How much each counts.
+    """
 
     def __init__(self, kernels: Sequence[Kernel], weights: Array) -> None:
         self.kernels = kernels
@@ -77,6 +98,9 @@ class Combination(Kernel):
     def row_copies(self) -> float:  # type: ignore[override]
         return max(kernel.row_copies for kernel in self.kernels)
 
+    def gram_copies(self, n_columns: int) -> float:
+        return max(kernel.gram_copies(n_columns) for kernel in self.kernels)
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
 
@@ -106,7 +130,17 @@ class Combination(Kernel):
 def evaluate_bank(
     kernels: Sequence[Kernel], X: Rows, X_ref: Rows | None = None
 ) -> Iterator[tuple[int, Array]]:
-    """(index, K_index) for each kernel; kernels of one distance share its blocks."""
+    """(index, K_index) for each kernel; kernels of one distance share its blocks.
+
+    Parameters
+    ----------
+    kernels : sequence of Kernel
+        Without open rules.
+    X : rows
+        Rows of the matrices.
+    X_ref : rows, optional
+        Their columns; None: X.
+    """
     for members in shared_groups(kernels):
         group = [kernels[m] for m in members]
         profiles = [profile for kernel in group if (profile := _profile(kernel)) is not None]

@@ -35,6 +35,10 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     row_copies: float = 0.0
     """How many copies of its rows an evaluation makes, for the plan of a fit's memory."""
 
+    def gram_copies(self, n_columns: int) -> float:
+        """The same of k(X, X) with rows of so many columns."""
+        return self.row_copies
+
     pool_rows: int | None = None
     """At how many rows of a pool its rules look; None for all of them."""
 
@@ -115,6 +119,10 @@ class ProfileKernel(Kernel):
     def row_copies(self) -> float:  # type: ignore[override]
         return pairwise.ROW_COPIES[self.statistic]
 
+    def gram_copies(self, n_columns: int) -> float:
+        whole = self.statistic == "sqeuclidean" and n_columns >= pairwise.WHOLE_COLUMNS
+        return 1.0 if whole else self.row_copies  # centred, and no augmented ones
+
     @property
     def scale(self) -> float:
         """The factor on s; the statistic carries it, which spares a pass."""
@@ -134,7 +142,9 @@ def evaluate_profiles(
 ) -> list[Array]:
     """One kernel matrix per kernel; each panel of the shared statistic is computed once."""
     statistic = shared_statistic(kernels, X, X_ref)
-    Ks = [np.empty(statistic.shape, statistic.dtype) for _ in kernels]
+    begun = statistic.begin()
+    Ks = [np.empty(statistic.shape, statistic.dtype) for _ in kernels[begun is not None :]]
+    Ks += [] if begun is None else [begun]
     for rows, columns in statistic.panels():
         panels = [K[rows, columns] for K in Ks]
         S = panels[-1]  # the last kernel's values take the place of the statistic

@@ -1,6 +1,7 @@
 """Columns of categories as numbers that are equal where the entries are."""
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,17 @@ def categorical_positions(categorical: Any, X: Rows) -> list[int]:
     names = column_names(X)
     wanted = np.ravel(np.asarray(categorical, dtype=object)).tolist()
     missing = [c for c in wanted if isinstance(c, str) and c not in names]
-    outside = [c for c in wanted if not isinstance(c, str) and not -d <= c < d]
+    outside = [c for c in wanted if not isinstance(c, str) and not _is_position(c, d)]
     if missing or outside:
         raise ValueError(
             f"categorical names the columns {missing + outside!r}, and X has {d} columns"
             + (f": {names!r}." if names else " without names.")
         )
     return [names.index(c) if isinstance(c, str) else int(c) % d for c in wanted]
+
+
+def _is_position(column: Any, d: int) -> bool:
+    return isinstance(column, Integral) and not isinstance(column, bool) and -d <= int(column) < d
 
 
 def encode_columns(

@@ -1,12 +1,15 @@
 """A kernel on some of the columns."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pool import Pool
+from kernel_learn.kernels.readable import check_readable
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.table import Table, column_names, frame_columns, is_frame
 
@@ -17,6 +20,13 @@ class ColumnKernel(Kernel):
     ``columns`` is a name or a list of names (data frames), an index or a list
     of indices, or a slice (of positions, or of names as in ``df.loc``). Wraps
     any kernel, string kernels too: then it is one column.
+
+    Parameters
+    ----------
+    kernel : str or Kernel
+        What is applied.
+    columns : name, index, list of them, or slice
+        To which columns.
     """
 
     input: ClassVar[InputKind] = "columns"
@@ -83,25 +93,43 @@ def select_columns(X: Rows, columns: Any) -> Rows:
 
 def find_columns(X: Rows, columns: Any) -> Any:
     """Positions of columns given by name or position: a list, or a slice."""
-    by_name = _holds_names(columns)
-    if not isinstance(columns, slice):
-        columns = np.ravel(columns).tolist()
-    if not by_name:
-        _check_positions(X, columns)
-        return columns
-    names = column_names(X)
-    _check_names(X, names, columns)
-    if isinstance(columns, slice):  # both ends included, as in df.loc
+    if isinstance(columns, slice):
+        return _find_slice(X, columns)
+    wanted = as_array(columns, "columns of ColumnKernel") if _is_list(columns) else [columns]
+    wanted = np.ravel(np.asarray(wanted, dtype=object)).tolist()
+    if any(isinstance(column, str) for column in wanted):
+        names = column_names(X)
+        _check_names(X, names, wanted)
+        found = [names.index(name) for name in wanted]
+    else:
+        found = _positions(X, wanted).tolist()
+    twice = sorted({c for c in found if found.count(c) > 1})
+    if not found or twice:
+        what = f"the column {twice[0]} more than once" if twice else "no columns: 0 features"
+        raise ValueError(
+            f"ColumnKernel selects {what} (columns={columns!r}); name each column once, and at "
+            "least one."
+        )
+    return found
+
+
+def _is_list(columns: Any) -> bool:
+    return isinstance(columns, Sequence | np.ndarray) and not isinstance(columns, str)
+
+
+def _find_slice(X: Rows, columns: slice) -> slice:
+    if isinstance(columns.start, str) or isinstance(columns.stop, str):
+        names = column_names(X)
+        _check_names(X, names, columns)
+        # both ends included, as in df.loc
         start = None if columns.start is None else names.index(columns.start)
         stop = None if columns.stop is None else names.index(columns.stop) + 1
-        return slice(start, stop, columns.step)
-    return [names.index(name) for name in columns]
-
-
-def _holds_names(columns: Any) -> bool:
-    if isinstance(columns, slice):
-        return isinstance(columns.start, str) or isinstance(columns.stop, str)
-    return any(isinstance(column, str) for column in np.ravel(columns))
+        columns = slice(start, stop, columns.step)
+    if not len(_positions(X, columns)):
+        raise ValueError(
+            f"ColumnKernel selects no columns: 0 features ({columns!r}) of {X.shape[1]}."
+        )
+    return columns
 
 
 def _check_names(X: Rows, names: list[str], columns: Any) -> None:
@@ -117,12 +145,13 @@ def _check_names(X: Rows, names: list[str], columns: Any) -> None:
         raise ValueError(f"ColumnKernel: X has no columns {missing!r}; it has {names!r}.")
 
 
-def _check_positions(X: Rows, columns: Any) -> None:
+def _positions(X: Rows, columns: Any) -> Array:
     try:
-        np.arange(X.shape[1])[columns]
-    except IndexError as error:
+        return np.asarray(np.arange(X.shape[1])[columns])
+    except (IndexError, TypeError) as error:
         raise ValueError(
-            f"ColumnKernel selects the columns {columns!r}, and X has {X.shape[1]} columns."
+            f"ColumnKernel selects the columns {columns!r}, and X has {X.shape[1]} columns. Give "
+            "names, whole numbers or a slice."
         ) from error
 
 
@@ -141,6 +170,7 @@ def as_rows(X: Rows, kind: InputKind, where: str) -> Rows:
             if not X.shape[1]:
                 raise ValueError(f"Found array with 0 feature(s) in {where}.")
             return X.matrix()
+        check_readable(X, where)
         return check_array(
             X,
             accept_sparse="csr",

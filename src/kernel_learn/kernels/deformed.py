@@ -27,10 +27,12 @@ class GraphDeformed(Kernel):
     Parameters
     ----------
     base : str or Kernel, default="gaussian"
+        The kernel that is deformed.
     X_graph : rows, default=None
         The rows of the graph, unlabelled ones too; None: the rows that the
         estimator is fitted on (at most 2000 distinct ones, chosen by content).
     n_neighbors : int, default=6
+        Neighbours that each row of the graph is joined to.
     strength : float, default=1.0
         Zero leaves the base kernel as it is.
     power : float, default=1

@@ -39,6 +39,15 @@ class Polynomial(ProfileKernel):
 
     The rule ``gamma="median"`` takes the median of the squared Euclidean
     distance, since a dot product is no distance.
+
+    Parameters
+    ----------
+    degree : int, default=3
+        The power.
+    gamma : float or str, default="median"
+        Factor on the dot product.
+    coef0 : float, default=1.0
+        What is added to it.
     """
 
     statistic: ClassVar[pairwise.StatisticName] = "dot"

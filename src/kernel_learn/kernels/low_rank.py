@@ -21,6 +21,17 @@ class LowRank(Kernel):
     principal components without centring. ``landmarks`` and ``coef`` are
     computed by ``resolve`` (from at most 2000 distinct rows, chosen by content; of a
     precomputed matrix from all of its rows).
+
+    Parameters
+    ----------
+    base : str or Kernel, default="gaussian"
+        Of which components are taken.
+    n_components : int, default=2
+        How many.
+    landmarks : rows or None
+        Found by ``resolve``.
+    coef : ndarray or None
+        Found by ``resolve``.
     """
 
     pool_rows = LANDMARK_ROWS

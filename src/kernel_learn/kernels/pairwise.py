@@ -8,14 +8,18 @@ mirrors them (half the products, and an exactly symmetric result).
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.linalg import blas
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
+
+from kernel_learn.kernels.given import as_array, as_numbers
 
 Array = NDArray[Any]
 Rows = Any
@@ -27,7 +31,9 @@ StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan"
 PANEL_SIZE = 2**20
 PANEL_ROWS = 192
 SPARSE_PANEL_ROWS = 512  # a panel begins by transposing the other side
-
+# From so many columns on a symmetric product is taken whole, by SYRK: panels pack the rows
+# again and again. Its panels are only passed over.
+WHOLE_COLUMNS, WHOLE_PANEL_ROWS = 128, 64
 
 CLIP_ABOVE = 1e-12
 
@@ -38,6 +44,8 @@ class Statistic(ABC):
     ``scale`` is the sharpest factor that a kernel puts on s; it says how many
     digits of s will be seen.
     """
+
+    begun = False
 
     def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
         self.X = as_vectors(X)
@@ -56,6 +64,10 @@ class Statistic(ABC):
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         """Write scale * s(x_i, y_j) for i in rows, j in columns into ``out``."""
 
+    def begin(self) -> Array | None:
+        """A new matrix whose panels ``block`` will finish, if that is faster than without it."""
+        return None
+
     def panels(self) -> Iterator[tuple[slice, slice]]:
         """Panels of rows that cover all pairs (the lower triangle if symmetric).
 
@@ -63,7 +75,8 @@ class Statistic(ABC):
         by row: what the system has just cleared is still in the cache.
         """
         n, n_ref = self.shape
-        most = SPARSE_PANEL_ROWS if is_sparse(self.X_ref) else PANEL_ROWS
+        most = WHOLE_PANEL_ROWS if self.begun else PANEL_ROWS
+        most = SPARSE_PANEL_ROWS if is_sparse(self.X_ref) else most
         size = min(most, max(1, PANEL_SIZE // max(n_ref, 1)))
         for rows in row_blocks(n if n_ref else 0, size):
             yield rows, slice(0, rows.stop if self.symmetric else n_ref)
@@ -115,18 +128,28 @@ class SquaredEuclidean(Statistic):
         self.clips = largest * float(np.finfo(exact).eps) > CLIP_ABOVE
         self.x2: Array = (scale * x2).astype(exact)
         self.y2: Array = (scale * y2).astype(exact)
-        if self.has_sparse:
-            self.A, self.B = A.astype(exact, copy=False), B.astype(exact, copy=False)
-        else:
-            self.A, self.B = self._augmented(A, B)
+        self.A, self.B = A.astype(exact, copy=False), B.astype(exact, copy=False)
 
-    def _augmented(self, X: Array, X_ref: Array) -> tuple[Array, Array]:
-        (n, d), exact = X.shape, self.x2.dtype
+    def begin(self) -> Array | None:
+        is_wide = not self.has_sparse and len(self.A) and self.A.shape[1] >= WHOLE_COLUMNS
+        if not (is_wide and self.symmetric and self.dtype == self.x2.dtype):
+            return None
+        self.begun = True
+        syrk = blas.dsyrk if self.dtype == np.float64 else blas.ssyrk
+        # either order of the rows in memory, without a copy; the lower triangle of AA'
+        by_columns = self.A.flags.f_contiguous
+        side = self.A if by_columns else self.A.T
+        return np.asarray(syrk(-2.0 * self.scale, side, trans=not by_columns).T)
+
+    @cached_property
+    def augmented(self) -> tuple[Array, Array]:
+        """The two sides of the one product."""
+        (n, d), exact = self.A.shape, self.x2.dtype
         A = np.empty((n, d + 2), dtype=exact)
-        np.multiply(X, -2.0 * self.scale, out=A[:, :d], casting="same_kind")
+        np.multiply(self.A, -2.0 * self.scale, out=A[:, :d], casting="same_kind")
         A[:, d], A[:, d + 1] = self.x2, 1.0
-        B = np.empty((d + 2, len(X_ref)), dtype=exact)
-        B[:d], B[d], B[d + 1] = X_ref.T, 1.0, self.y2
+        B = np.empty((d + 2, len(self.B)), dtype=exact)
+        B[:d], B[d], B[d + 1] = self.B.T, 1.0, self.y2
         return A, B
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
@@ -134,10 +157,12 @@ class SquaredEuclidean(Statistic):
         if self.has_sparse:
             dot_product(self.A[rows], self.B[columns], S)
             S *= -2.0 * self.scale
+        if self.has_sparse or self.begun:
             S += self.x2[rows, None]
             S += self.y2[columns]
         else:
-            np.matmul(self.A[rows], self.B[:, columns], out=S)
+            A, B = self.augmented
+            np.matmul(A[rows], B[:, columns], out=S)
         if self.symmetric and columns.start == 0:
             np.fill_diagonal(S[:, rows], 0.0)
         if self.clips:
@@ -224,10 +249,12 @@ ROW_COPIES: dict[StatisticName, float] = {
 
 def as_vectors(X: Rows) -> Rows:
     """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(X)
+    X = X.tocsr() if is_sparse(X) else np.asarray(as_array(X, "X"))
     if X.ndim != 2:
         raise ValueError(f"Rows of numbers are a 2-D array, and X has shape {X.shape}.")
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+    if X.dtype in (np.float32, np.float64):
+        return X
+    return X.astype(np.float64) if is_sparse(X) else as_numbers(X, "X")
 
 
 def is_sparse(X: Rows) -> bool:
@@ -238,6 +265,11 @@ def is_sparse(X: Rows) -> bool:
 def n_rows(X: Rows) -> int:
     """The number of rows, of any form of them."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)
+
+
+def n_columns(X: Rows) -> int:
+    """The number of columns; one of rows that are strings or other objects."""
+    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 1
 
 
 def take_rows(X: Rows, indices: Any) -> Rows:

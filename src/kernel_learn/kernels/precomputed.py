@@ -1,5 +1,6 @@
 """A kernel matrix that the user has computed."""
 
+from numbers import Integral
 from typing import ClassVar, Literal, Self
 
 import numpy as np
@@ -22,6 +23,15 @@ class Precomputed(Kernel):
     Several kernel matrices come as one stack of shape (n, n, p), which
     cross-validation splits like a single matrix; ``layer=i`` is the kernel
     ``X[:, :, i]``, and ``kernel="precomputed"`` stands for all the layers.
+
+    Parameters
+    ----------
+    psd : {"clip", "error"}, default="clip"
+        What to do about negative eigenvalues.
+    repair : ndarray or None
+        Found at fit; not for users.
+    layer : int or None
+        Of a stack of matrices.
     """
 
     input: ClassVar[InputKind] = "matrix"
@@ -43,7 +53,16 @@ class Precomputed(Kernel):
                 f"{self!r} and X of shape {np.shape(X)} do not fit: a layer is taken from a stack "
                 "(n, n, p), and a matrix has none."
             )
-        return kernel_matrix(X if self.layer is None else X[:, :, self.layer])
+        if self.layer is None:
+            return kernel_matrix(X)
+        layers = np.shape(X)[2]
+        is_whole = isinstance(self.layer, Integral) and not isinstance(self.layer, bool)
+        if not (is_whole and -layers <= self.layer < layers):
+            raise ValueError(
+                f"{self!r}: X is a stack of {layers} kernel matrices, whose layers are 0 to "
+                f"{layers - 1}."
+            )
+        return kernel_matrix(X[:, :, self.layer])
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         """Columns ``X_ref`` (indices of training rows, None for all) of the repaired rows X."""

@@ -41,7 +41,13 @@ NAMES: dict[str, Callable[[], Kernel]] = {
 
 
 def as_kernel(spec: Any) -> Kernel:
-    """One kernel from a name, a Kernel, a scikit-learn kernel or a function."""
+    """One kernel from a name, a Kernel, a scikit-learn kernel or a function.
+
+    Parameters
+    ----------
+    spec : str, Kernel, scikit-learn kernel or callable
+        What the user wrote.
+    """
     if isinstance(spec, Kernel):
         return spec
     if isinstance(spec, str):
@@ -70,11 +76,22 @@ def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
         names, specs = named_kernels(spec)
         if not specs:
             raise ValueError("kernel is an empty bank; give at least one kernel.")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(
+                f"kernel is a bank with several kernels of the name {', '.join(twice)} (names are "
+                "read as strings). Give each its own name."
+            )
         return names, [as_kernel(kernel) for kernel in specs]
     if spec == "precomputed" or isinstance(spec, Precomputed):
         kernel = as_kernel(spec)
         if isinstance(kernel, Precomputed) and kernel.layer is None and getattr(X, "ndim", 2) == 3:
             layers = range(X.shape[2])
+            if not layers:
+                raise ValueError(
+                    f"X is a stack of no kernel matrices (shape {X.shape}); a stack is (n, n, p) "
+                    "with p of at least 1."
+                )
             return [f"kernel_{i}" for i in layers], [
                 Precomputed(psd=kernel.psd, layer=i) for i in layers
             ]

@@ -26,7 +26,7 @@ def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -
     """Refuse a gamma that is neither a positive number nor a rule."""
     if isinstance(gamma, str) and (gamma in rules or (rules is WIDTH_RULES and multiple_of(gamma))):
         return
-    if isinstance(gamma, Real) and 0 < float(gamma) < np.inf:
+    if isinstance(gamma, Real) and not isinstance(gamma, bool) and 0 < float(gamma) < np.inf:
         return
     raise ValueError(
         f"{type(kernel).__name__}(gamma={gamma!r}): gamma must be a positive number "

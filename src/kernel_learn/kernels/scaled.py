@@ -15,6 +15,13 @@ class ScaledKernel(Kernel):
 
     A column of scale zero is dropped: the base kernel does not see it, and neither do
     its rules (``gamma="auto"`` counts the columns that are left).
+
+    Parameters
+    ----------
+    base : str or Kernel
+        The kernel of vectors.
+    scales : ndarray of shape (n_columns,)
+        Not negative.
     """
 
     input: ClassVar[InputKind] = "vectors"
@@ -54,6 +61,9 @@ class ScaledKernel(Kernel):
     @property
     def row_copies(self) -> float:  # type: ignore[override]
         return 1.0 + self.kernel.row_copies
+
+    def gram_copies(self, n_columns: int) -> float:
+        return 1.0 + self.kernel.gram_copies(n_columns)
 
     @property
     def pool_rows(self) -> int | None:  # type: ignore[override]

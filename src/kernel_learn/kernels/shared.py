@@ -44,6 +44,15 @@ class SharedStatistics:
 
     and in no other statistic. The squared distance is |x|^2 + |y|^2 - 2 x'y:
     for columns that are centred or bounded no digits are lost.
+
+    Parameters
+    ----------
+    X : rows
+        The one side.
+    X_ref : rows, optional
+        The other; None: X.
+    categorical : sequence of int
+        Positions of columns that hold codes.
     """
 
     def __init__(self, X: Rows, X_ref: Rows | None = None, categorical: Sequence[int] = ()) -> None:
@@ -153,7 +162,15 @@ class StatisticsKernel(Kernel):
 
 
 def evaluate_shared(kernel: Kernel, S: SharedStatistics) -> Array:
-    """k(X, X_ref) of the statistics' rows, in a new matrix."""
+    """k(X, X_ref) of the statistics' rows, in a new matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Without open rules.
+    S : SharedStatistics
+        Of the rows.
+    """
     check_resolved(kernel)
     if isinstance(kernel, StatisticsKernel):
         return kernel.combine(S)

@@ -92,7 +92,14 @@ class Radial(Stationary):
 
 
 class Gaussian(Radial):
-    """k(x, y) = exp(-gamma |x - y|^2)."""
+    """k(x, y) = exp(-gamma |x - y|^2).
+
+    Parameters
+    ----------
+    gamma : float or str, default="median"
+        A number, or a rule resolved on the training rows: "median", "0.5 * median", "scale",
+        "auto", or "loo" in the estimators that can choose it.
+    """
 
     statistic: ClassVar[pairwise.StatisticName] = "sqeuclidean"
 
@@ -101,13 +108,27 @@ class Gaussian(Radial):
 
 
 class Laplacian(Stationary):
-    """k(x, y) = exp(-gamma sum_c |x_c - y_c|)."""
+    """k(x, y) = exp(-gamma sum_c |x_c - y_c|).
+
+    Parameters
+    ----------
+    gamma : float or str, default="median"
+        A number, or a rule resolved on the training rows: "median", "0.5 * median", "scale",
+        "auto", or "loo" in the estimators that can choose it.
+    """
 
     statistic: ClassVar[pairwise.StatisticName] = "manhattan"
 
 
 class Exponential(Radial):
-    """k(x, y) = exp(-gamma |x - y|)."""
+    """k(x, y) = exp(-gamma |x - y|).
+
+    Parameters
+    ----------
+    gamma : float or str, default="median"
+        A number, or a rule resolved on the training rows: "median", "0.5 * median", "scale",
+        "auto", or "loo" in the estimators that can choose it.
+    """
 
     statistic: ClassVar[pairwise.StatisticName] = "euclidean"
 
@@ -123,6 +144,14 @@ class Matern(Radial):
     """k(x, y) = p_nu(t) exp(-t) with t = sqrt(2 nu) gamma |x - y|.
 
     p_0.5 = 1, p_1.5 = 1 + t, p_2.5 = 1 + t + t^2/3.
+
+    Parameters
+    ----------
+    gamma : float or str, default="median"
+        A number, or a rule resolved on the training rows: "median", "0.5 * median", "scale",
+        "auto", or "loo" in the estimators that can choose it.
+    nu : {0.5, 1.5, 2.5}, default=1.5
+        Smoothness.
     """
 
     statistic: ClassVar[pairwise.StatisticName] = "euclidean"
@@ -165,7 +194,14 @@ class Matern(Radial):
 
 
 class ChiSquared(Stationary):
-    """k(x, y) = exp(-gamma sum_c (x_c - y_c)^2 / (x_c + y_c)), for non-negative rows."""
+    """k(x, y) = exp(-gamma sum_c (x_c - y_c)^2 / (x_c + y_c)), for non-negative rows.
+
+    Parameters
+    ----------
+    gamma : float or str, default="median"
+        A number, or a rule resolved on the training rows: "median", "0.5 * median", "scale",
+        "auto", or "loo" in the estimators that can choose it.
+    """
 
     statistic: ClassVar[pairwise.StatisticName] = "chi2"
 

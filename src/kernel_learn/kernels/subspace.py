@@ -17,6 +17,17 @@ class SubspaceKernel(Kernel):
 
     Everything it needs is a parameter, so it can be cloned, saved, and used
     as ``kernel=`` of another estimator.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The base kernel, without open rules.
+    landmarks : rows
+        With which rows are compared.
+    coef : ndarray of shape (n_landmarks, n_components)
+        What makes features of kernel values.
+    offset : ndarray of shape (n_components,)
+        What is taken off.
     """
 
     def __init__(

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kernel_learn.kernels.given import as_numbers as given_numbers
 from kernel_learn.kernels.pairwise import is_sparse
 
 Array = NDArray[Any]
@@ -37,7 +38,10 @@ class Table:
         names, columns = split_columns(X)
         wanted = set(numeric)
         is_number = [c in wanted or column.dtype.kind in "biuf" for c, column in enumerate(columns)]
-        numbers = [np.asarray(columns[c], np.float64) for c in np.flatnonzero(is_number)]
+        numbers = [
+            given_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
+            for c in np.flatnonzero(is_number)
+        ]
         single = bool(numbers) and all(
             columns[c].dtype == np.float32 for c in np.flatnonzero(is_number)
         )

@@ -18,6 +18,19 @@ class TransformedKernel(Kernel):
     it has low rank; with alpha > 0 it is the base kernel plus what was learned.
     Everything it needs is a parameter, so it can be cloned, saved, and used as
     ``kernel=`` of another estimator.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The base kernel, without open rules.
+    landmarks : rows
+        With which rows are compared.
+    coef : ndarray of shape (n_landmarks, rank)
+        What makes features of kernel values.
+    weights : ndarray of shape (rank,)
+        Of these features.
+    alpha : float
+        Weight of the base kernel.
     """
 
     def __init__(

@@ -3,7 +3,7 @@
 import sys
 import warnings
 
-OURS = ("kernel_learn", "sklearn")
+OURS = ("kernel_learn", "sklearn", "contextlib")  # a context manager of ours is entered there
 
 
 def warn_user(text: str, category: type[Warning] = UserWarning) -> None:

@@ -7,7 +7,7 @@ from kernel_learn.papers.protocol import Cell, Protocol, Record, run
 __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "load_protocol", "run"]
 
 PROTOCOLS: dict[str, str] = {
-    "chen2008-figures": "kernel_learn.papers.chen2008:figures",
+    "chen2008-figures": "kernel_learn.papers.chen2008_figures:figures",
     "chen2008-table2": "kernel_learn.papers.chen2008:table",
     "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
     "multi-source": "kernel_learn.papers.sources:multi_source",

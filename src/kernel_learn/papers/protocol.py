@@ -15,7 +15,8 @@ from pathlib import Path
 from string import Template
 from typing import Any, TextIO
 
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
+from kernel_learn.papers.origin import made_now
 
 Record = dict[str, Any]
 
@@ -33,19 +34,23 @@ class Protocol:
     """An experiment of a paper.
 
     ``run_cell(data, cell)`` returns the figures of a cell; ``render(records)``
-    makes the Markdown page of all that is done so far.
+    makes the Markdown page of all that is done so far. ``check`` is the key of
+    a cheap cell, which the page shows and the tests compute anew;
+    ``reduced(cell)`` says whether a cell is in the version of some minutes.
     """
 
     name: str
     title: str
     cells: Sequence[Cell]
-    run_cell: Callable[[DataFolder, Cell], Record]
+    run_cell: Callable[[DataSets, Cell], Record]
     render: Callable[[Iterable[Record]], str]
+    check: str = ""
+    reduced: Callable[[Cell], bool] = lambda cell: True
 
 
 def run(
     protocol: Protocol,
-    data: DataFolder,
+    data: DataSets,
     results: Path,  # folder of the JSON lines
     *,
     only: Callable[[Cell], bool] = lambda cell: True,
@@ -69,7 +74,9 @@ def run(
             if elapsed > seconds:
                 break
             _show(stream, protocol.name, i, len(waiting), elapsed, cell.key)
+            used = time.process_time()
             record = {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}
+            record["made"] = {**made_now(), "cpu": round(time.process_time() - used, 3)}
             _append(file, record)
             records.append(record)
         _show(stream, protocol.name, len(waiting), len(waiting), time.monotonic() - start, "done")

@@ -14,9 +14,10 @@ from sklearn.svm import SVC
 
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.datasets import DataFolder
+from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
 from kernel_learn.kernels import Combination, gaussian_bank
+from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
 from kernel_learn.representations import GramForm
@@ -62,7 +63,16 @@ def table1() -> Protocol:
         for repeat in range(REPEATS)
         for name in BINARY
     ]
-    return Protocol("ye2007-table1", "Ye et al. (2007), Table 1", cells, run_binary, render_1)
+    title = "Ye et al. (2007), Table 1"
+    return Protocol(
+        "ye2007-table1",
+        title,
+        cells,
+        run_binary,
+        render_1,
+        check="Sonar-0",
+        reduced=lambda cell: cell.settings["repeat"] < 5,
+    )
 
 
 def table2() -> Protocol:
@@ -72,10 +82,19 @@ def table2() -> Protocol:
         for repeat in range(REPEATS)
         for name in MULTI
     ]
-    return Protocol("ye2007-table2", "Ye et al. (2007), Table 2", cells, run_multi, render_2)
+    title = "Ye et al. (2007), Table 2"
+    return Protocol(
+        "ye2007-table2",
+        title,
+        cells,
+        run_multi,
+        render_2,
+        check="Wine (3)-0",
+        reduced=lambda cell: cell.settings["repeat"] < 5,
+    )
 
 
-def run_binary(data: DataFolder, cell: Cell) -> Record:
+def run_binary(data: DataSets, cell: Cell) -> Record:
     """All methods of Table 1 on one split."""
     X, y = data.load(BINARY[cell.settings["set"]])
     complete = ~np.isnan(X).any(axis=1)
@@ -95,7 +114,7 @@ def run_binary(data: DataFolder, cell: Cell) -> Record:
     return measure(methods, split)
 
 
-def run_multi(data: DataFolder, cell: Cell) -> Record:
+def run_multi(data: DataSets, cell: Cell) -> Record:
     """All methods of Table 2 on one split."""
     name, k = MULTI[cell.settings["set"]]
     X, y = data.load(name)
@@ -164,8 +183,9 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
     return float(centroids(kernel, reg).fit(A, y).score(B, y_B))
 
 
-def kim(A: Any, B: Any, y: Any, y_B: Any, *, lam: float = 1e-8) -> float:
+def kim(A: Any, B: Any, y: Any, y_B: Any) -> float:
     """SDP_Kim: sum theta = 1, lambda on the within-class covariance, hence n lambda on scatters."""
+    lam = 1e-8
     bank = label_bank(A, y, scale=False)
     result = solve_simplex(
         KimDiscriminant(bank, np.eye(2)[np.unique(y, return_inverse=True)[1]], reg=lam)
@@ -212,7 +232,9 @@ def svm_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
 
 def render_1(records: Iterable[Record]) -> str:
     """The page of Table 1."""
-    return fill_page("ye2007-table1", table=comparison(list(records), COLUMNS_1, TABLE_1))
+    records = list(records)
+    tests = verdicts(records, "SDP_theta,lambda", COLUMNS_1, TABLE_1, ratio=0.25)
+    return fill_page("ye2007-table1", table=comparison(records, COLUMNS_1, TABLE_1), verdicts=tests)
 
 
 def render_2(records: Iterable[Record]) -> str:
@@ -229,7 +251,8 @@ def render_2(records: Iterable[Record]) -> str:
         ]
         figure.append(f"| {name} | " + " | ".join(cells) + " |")
     table = comparison(records, COLUMNS_2, TABLE_2)
-    return fill_page("ye2007-table2", table=table, figure="\n".join(figure))
+    tests = verdicts(records, "SDP_theta,lambda", COLUMNS_2, TABLE_2, ratio=2 / 3)
+    return fill_page("ye2007-table2", table=table, figure="\n".join(figure), verdicts=tests)
 
 
 def by_set(records: list[Record]) -> dict[str, list[Record]]:
@@ -257,3 +280,19 @@ def comparison(records: list[Record], columns: list[str], paper: dict[str, list[
         printed = ["-" if np.isnan(value) else f"{value:.2f}" for value in paper[name]]
         lines.append("| *paper* | 30 | " + " | ".join(printed) + " |")
     return "\n".join(lines) + "\n"
+
+
+def verdicts(
+    records: list[Record], ours: str, columns: list[str], sets: Iterable[str], *, ratio: float
+) -> str:
+    """One method against each other, set by set: the corrected test of the errors."""
+    others = [column for column in columns if column != ours]
+    lines = [f"| {ours} against | " + " | ".join(others) + " |", "|---" * (len(others) + 1) + "|"]
+    runs_by_set = by_set(records)
+    for name in sets:
+        runs = runs_by_set.get(name, [])
+        if runs:
+            errors = {c: [100 - run["accuracies"][c] for run in runs] for c in columns}
+            cells = [verdict(errors[ours], errors[other], ratio) for other in others]
+            lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)

@@ -14,8 +14,19 @@ import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
+from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.given import as_array
+from kernel_learn.kernels.pairwise import (
+    as_vectors,
+    is_sparse,
+    n_columns,
+    n_rows,
+    row_blocks,
+    take_rows,
+)
+from kernel_learn.kernels.readable import check_magnitude, check_readable
+from kernel_learn.kernels.table import is_frame
 from kernel_learn.representations.base import Array, Rows
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
@@ -23,11 +34,21 @@ RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
 # Rules whose landmarks are combinations of all rows in feature space, not rows:
 # a new row then costs a kernel value with every training row.
 COMBINING_RULES = ("random", "clusters")
+# Entries of the rows whose kernel values are taken at a time: a kernel makes copies of them.
+PREPARED = 2**18
 
 
 @dataclass(frozen=True)
 class Landmarks:
-    """A rule for choosing landmarks, and how many (None: the plan's default)."""
+    """A rule for choosing landmarks, and how many (None: the plan's default).
+
+    Parameters
+    ----------
+    rule : {"uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"}
+        How they are chosen.
+    count : int or None
+        How many.
+    """
 
     rule: Rule = "rpcholesky"
     count: int | None = None
@@ -35,7 +56,8 @@ class Landmarks:
     def __post_init__(self) -> None:
         if self.rule not in RULES:
             raise ValueError(f"Landmarks(rule={self.rule!r}): the rules are {', '.join(RULES)}.")
-        if self.count is not None and not (isinstance(self.count, Integral) and self.count >= 1):
+        is_count = isinstance(self.count, Integral) and not isinstance(self.count, bool)
+        if self.count is not None and not (is_count and self.count >= 1):
             raise ValueError(f"Landmarks(count={self.count!r}): count must be a positive integer.")
 
 
@@ -131,6 +153,11 @@ def select_rpcholesky(
     n = n_rows(X)
     d = kernel.diag(X).astype(np.float64)
     d0 = d.copy()
+    if not np.any(weight * d0 > 0):
+        raise ValueError(
+            f"{kernel!r} has no positive value k(x, x) on these rows, so that none of them can be "
+            "a landmark: it is no kernel on them."
+        )
     F = np.empty((n, count))
     pivots: list[int] = []
     block = max(1, min(count, max(10, count // 10)))
@@ -140,8 +167,8 @@ def select_rpcholesky(
         if not p.any():
             break
         drawn = rng.choice(n, size=min(block, count - r), p=p / p.sum())
-        K = kernel(X, kernel.reference(X, drawn)).astype(np.float64)
-        R = K - F[:, :r] @ F[drawn, :r].T
+        R = evaluate_in_blocks(kernel, X, kernel.reference(X, drawn))
+        R -= F[:, :r] @ F[drawn, :r].T
         accepted, L = _reject(R[drawn], d[drawn], rng)
         columns = slice(r, r + len(accepted))
         F[:, columns] = linalg.solve_triangular(L, R[:, accepted].T, lower=True).T
@@ -149,6 +176,20 @@ def select_rpcholesky(
         pivots.extend(int(i) for i in drawn[accepted])
         d[pivots] = 0.0
     return np.array(pivots), float(weight @ d) / float(weight @ d0)
+
+
+def prepared_rows(width: int) -> int:
+    """Rows whose kernel values are taken at a time."""
+    return max(100, PREPARED // max(1, width))
+
+
+def evaluate_in_blocks(kernel: Kernel, X: Rows, X_ref: Rows) -> Array:
+    """k(X, X_ref) in float64, so few rows at a time that what a kernel makes of them is small."""
+    n = n_rows(X)
+    K = np.empty((n, n_rows(X_ref)))
+    for part in row_blocks(n, prepared_rows(n_columns(X))):
+        K[part] = kernel(take_rows(X, part), X_ref)
+    return K
 
 
 def _reject(H: Array, d: Array, rng: np.random.RandomState) -> tuple[list[int], Array]:
@@ -201,6 +242,56 @@ def check_landmarks(spec: Any) -> Any:
         if spec < 1:
             raise ValueError(f"landmarks={spec!r}: at least one landmark is needed.")
         return Landmarks(count=int(spec))
-    if not (isinstance(spec, Landmarks | Sequence) or np.ndim(spec) > 0):
+    is_rows = isinstance(spec, Sequence) or len(getattr(spec, "shape", ())) > 0
+    if not (isinstance(spec, Landmarks) or (is_rows and not isinstance(spec, bytes))):
         raise ValueError(f"landmarks={spec!r} is not a count, a rule, or rows.")
     return spec
+
+
+def check_landmark_rows(spec: Any, kernels: Sequence[Kernel], X: Rows) -> int:
+    """How many landmarks were given, as rows or indices; refuses what the kernels cannot take."""
+    kind, n = common_input(kernels), n_rows(X)
+    rows = spec if is_sparse(spec) or is_frame(spec) else as_array(spec, "landmarks")
+    count = n_rows(rows) if len(rows.shape) else 0
+    if not count:
+        raise ValueError("landmarks holds no rows; at least one landmark is needed.")
+    if len(rows.shape) == 1 and rows.dtype.kind in "iub":
+        _check_indices(rows, n)
+    elif kind == "matrix":
+        raise ValueError(
+            "landmarks of a precomputed kernel are rows of its matrix: pass their indices."
+        )
+    elif kind == "vectors":
+        check_readable(spec, "landmarks")
+        _check_vectors(rows, X)
+    elif kind == "columns" and tuple(rows.shape[1:]) != tuple(X.shape[1:]):
+        raise ValueError(
+            f"landmarks has the shape {tuple(rows.shape)}, and rows have {X.shape[1]} columns."
+        )
+    return count
+
+
+def _check_indices(indices: Array, n: int) -> None:
+    if indices.dtype.kind == "b":
+        raise ValueError(
+            "landmarks is a mask of booleans; pass the indices, numpy.flatnonzero(mask)."
+        )
+    least, most = int(indices.min()), int(indices.max())
+    if least < 0 or most >= n:
+        raise ValueError(
+            f"landmarks names the rows {least} to {most}, and there are {n} rows, numbered from "
+            f"0 to {n - 1}."
+        )
+
+
+def _check_vectors(rows: Any, X: Rows) -> None:
+    if len(rows.shape) != 2 or rows.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"landmarks has the shape {tuple(rows.shape)}; landmark rows are (n_landmarks, "
+            f"{X.shape[1]}), with the columns of X, and indices of rows are whole numbers."
+        )
+    rows = as_vectors(rows)
+    values = rows.data if is_sparse(rows) else rows
+    if not np.isfinite(values).all():
+        raise ValueError("landmarks has rows with NaN or infinity; leave them out or fill them.")
+    check_magnitude(rows, "landmarks")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from kernel_learn.kernels.warn import warn_user
+from kernel_learn.representations.landmarks import prepared_rows
 from kernel_learn.representations.price import Price
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
@@ -36,6 +37,7 @@ class Size:
     row_bytes: float = 0.0  # of a row of X as it is
     itemsize: int = 8  # of a number in it
     row_copies: float = 0.0  # that an evaluation of the kernels makes, in float64
+    gram_copies: float = 0.0  # that k(X, X) makes
     rule_bytes: int = 0  # to resolve the kernels' rules
     rule_rows: int = 0  # at which they look
     pool: int = 20_000  # rows of the summary
@@ -194,7 +196,7 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
     matrix, rows = 8 * n**2, n * size.double_bytes
     copied = n * size.row_bytes if size.merges and n < size.n_rows else 0.0
     held = _bookkeeping(size) + copied + 8 * needs.columns * n * size.n_targets
-    evaluation = size.row_copies * rows + (rows if size.itemsize < 8 else 0.0)
+    evaluation = size.gram_copies * rows + (rows if size.itemsize < 8 else 0.0)
     evaluation += n * size.row_bytes if needs.reordered else 0.0
 
     def total(kept: int) -> int:
@@ -247,14 +249,20 @@ def _plan_features(
     # k(x, landmarks), z, the copy that is centred, one-hot targets
     moments: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
     per_row = size.row_bytes + max(moments, size.row_copies * size.double_bytes)
-    # a column per landmark over the pool, the columns of one round of draws, copies of the rows
+    # a column per landmark over the pool, the columns of one round of draws, the rows
     per_pool: float = 8 * M + 3 * 8 * max(10, M // 10)
-    per_pool += size.row_bytes + size.row_copies * size.double_bytes
+    per_pool += size.row_bytes
+    at_once, copied = (
+        prepared_rows(int(size.double_bytes // 8)),
+        size.row_copies * size.double_bytes,
+    )
 
     def total(block_rows: float, pool_rows: float) -> int:
         phases = [
             _setup(size),
-            0.0 if kind == "explicit" else pool_rows * per_pool + landmark_rows,
+            0.0
+            if kind == "explicit"
+            else pool_rows * per_pool + min(pool_rows, at_once) * copied + landmark_rows,
             0.0 if kind == "explicit" else 6 * square + landmark_rows,
             block_rows * per_row + landmark_rows + 8 * 4 * (columns + q) ** 2,
             8 * (needs.features + 1 + (p > 1)) * columns**2
@@ -269,7 +277,7 @@ def _plan_features(
     whole = 0 if kind == "explicit" or not size.pool else max(M, min(n, size.pool))
     pool_rows, least = whole, total(1, M if whole else 0)
     if least <= budget < total(1, whole):
-        pool_rows = max(M, int((budget - held - landmark_rows) / per_pool))
+        pool_rows = max(M, int((budget - held - at_once * copied - landmark_rows) / per_pool))
     return Plan(
         kind,
         size.n_rows,

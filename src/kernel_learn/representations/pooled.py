@@ -12,7 +12,14 @@ from kernel_learn.kernels.rows import Keys
 from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import Block, one_hot
-from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.state import (
+    MODULUS,
+    LabelledRows,
+    PassSum,
+    StreamState,
+    class_places,
+    rows_digest,
+)
 from kernel_learn.representations.summary import Summary, row_bytes
 
 
@@ -88,38 +95,44 @@ class PooledSource:
         """Where each row, in the order of the keys, stands among the merged ones."""
         return self.first
 
-    def blocks(self, rows: int) -> Iterator[Block]:
-        """All rows once more, their labels as class indices; refuses if they are not as many."""
-        if self._read is None or self.state.classes is None:
+    def check_rewinds(self, who: str, how_often: str = "several times") -> None:
+        """Refuse a source that can be read once where it must be read again."""
+        if not self.rewinds:
             raise ValueError(
-                "The rows are read several times here, and this source can be read once. Pass a "
+                f"{who} reads its rows {how_often}, and this source can be read once. Pass a "
                 "function that returns the iterator anew."
             )
-        seen = 0
-        for X, y, weight in self._read(rows):
-            seen += len(weight)
-            yield Block(X, np.searchsorted(self.state.classes, y), weight)
-        self._check_seen(seen)
+
+    def blocks(self, rows: int) -> Iterator[Block]:
+        """All rows once more, their labels as class indices; refuses if they are others."""
+        self.check_rewinds("This fit")
+        assert self._read is not None and self.state.classes is not None
+        n, digest = 0, 0
+        for block in self._read(rows):
+            n, digest = n + len(block.weight), digest + rows_digest(block, False)
+            yield Block(block.X, class_places(self.state.classes, block.y), block.weight)
+        self._check_same(PassSum(n, digest % MODULUS, None))
 
     @property
     def add_up(self) -> Callable[..., Any] | None:
         """A sum over all rows of what a function gives for some, if workers have the rows.
 
-        ``add_up(work, n_features=, n_sums=)``: the sum has ``n_rows`` and ``n_sums`` matrices
-        of ``n_features`` rows and columns.
+        ``add_up(work, n_features=, n_sums=)``: the sum has ``n_sums`` matrices of ``n_features``
+        rows and columns.
         """
         return None if self._add_up is None else self._sum_of_all
 
     def _sum_of_all(self, work: Any, **sizes: int) -> Any:
         assert self._add_up is not None
-        found = self._add_up(work, **sizes)
-        self._check_seen(0 if found is None else found.n_rows)
-        return found
+        found = self._add_up(work, **sizes) or PassSum(0, 0, None)
+        self._check_same(found)
+        return found.value
 
-    def _check_seen(self, seen: int) -> None:
-        if seen != self.n_rows:
+    def _check_same(self, found: PassSum) -> None:
+        if not self.state.same_rows(found):
             raise ValueError(
-                f"The source gave {self.n_rows} rows in the first pass and {seen} in a later one."
+                f"The source gave {self.n_rows} rows in the first pass and {found.n_rows} in a "
+                "later one, or other ones: it must give the same rows each time."
             )
 
     def targets(self, labels: Array) -> Array:

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.pairwise import n_columns, take_rows
 from kernel_learn.kernels.rules import MEDIAN_ROWS
 from kernel_learn.representations.base import Array, Representation
 from kernel_learn.representations.feature_map import FeatureMap
@@ -19,6 +19,7 @@ from kernel_learn.representations.landmarks import (
     COMBINING_RULES,
     Chosen,
     Landmarks,
+    check_landmark_rows,
     check_landmarks,
     combine_rows,
     select_landmarks,
@@ -53,7 +54,7 @@ def plan_source(
         uses_pool = wanted.rule not in ("uniform", "stratified")
         wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
-        gives, wanted = True, n_rows(wanted)
+        gives, wanted = True, check_landmark_rows(wanted, kernels, source.X)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
     size = replace(size, gives_landmarks=gives)
     return plan(
@@ -84,6 +85,7 @@ def size_of(
         row_bytes=0.0 if source.is_matrix else row_bytes(source.X),
         itemsize=4 if getattr(source.X, "dtype", None) == np.float32 else 8,
         row_copies=max(kernel.row_copies for kernel in kernels),
+        gram_copies=max(kernel.gram_copies(n_columns(source.X)) for kernel in kernels),
         rule_bytes=max(kernel.rule_bytes(n, is_weighted) for kernel in kernels),
         rule_rows=max(rule_rows(kernel, n) for kernel in kernels),
         pool=len(source.summary.rows) if uses_pool else 0,
@@ -200,9 +202,10 @@ def choose_landmarks(
             check_random_state(random_state),
             source.summary.labels[: chosen_plan.pool_rows or None] if source.n_classes else None,
         )
-    if np.ndim(spec) == 1 and np.asarray(spec).dtype.kind in "iu":
-        return Chosen(take_rows(source.X, spec), np.asarray(spec), None)
-    return Chosen(spec, None, None)
+    rows = spec if hasattr(spec, "shape") else np.asarray(spec)
+    if len(rows.shape) == 1 and rows.dtype.kind in "iu":
+        return Chosen(take_rows(source.X, rows), rows, None)
+    return Chosen(rows, None, None)
 
 
 def combine_features(

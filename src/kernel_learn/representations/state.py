@@ -6,6 +6,7 @@ of rows ``a + b`` is the state of both: a class that only one of them has seen i
 target that is zero on the rows of the other.
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple, Self
@@ -140,9 +141,48 @@ class StreamState:
             sums=sums,
         )
 
-    def same_rows(self, other: "StreamState") -> bool:
+    def same_rows(self, other: "StreamState | PassSum") -> bool:
         """Whether both saw the same rows with the same labels, as far as a digest can tell."""
         return self.n_rows == other.n_rows and self.digest == other.digest
+
+
+@dataclass(frozen=True)
+class PassSum:
+    """What a further pass added up over some rows, with their number and digest."""
+
+    n_rows: int
+    digest: int
+    value: Any
+
+    @classmethod
+    def over(cls, rows: Iterable[LabelledRows], work: Callable[..., Any]) -> "PassSum":
+        """``work`` on labelled rows, which are counted as they are read."""
+        n, digest = 0, 0
+
+        def counted() -> Iterator[LabelledRows]:
+            nonlocal n, digest
+            for block in rows:
+                n, digest = n + len(block.weight), digest + rows_digest(block, False)
+                yield block
+
+        value = work(counted())
+        return cls(n, digest % MODULUS, value)
+
+    def __add__(self, other: "PassSum") -> "PassSum":
+        digest = (self.digest + other.digest) % MODULUS
+        return PassSum(self.n_rows + other.n_rows, digest, self.value + other.value)
+
+
+def class_places(classes: Array, y: Array) -> Array:
+    """Labels as indices of the (sorted) classes that the first pass found."""
+    place = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    new = np.flatnonzero(classes[place] != y)
+    if len(new):
+        raise ValueError(
+            f"The source gave the label {y[new[:1]].tolist()[0]!r} in a later pass and not in the "
+            "first: it must give the same rows each time."
+        )
+    return place
 
 
 def same_labels(a: Array | None, b: Array | None) -> bool:

@@ -8,13 +8,13 @@ from scipy import linalg
 
 Array = NDArray[Any]
 
+TOL, MAX_ITER = 1e-10, 500  # gap as a share of the largest diagonal entry
+
 
 def smallest_ball(
     F: Array,  # (n, l)
     lam: float,
     weight: Array,  # (n,)
-    tol: float = 1e-10,
-    max_iter: int = 500,
 ) -> tuple[Array, float]:
     """(beta, R^2): max of beta'diag(K) - beta'K beta on the simplex, K = FF' + lam I.
 
@@ -27,9 +27,9 @@ def smallest_ball(
     active = [int(np.argmax(d))]
     beta = np.zeros(len(F))
     beta[active] = 1.0
-    for _ in range(max_iter):
+    for _ in range(MAX_ITER):
         g = d - 2 * (F @ (F.T @ beta) + ridge * beta)
-        if g.max() - beta @ g <= tol * d.max():
+        if g.max() - beta @ g <= TOL * d.max():
             break
         joined = int(np.argmax(g))
         if joined not in active:

@@ -13,7 +13,7 @@ alpha = C max(0, s), with that of the heavier side scaled down to y'alpha = 0, i
 every point, and its sums come with those of the gradient: each pass gives both bounds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ Blocks = Callable[[], Iterable[tuple[Array, Array, Array]]]  # F (n, m), signs (
 # A free intercept on separated rows is not unique: a trace of a price on it.
 INTERCEPT_RIDGE = 1e-10
 ARMIJO, LEAST_STEP = 1e-4, 1e-6
+# Rows that are multiplied together where Hessians are kept: adding up is then cheap beside it.
+GATHERED = 4096
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,6 @@ def newton_step(H: Array | None, gradient: Array) -> Array:
 class HingeSums:
     """What a pass adds up, of each machine; those of two sets of rows add."""
 
-    n_rows: int
     loss: Array  # (q,) sums of C s^2
     squares: Array  # (2, q) sums of alpha^2 / C, of the rows with y > 0, and with y < 0
     sides: Array  # (2, m + 1, q) X'alpha of these
@@ -112,7 +113,6 @@ class HingeSums:
     def __add__(self, other: "HingeSums") -> "HingeSums":
         pairs = zip(self.hessians, other.hessians, strict=True)
         return HingeSums(
-            self.n_rows + other.n_rows,
             self.loss + other.loss,
             self.squares + other.squares,
             self.sides + other.sides,
@@ -120,28 +120,93 @@ class HingeSums:
         )
 
 
-def sum_blocks(blocks: Iterable[tuple[Array, Array, Array]], U: Array, wanted: Array) -> HingeSums:
-    """The sums over some blocks at the points U, with Hessians of the machines wanted."""
+class KeptHessians:
+    """X_S'C X_S of each machine over rows that are held: by the rows that enter S or leave it.
+
+    From one step to the next few do, and they cost a fraction of all of S. ``total`` is the sum
+    over all rows, if it is known: then the first step takes away those that are not in S.
+    """
+
+    def __init__(self, m: int, q: int, total: Array | None = None) -> None:
+        H = np.zeros((m + 1, m + 1)) if total is None else total
+        self._hessians = [H.copy() for _ in range(q)]
+        self._masks: list[Array] | None = None  # (n, q) of each block
+        self._starts_full = total is not None
+
+    def at(
+        self,
+        blocks: list[tuple[Array, Array, Array]],
+        active: list[Array],  # (n, q) whether a row is in S, of each block
+        wanted: Array,
+    ) -> list[Array | None]:
+        """The Hessians of the machines wanted, their rows S being these."""
+        if self._masks is None:
+            self._masks = [np.full(own.shape, self._starts_full) for own in active]
+        for j in np.flatnonzero(wanted):
+            for sign in (1.0, -1.0):
+                changed = [
+                    own[:, j] & ~was[:, j] if sign > 0 else was[:, j] & ~own[:, j]
+                    for own, was in zip(active, self._masks, strict=True)
+                ]
+                for F, prices in gather_rows(blocks, changed):
+                    _add_hessian(self._hessians[j], F, prices, sign)
+            for own, was in zip(active, self._masks, strict=True):
+                was[:, j] = own[:, j]
+        return [H if wanted[j] else None for j, H in enumerate(self._hessians)]
+
+
+def gather_rows(
+    blocks: list[tuple[Array, Array, Array]], masks: list[Array]
+) -> Iterator[tuple[Array, Array]]:
+    """Some rows of all blocks with their prices, enough together for a product to pay."""
+    parts: list[tuple[Array, Array]] = []
+    size = 0
+    for (F, _, prices), mask in zip(blocks, masks, strict=True):
+        own = np.flatnonzero(mask)
+        if len(own):
+            parts.append((F[own], prices[own]))
+            size += len(own)
+        if size >= GATHERED:
+            yield np.concatenate([F for F, _ in parts]), np.concatenate([p for _, p in parts])
+            parts, size = [], 0
+    if parts:
+        yield np.concatenate([F for F, _ in parts]), np.concatenate([p for _, p in parts])
+
+
+def sum_blocks(
+    blocks: Iterable[tuple[Array, Array, Array]],
+    U: Array,
+    wanted: Array,
+    active: list[Array] | None = None,
+) -> HingeSums:
+    """The sums over some blocks at the points U, with Hessians of the machines wanted.
+
+    With a list ``active`` it takes of each block which rows have positive slack, (n, q), in the
+    place of Hessians.
+    """
     m, q = U.shape[0] - 1, U.shape[1]
-    n, loss, squares = 0, np.zeros(q), np.zeros((2, q))
+    loss, squares = np.zeros(q), np.zeros((2, q))
     sides = np.zeros((2, m + 1, q))
-    hessians = [np.zeros((m + 1, m + 1)) if wanted[j] else None for j in range(q)]
+    summed = wanted & (active is None)
+    hessians = [np.zeros((m + 1, m + 1)) if summed[j] else None for j in range(q)]
     for F, signs, prices in blocks:
         V = U[:m].astype(F.dtype)
         margins = F @ V + U[m].astype(F.dtype)
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
-        n += len(prices)
         loss += np.einsum("ij,ij->j", alpha, slack)
         for side, own in enumerate((signs > 0, signs < 0)):
             part = np.where(own, alpha, 0.0)
             sides[side, :m] += F.T @ part.astype(F.dtype)
             sides[side, m] += part.sum(axis=0)
             squares[side] += np.einsum("ij,ij->j", part, slack)
+        if active is not None:
+            active.append(slack > 0)
         for j, H in enumerate(hessians):
-            if H is not None:
-                _add_hessian(H, F, prices, slack[:, j] > 0)
-    return HingeSums(n, loss, squares, sides, hessians)
+            own = slack[:, j] > 0
+            if H is not None and own.any():
+                _add_hessian(H, F[own], prices[own])
+    return HingeSums(loss, squares, sides, hessians)
 
 
 def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
@@ -159,22 +224,22 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
     return Measured(values, lowers, gradients, hessians, sums.sides, sums.squares)
 
 
-def _add_hessian(H: Array, F: Array, prices: Array, active: Array) -> None:
-    """H += X_S'C X_S for the rows S of positive slack."""
-    if not active.any():
-        return
-    m, price = F.shape[1], prices[active]
-    F_S = F[active]
-    if not np.all(price == price[0]):
-        F_S *= np.sqrt(price)[:, None].astype(F.dtype)
-        H[:m, :m] += F_S.T @ F_S
-        column = F_S.T @ np.sqrt(price).astype(F.dtype)
+def _add_hessian(H: Array, F: Array, prices: Array, sign: float = 1.0) -> None:
+    """H += sign X'C X for some rows F, which are overwritten."""
+    m = F.shape[1]
+    if np.all(prices == prices[0]):
+        factor = sign * float(prices[0])
+        column = F.sum(axis=0, dtype=np.float64)
     else:
-        H[:m, :m] += price[0] * (F_S.T @ F_S)
-        column = price[0] * F_S.sum(axis=0, dtype=np.float64)
-    H[:m, m] += column
-    H[m, :m] += column
-    H[m, m] += price.sum()
+        factor, root = sign, np.sqrt(prices).astype(F.dtype)
+        F *= root[:, None]
+        column = F.T @ root
+    square = F.T @ F
+    square *= factor
+    H[:m, :m] += square
+    H[:m, m] += factor * column
+    H[m, :m] += factor * column
+    H[m, m] += sign * prices.sum()
 
 
 @dataclass(frozen=True)

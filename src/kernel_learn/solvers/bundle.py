@@ -22,7 +22,8 @@ def solve_bundle(
 def project_euclidean(center: Array, slopes: Array, heights: Array) -> Array:
     """min 1/2 |d - center|^2 s.t. slopes @ d + slack = heights, sum d = 1, d, slack >= 0."""
     m, p = slopes.shape
-    scale = np.maximum(np.ptp(slopes, axis=1), np.finfo(float).tiny)[:, None]
+    least = np.maximum(np.finfo(float).eps * np.abs(slopes).max(axis=1), np.finfo(float).tiny)
+    scale = np.maximum(np.ptp(slopes, axis=1), least)[:, None]
     # on the simplex a slope may be shifted: sum d = 1
     shift = slopes.mean(axis=1, keepdims=True)
     A = np.vstack(

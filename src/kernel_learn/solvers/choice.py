@@ -31,6 +31,9 @@ def solve_simplex(
     does not reach ``tol`` (a machine's J need not be twice differentiable).
     """
     search = problem if isinstance(problem, Search) else Search(problem)
+    if search.problem.size == 1:  # one point: the gap is what its evaluation left
+        search.evaluate(search.point)
+        return search.finish(1, tol)
     if solver == "auto" and not getattr(search.problem, "has_hessian", True):
         solver = "bundle"
     if solver != "auto":

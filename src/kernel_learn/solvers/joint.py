@@ -137,17 +137,23 @@ def solve_exact(
     max_iter: int | None = None,
     start: Array | None = None,
     bound: bool = True,
+    L: Array | None = None,  # (n, q), a centred label factor
 ) -> JointSolution:
     """The saddle point: closed form for l >= m.
 
-    For l < m a descent from the top l directions of the machines of l = m; what any
-    subspace can reach is bounded from below by the relaxed problem, if ``bound``.
+    For l < m a descent from the top l directions of the machines of l = m, or from those of
+    HSIC if L is given and that ends better; what any subspace can reach is bounded
+    from below by the relaxed problem, if ``bound``.
     """
     machines = solve_machines(problem, tol, start)
     if problem.n_components >= problem.signs.shape[1]:
         return closed_form(problem, machines, tol)
     rounds = None if bound else FEW_ROUNDS
-    E, coef, fixed = descend_from(problem, machines.alpha, tol, rounds=rounds)
+    starts = [problem.directions(problem.normals(machines.alpha))]
+    if L is not None:
+        starts.append(label_directions(problem.F, L)[:, : problem.n_components])
+    found = [descend_from(problem, E, tol, rounds=rounds) for E in starts]
+    E, coef, fixed = min(found, key=lambda one: float(one[2].primal.sum()))
     upper = float(fixed.primal.sum())
     if not bound:
         lower = problem.lower(machines.alpha)
@@ -161,7 +167,8 @@ def solve_exact(
         max_iter=steps,
         value=upper if is_dear else np.inf,
     )
-    other = descend_from(problem, relaxed.point, tol, below=upper)
+    E_relaxed = problem.directions(problem.normals(relaxed.point))
+    other = descend_from(problem, E_relaxed, tol, below=upper)
     if float(other[2].primal.sum()) < upper:
         E, coef, fixed = other
         upper = float(fixed.primal.sum())
@@ -204,13 +211,13 @@ def solve_closed(problem: ClosedProblem, *, tol: float) -> JointSolution:
 
 def descend_from(
     problem: JointSaddle,
-    alpha: Array,
+    E: Array,  # (r, l), orthonormal
     tol: float,
     *,
     below: float = np.inf,
     rounds: int | None = None,
 ) -> tuple[Array, Array, MarginSolution]:
-    """The best subspace for alpha, improved locally if its machines' value is ``below``."""
+    """The subspace E, improved locally if its machines' value is ``below``."""
 
     def solve(E: Array, tol: float) -> MarginSolution:
         return solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
@@ -219,8 +226,7 @@ def descend_from(
         machines = solve(E, max(tol, DESCENT_TOL))
         return float(machines.primal.sum()), problem.normals(machines.alpha)
 
-    E = problem.directions(problem.normals(alpha))
-    if evaluate(E)[0] < below:
+    if below == np.inf or evaluate(E)[0] < below:
         rounds = IMPROVEMENT_ROUNDS if rounds is None else rounds
         E = improve_subspace(evaluate, E, max_iter=rounds).point
     machines = solve(E, tol)

@@ -50,6 +50,7 @@ def solve_level(
 def lower_bound(intercepts: Array, slopes: Array) -> float:
     """min over the simplex of the largest tangent, rigorous whatever the solver's tolerance."""
     scale = max(float(np.ptp(slopes)), float(np.ptp(intercepts)), np.finfo(float).tiny)
+    scale = max(scale, np.finfo(float).eps * float(np.abs(slopes).max()))  # all slopes alike
     m, p = slopes.shape
     c = np.append(np.zeros(p), 1.0)
     program = linprog(

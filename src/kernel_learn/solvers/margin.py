@@ -33,6 +33,7 @@ FIRST_EPS, LAST_EPS = 1e-4, 1e-8
 # the number of free rows up to which they cost less than another run of LIBSVM.
 MENDING_ROUNDS, WARM_ROUNDS = 20, 8
 CHEAP_SYSTEM = 600
+SMALL_BOX = 1e-30
 EDGE = 1e-8  # a row so close to its bound, relative to its box, is at the bound
 
 
@@ -263,6 +264,9 @@ def _solve_one(
 def _libsvm(K: Array, y: Array, uppers: Array, eps: float, max_iter: int) -> Array:
     """alpha by LIBSVM; its boxes are C times a weight per row."""
     scale = float(uppers.max())
+    if scale < SMALL_BOX:
+        # alpha = scale * beta: LIBSVM loses boxes so small, and the problem in beta has boxes 1
+        return scale * _libsvm(scale * K, y, uppers / scale, eps, max_iter)
     cache = int(min(2000.0, 200.0 + 4e-6 * K.size))
     machine = SVC(C=scale, kernel="precomputed", tol=eps, max_iter=max_iter, cache_size=cache)
     uniform = bool(np.all(uppers == scale))

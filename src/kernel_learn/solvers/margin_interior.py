@@ -17,13 +17,13 @@ from kernel_learn.solvers.predictor_corrector import (
 
 Array = NDArray[Any]
 
+TOL, MAX_ITER = 1e-10, 60  # complementarity as a share of the value
+
 
 def solve_interior(
     K: Array,  # (n, n)
     y: Array,  # (n,) signs
     uppers: Array,  # (n,) boxes
-    tol: float = 1e-10,
-    max_iter: int = 60,
 ) -> Array:
     """min 1/2 a'Qa - sum a s.t. 0 <= a <= C, y'a = 0, with Q = y K y, by interior points.
 
@@ -39,12 +39,12 @@ def solve_interior(
 
     def is_optimal(a: Array, left: Residuals) -> bool:
         value = abs(float(a.sum()) - 0.5 * float(a @ (Q @ a)))
-        small = left.complementarity <= tol * max(value, 1e-300)
+        small = left.complementarity <= TOL * max(value, 1e-300)
         return bool(small and np.abs(left.dual).max() <= 1e-9)
 
     program = QuadraticProgram(lambda a: Q @ a - 1, factorise, y[None, :], np.zeros(1), uppers)
     # alpha has the size of 1/K_ii; boxes of the squared hinge loss are far beyond it
     size = len(K) / max(float(np.trace(K)), np.finfo(float).tiny)
     start = inner_point(program, size)
-    found = solve_predictor_corrector(program, *start, is_optimal, max_iter)
+    found = solve_predictor_corrector(program, *start, is_optimal, MAX_ITER)
     return np.clip(found, 0.0, uppers)

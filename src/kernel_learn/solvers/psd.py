@@ -4,9 +4,10 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize
+from scipy import linalg
 
 from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.smooth import solve_smooth
 
 Array = NDArray[Any]
 
@@ -51,17 +52,18 @@ def solve_psd(
     history: list[dict[str, float]] = []
     size, n_iter, steps, ftol = float(np.sum(L**2)), 0, FIRST_ROUND, 1e-3 * tol
     while True:
-        found = descend(criterion, L, min(steps, max_iter - n_iter), ftol)
-        n_iter, steps = n_iter + max(1, found.nit), 2 * steps
-        if np.sum(found.x**2) <= 1e-8 * size:  # on its way to zero, which it never reaches
-            found.x[:] = 0.0
-        L, value, G = step_to(criterion, L, found.x.reshape(L.shape))
+        most = min(steps, max_iter - n_iter)
+        found = solve_smooth(criterion.evaluate, L, tol=0.0, ftol=ftol, max_iter=most)
+        n_iter, steps = n_iter + found.n_iter, 2 * steps
+        # Zero is where it goes when it goes there, and never arrives.
+        vanishes = np.sum(found.point**2) <= 1e-8 * size
+        L, value, G = step_to(criterion, L, 0.0 * L if vanishes else found.point)
         w, V = linalg.eigh(G, subset_by_index=(0, min(NEW_DIRECTIONS, len(G)) - 1))
         gap = criterion.bound(value, float(np.sum(L * (G @ L))), float(w[0]))
         history.append({"value": value, "lower": value - gap})
         if gap <= tol * abs(value) or n_iter >= max_iter or ftol < LEAST_STEP:
             break
-        ftol /= 10 if found.success else 1
+        ftol /= 10 if found.status == "optimal" else 1
         L = add_directions(L, V[:, w < 0])
     L, value, gap = drop_directions(criterion, L, value, gap, 0.1 * tol * abs(value))
     history.append({"value": value, "lower": value - gap})
@@ -74,17 +76,6 @@ def solve_psd(
         grad_norm=float(np.linalg.norm(2 * G @ L)),
         history=tuple(history),
     )
-
-
-def descend(criterion: Criterion, L: Array, max_iter: int, ftol: float) -> Any:
-    """L-BFGS on the factor L, from where it is."""
-
-    def flat(x: Array) -> tuple[float, Array]:
-        value, gradient = criterion.evaluate(x.reshape(L.shape))
-        return value, gradient.ravel()
-
-    options: Any = {"maxiter": max_iter, "maxcor": 20, "ftol": ftol, "gtol": 0.0}
-    return optimize.minimize(flat, L.ravel(), jac=True, method="L-BFGS-B", options=options)
 
 
 def step_to(criterion: Criterion, L: Array, target: Array) -> tuple[Array, float, Array]:

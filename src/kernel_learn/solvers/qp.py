@@ -15,6 +15,8 @@ from kernel_learn.solvers.predictor_corrector import (
 
 Array = NDArray[Any]
 
+TOL = 1e-11  # residuals and complementarity, as a share of the program's numbers
+
 
 def solve_simplex_qp(
     H: Array,  # (p, p) positive semidefinite
@@ -66,7 +68,6 @@ def solve_qp(
     c: Array,  # (m,)
     A: Array,  # (e, m)
     b: Array,  # (e,)
-    tol: float = 1e-11,
 ) -> Array:
     """min 1/2 x'diag(Q)x + c'x s.t. Ax = b, x >= 0, by interior points."""
     m, size = len(c), 1.0 + np.abs(b).max() + np.abs(c).max()
@@ -76,7 +77,7 @@ def solve_qp(
 
     def is_optimal(x: Array, left: Residuals) -> bool:
         largest = max(np.abs(left.dual).max(), np.abs(left.primal).max())
-        return bool(max(largest, left.complementarity / m) <= tol * size)
+        return bool(max(largest, left.complementarity / m) <= TOL * size)
 
     program = QuadraticProgram(lambda x: Q * x + c, factorise, A, b)
     return solve_predictor_corrector(program, np.ones(m), np.ones(m), None, is_optimal, 80)

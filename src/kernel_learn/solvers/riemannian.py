@@ -12,6 +12,8 @@ from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
 
+MEMORY = 10  # curvature pairs
+
 
 class SubspaceCriterion(Protocol):
     """A function of span(V), V'V = I, and its Euclidean gradient."""
@@ -25,7 +27,6 @@ def solve_grassmann(
     *,
     tol: float = 1e-6,
     max_iter: int = 500,
-    memory: int = 10,
 ) -> Result:
     """max f(V) over V'V = I for f that depends on span(V) only, from V0; ends no lower.
 
@@ -37,7 +38,7 @@ def solve_grassmann(
     """
     V = orthonormal(V0)
     f, grad = _tangent(criterion, V)
-    pairs: deque[tuple[Array, Array]] = deque(maxlen=memory)
+    pairs: deque[tuple[Array, Array]] = deque(maxlen=MEMORY)
     history = [{"value": f, "grad_norm": float(np.linalg.norm(grad))}]
     for _ in range(max_iter):
         if np.linalg.norm(grad) <= tol:

@@ -8,6 +8,9 @@ import numpy as np
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
 
+# Rows of a matrix inequality: 30 took 0.4 s, 40 took 5 s, 60 took 242 s (ten kernels).
+LARGEST_MATRIX = 50
+
 
 @runtime_checkable
 class SemidefiniteProblem(SimplexProblem, Protocol):
@@ -23,7 +26,8 @@ def solve_sdp(
 ) -> Result:
     """min J(d) over the simplex as the papers write it; certified like every other solver.
 
-    The cost grows as the fourth power of n or worse: for n in the tens.
+    The cost grows as the fourth power of n or worse: for n in the tens, and refused above
+    ``LARGEST_MATRIX``.
     ``max_iter`` counts interior-point steps.
     """
     cp = import_cvxpy()
@@ -32,6 +36,14 @@ def solve_sdp(
         raise ValueError(f"{type(search.problem).__name__} has no semidefinite form.")
     d = cp.Variable(search.problem.size, nonneg=True)
     objective, constraints = search.problem.semidefinite(cp, d)
+    rows = max(constraint.args[0].shape[0] for constraint in constraints)
+    if rows > LARGEST_MATRIX:
+        raise ValueError(
+            f'solver="sdp" writes matrix inequalities of the size of the sample, here {rows} x '
+            f"{rows}, which take minutes from about 60 rows on and cannot be interrupted: at most "
+            f'{LARGEST_MATRIX} are taken. Use solver="newton" or "auto", which reach the same '
+            "optimum."
+        )
     # in units of the value at the start: absolute tolerances mean relative ones then
     unit = abs(search.evaluate(search.problem.start()).value)
     program = cp.Problem(cp.Minimize(objective / unit), [cp.sum(d) == 1, *constraints])

@@ -1,6 +1,7 @@
-"""Unconstrained smooth minimisation by SciPy's L-BFGS, reported as everything else is."""
+"""Smooth minimisation, within bounds or without, by SciPy's L-BFGS: the one place that calls it."""
 
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,52 +10,58 @@ from scipy import optimize
 from kernel_learn.solvers.result import Result
 
 Array = NDArray[Any]
-
-
-class SmoothCriterion(Protocol):
-    """A differentiable function of an array."""
-
-    def value_and_gradient(self, point: Array) -> tuple[float, Array]: ...
+Bounds = Sequence[tuple[float, float]]
 
 
 def solve_smooth(
-    criterion: SmoothCriterion,
+    function: Callable[[Array], tuple[float, Array]],  # point -> (f, its gradient)
     start: Array,
     *,
+    bounds: Bounds | None = None,  # of every entry
     tol: float = 1e-5,
+    ftol: float = 0.0,
     max_iter: int = 100,
+    memory: int = 20,  # pairs of steps and gradients that are kept
     maximize: bool = False,
 ) -> Result:
     """min (or max) f from ``start``, until the largest entry of the gradient is at most ``tol``.
 
-    The problem need not be convex: ``gap`` is not known. f never ends above (below) f(start).
+    Within bounds that is the gradient's share which does not point out of them. With ``ftol``
+    a step that gains no more than this share of f ends the search too. The problem need not
+    be convex: ``gap`` is not known. f never ends above (below) f(start).
     """
     sign = -1.0 if maximize else 1.0
+    low, high = (-np.inf, np.inf) if bounds is None else np.array(bounds, dtype=float).T
+    latest: dict[str, float] = {}  # of the last evaluation: every iterate is one
     history: list[dict[str, float]] = []
 
     def flat(x: Array) -> tuple[float, Array]:
-        value, gradient = criterion.value_and_gradient(x.reshape(start.shape))
-        return sign * value, sign * gradient.ravel()
+        value, gradient = function(x.reshape(start.shape))
+        downhill = sign * gradient.ravel()
+        step = np.clip(x - downhill, low, high) - x
+        latest.update(value=float(value), grad_norm=float(np.abs(step).max(initial=0.0)))
+        if not history:
+            history.append(dict(latest))
+        return sign * value, downhill
 
-    def record(intermediate_result: Any) -> None:
-        history.append({"value": sign * float(intermediate_result.fun)})
-
-    history.append({"value": sign * flat(start.ravel())[0]})
     found = optimize.minimize(
         flat,
         start.ravel(),
         jac=True,
         method="L-BFGS-B",
-        callback=record,
-        options={"maxiter": max_iter, "gtol": tol, "ftol": 0.0, "maxcor": 20},
+        bounds=bounds,
+        callback=lambda x: history.append(dict(latest)),
+        options={"maxiter": max_iter, "gtol": tol, "ftol": ftol, "maxcor": memory},
     )
-    grad_norm = float(np.abs(found.jac).max(initial=0.0))
+    step = np.clip(found.x - found.jac, low, high) - found.x
+    grad_norm = float(np.abs(step).max(initial=0.0))
+    ended = grad_norm <= tol or (ftol > 0 and int(found.nit) < max_iter)
     return Result(
         point=found.x.reshape(start.shape),
         value=sign * float(found.fun),
         gap=np.nan,
         n_iter=max(1, int(found.nit)),  # a start that is optimal was still looked at
-        status="optimal" if grad_norm <= tol else "stopped",
+        status="optimal" if ended else "stopped",
         grad_norm=grad_norm,
         history=tuple(history),
     )

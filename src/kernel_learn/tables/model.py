@@ -92,6 +92,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : pandas frame
+            Rows, with columns by name.
         y : array-like of shape (n_samples,), optional
             Class labels.
         groups : array-like of shape (n_samples,), optional

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.testing.promise import Promise
 
 Array = NDArray[Any]
 
@@ -52,7 +53,7 @@ def check_kernel(
     elif X_new is None:
         X_new = take_rows(X, np.arange(min(3, n_rows(X))))
     resolved = check_resolve(kernel, X)
-    promise = Promise(resolved, rtol)
+    promise = KernelPromise(resolved, rtol)
     check_values(promise, X)
     check_blocks(promise, X, X_new)
     check_same_function(promise, X)
@@ -62,16 +63,12 @@ def check_kernel(
         check_sparse(promise, X)
 
 
-class Promise:
+class KernelPromise(Promise):
     """A kernel and how its promises are put into words."""
 
     def __init__(self, kernel: Kernel, rtol: float) -> None:
+        super().__init__(repr(kernel), rtol)
         self.kernel = kernel
-        self.rtol = rtol
-
-    def __call__(self, kept: Any, promise: str, instead: str = "it does not") -> None:
-        if not kept:
-            raise AssertionError(f"{self.kernel!r}: {promise}, and {instead}.")
 
     def equal(self, A: Array, B: Array, promise: str, rtol: float | None = None) -> None:
         """Both must be the same to rounding."""
@@ -83,7 +80,7 @@ class Promise:
 
 def check_resolve(kernel: Kernel, X: Rows) -> Kernel:
     """Resolving gives a kernel without rules and changes nothing; an open rule cannot be called."""
-    promise = Promise(kernel, 0.0)
+    promise = KernelPromise(kernel, 0.0)
     before = copy.deepcopy(kernel.get_params(deep=True))
     if not kernel.is_resolved:
         try:
@@ -104,7 +101,7 @@ def check_resolve(kernel: Kernel, X: Rows) -> Kernel:
     return resolved
 
 
-def check_values(promise: Promise, X: Rows) -> None:
+def check_values(promise: KernelPromise, X: Rows) -> None:
     """k(X) is a finite, symmetric, positive semidefinite matrix with diagonal ``diag(X)``."""
     kernel, n = promise.kernel, n_rows(X)
     K = kernel(X)
@@ -133,7 +130,7 @@ def check_values(promise: Promise, X: Rows) -> None:
     )
 
 
-def check_blocks(promise: Promise, X: Rows, X_new: Rows) -> None:
+def check_blocks(promise: KernelPromise, X: Rows, X_new: Rows) -> None:
     """A value depends on its two rows only, not on the rows beside them."""
     kernel, n = promise.kernel, n_rows(X)
     everything = kernel.reference(X, np.arange(n))
@@ -155,7 +152,7 @@ def check_blocks(promise: Promise, X: Rows, X_new: Rows) -> None:
         promise.equal(kernel(X, X_new), K_new.T, "k(X, X_new) must be the transpose of k(X_new, X)")
 
 
-def check_same_function(promise: Promise, X: Rows) -> None:
+def check_same_function(promise: KernelPromise, X: Rows) -> None:
     """Parameters say everything: rebuilt, cloned or pickled it is the same function."""
     kernel = promise.kernel
     K = kernel(X)
@@ -171,7 +168,7 @@ def check_same_function(promise: Promise, X: Rows) -> None:
     promise.equal(unpickled(X), K, "pickled and read again it must be the same function")
 
 
-def check_inputs_unchanged(promise: Promise, X: Rows) -> None:
+def check_inputs_unchanged(promise: KernelPromise, X: Rows) -> None:
     """Rows that cannot be written to are taken, and rows that can are not written to."""
     kernel, before = promise.kernel, copy.deepcopy(X)
     for rows in (X, read_only(X)):
@@ -183,7 +180,7 @@ def check_inputs_unchanged(promise: Promise, X: Rows) -> None:
         promise.equal(K, kernel(X), "read-only rows must give the same values")
 
 
-def check_single_precision(promise: Promise, X: Rows) -> None:
+def check_single_precision(promise: KernelPromise, X: Rows) -> None:
     """float32 rows give float32 values, unless the kernel holds float64 arrays itself."""
     kernel = promise.kernel
     parameters = kernel.get_params(deep=True).values()
@@ -202,7 +199,7 @@ def check_single_precision(promise: Promise, X: Rows) -> None:
     )
 
 
-def check_sparse(promise: Promise, X: Rows) -> None:
+def check_sparse(promise: KernelPromise, X: Rows) -> None:
     """CSR rows give the values of dense rows, or are refused."""
     if is_sparse(X):
         dense, rows = X.toarray(), X

@@ -1,0 +1,310 @@
+"""Chen et al. (2008), Figures 1 to 3: dimensions of the subspace, rounds of the alternation.
+
+    python -m kernel_learn.papers.chen2008_figures results/chen2008-figures.jsonl FOLDER
+
+draws the pictures of a run.
+"""
+
+import sys
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.datasets import DataSets
+from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
+from kernel_learn.papers.chen2008 import (
+    CLAIMED,
+    METHODS,
+    SKFE_REG,
+    Half,
+    choose_width,
+    features_error,
+)
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
+from kernel_learn.papers.settings import frozen
+from kernel_learn.solvers.joint import alternate, label_directions
+
+NAME = "chen2008-figures"
+PER_CLASS = 100
+PARTITIONS = {1: 20, 2: 10, 3: 10}
+SETS = {1: ("satimage", "usps"), 2: ("wine", "satimage"), 3: ("segment", "satimage")}
+FIGURE_C = 10.0
+FIGURE_REG = 1e-2
+DIMENSIONS = range(1, 16)
+ROUNDS = 10
+
+
+def figures() -> Protocol:
+    """Figures 1 to 3, partitions first: any stop leaves all of them."""
+    cells = []
+    for partition in range(max(PARTITIONS.values())):
+        for figure, kind in ((2, "bounds"), (3, "rounds")):
+            cells += [
+                Cell(
+                    f"{kind}/{name}/{u}/{partition}",
+                    {"figure": figure, "data": name, "uncorrelated": u, "partition": partition},
+                )
+                for name in SETS[figure]
+                for u in (False, True)
+                if partition < PARTITIONS[figure]
+            ]
+        cells += [
+            Cell(
+                f"dimension/{name}/{method}/{partition}",
+                {"figure": 1, "data": name, "method": method, "partition": partition},
+            )
+            for name in SETS[1]
+            for method in METHODS[1:]
+        ]
+    return Protocol(
+        NAME,
+        "Chen et al. (2008), Figures 1 to 3",
+        cells,
+        run_figure_cell,
+        render_figures,
+        check="bounds/wine/True/0",
+        reduced=is_reduced,
+    )
+
+
+def is_reduced(cell: Cell) -> bool:
+    """One partition; Figure 1 on satimage."""
+    first = cell.settings["partition"] == 0
+    return first and (cell.settings["figure"] > 1 or cell.settings["data"] == "satimage")
+
+
+def run_figure_cell(data: DataSets, cell: Cell) -> Record:
+    """Errors by the number of features, or the rounds of the alternation."""
+    half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
+    width = choose_width(half)
+    if cell.settings["figure"] == 1:
+        return {"errors": run_dimensions(half, width, cell.settings["method"])}
+    return run_alternation(half, width, cell.settings["uncorrelated"])
+
+
+def run_dimensions(half: Half, width: int, method: str) -> list[float]:
+    """Test errors for 1 to 15 features at fixed C and reg; constant where a method has no more."""
+    errors: list[float] = []
+    uncorrelated = method.startswith("u")
+    for l in DIMENSIONS:  # noqa: E741
+        most = half.n_classes - 1 if method.endswith("HSIC") else half.n_classes
+        if method != "SKFE" and l > most:
+            errors.append(errors[-1])
+        elif method.endswith("joint"):
+            model = frozen(
+                SubspaceSVC,
+                "precomputed",
+                uncorrelated=uncorrelated,
+                n_components=l,
+                C=FIGURE_C,
+                reg=FIGURE_REG,
+                tol=1e-2,
+                max_iter=500,
+            ).fit(half.K[width], half.y_train)
+            errors.append(features_error(half, width, model, FIGURE_C))
+        else:
+            transformer = (
+                frozen(
+                    AlignmentSubspace,
+                    "precomputed",
+                    n_components=l,
+                    reg=SKFE_REG,
+                    center=False,
+                    tol=1e-3,
+                )
+                if method == "SKFE"
+                else frozen(
+                    HSICSubspace,
+                    "precomputed",
+                    n_components=l,
+                    uncorrelated=uncorrelated,
+                    reg=FIGURE_REG,
+                )
+            ).fit(half.K[width], half.y_train)
+            errors.append(features_error(half, width, transformer, FIGURE_C))
+    return errors
+
+
+def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
+    """Bounds and test errors of each round of the alternation, and of the exact solution."""
+    K, y = half.K[width], half.y_train
+    classes = np.unique(y)
+    exact = frozen(
+        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
+    )
+    rows = exact._prepare(exact._rows(K, y))
+    problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
+    start = label_directions(problem.F, rows.label_factor)
+    lower, upper, errors = [], [], []
+    rounds = alternate(problem, start[:, : problem.n_components], 1e-4)
+    for E, machines, bound in islice(rounds, ROUNDS):
+        lower.append(bound)
+        upper.append(float(machines.primal.sum()))
+        weights = E @ (E.T @ problem.normals(machines.alpha))
+        learned = rows.sample.expand(coordinates.lift(weights))
+        scores = half.K_test[width] @ learned.coef - learned.offset + machines.intercept
+        errors.append(half.error(classes[scores.argmax(axis=1)]))
+    exact.fit(K, y)
+    return {
+        "lower": lower,
+        "upper": upper,
+        "errors": errors,
+        "exact_lower": exact.lower_bound_,
+        "exact_upper": exact.upper_bound_,
+        "exact_error": half.error(exact.predict(half.K_test[width])),
+    }
+
+
+def select(records: Iterable[Record], **wanted: Any) -> list[Record]:
+    """The records with these settings."""
+    return [r for r in records if all(r.get(key) == value for key, value in wanted.items())]
+
+
+def render_figures(records: Iterable[Record]) -> str:
+    """The page of Figures 1 to 3."""
+    records = list(records)
+    lines: list[str] = []
+    for name in SETS[1]:
+        found = {m: select(records, figure=1, data=name, method=m) for m in METHODS[1:]}
+        found = {method: runs for method, runs in found.items() if runs}
+        if not found:
+            continue
+        lines += [f"{name}, means over the first partitions:", ""]
+        lines += ["| l | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
+        counts = " | ".join(str(len(runs)) for runs in found.values())
+        lines.append(f"| partitions | {counts} |")
+        for i, l in enumerate(DIMENSIONS):  # noqa: E741
+            cells = [f"{np.mean([r['errors'][i] for r in runs]):.1f}" for runs in found.values()]
+            lines.append(f"| {l} | " + " | ".join(cells) + " |")
+        lines.append("")
+    panels: dict[int, list[str]] = {2: [], 3: []}
+    for figure, panel in panels.items():
+        for name in SETS[figure]:
+            for u in (False, True):
+                panel += _alternation_lines(
+                    select(records, figure=figure, data=name, uncorrelated=u)
+                )
+    return fill_page(
+        NAME,
+        per_class=PER_CLASS,
+        C=f"{FIGURE_C:g}",
+        reg=f"{FIGURE_REG:g}",
+        dimensions="\n".join(lines),
+        bounds="\n".join(panels[2]),
+        rounds="\n".join(panels[3]),
+    )
+
+
+def _alternation_lines(runs: list[Record]) -> list[str]:
+    """Means over partitions per round; bounds in units of the exact value of their partition."""
+    if not runs:
+        return []
+    form = "uSVM_joint" if runs[0]["uncorrelated"] else "SVM_joint"
+    lines = [f"{runs[0]['data']}, {form}, mean of {len(runs)} partitions:", ""]
+    lines += ["| round | " + " | ".join(str(i + 1) for i in range(ROUNDS)) + " | exact |"]
+    lines += ["|---" * (ROUNDS + 2) + "|"]
+    if runs[0]["figure"] == 3:
+        cells = [f"{e:.2f}" for e in mean_rounds(runs, "errors")]
+        exact = np.mean([r["exact_error"] for r in runs])
+        return [*lines, f"| error | {' | '.join(cells)} | {exact:.2f} |", ""]
+    for side in ("upper", "lower"):
+        cells = [f"{value:.3f}" for value in mean_rounds(runs, side)]
+        exact = np.mean([r[f"exact_{side}"] / r["exact_upper"] for r in runs])
+        lines.append(f"| {side} | {' | '.join(cells)} | {exact:.6f} |")
+    return [*lines, ""]
+
+
+def mean_rounds(runs: list[Record], key: str) -> Any:
+    """Means over partitions; an alternation that ended keeps its last value."""
+    rows = []
+    for run in runs:
+        scale = 1.0 if key == "errors" else run["exact_upper"]
+        values = [value / scale for value in run[key]]
+        rows.append(values + values[-1:] * (ROUNDS - len(values)))
+    return np.mean(rows, axis=0)
+
+
+def draw(records: Iterable[Record], folder: Path) -> list[Path]:
+    """One picture for each figure, in the panels of the paper."""
+    records = list(records)
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for figure, paint in ((1, _draw_dimensions), (2, _draw_bounds), (3, _draw_rounds)):
+        if select(records, figure=figure):
+            file = folder / f"chen2008-figure{figure}.png"
+            paint(select(records, figure=figure)).savefig(file, dpi=110)
+            drawn.append(file)
+    return drawn
+
+
+def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4.2 * n_rows), layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False)
+
+
+def _legend(panels: Any) -> None:
+    """In the first panel that shows something: a run may have done a part only."""
+    for panel in panels.flat:
+        if panel.get_legend_handles_labels()[0]:
+            panel.legend(frameon=False)
+            return
+
+
+def _draw_dimensions(records: list[Record]) -> Any:
+    figure, panels = _panels(1, 2)
+    for panel, name in zip(panels[0], SETS[1], strict=True):
+        for i, method in enumerate(METHODS[1:]):
+            runs = select(records, data=name, method=method)
+            if runs:
+                errors = np.mean([run["errors"] for run in runs], axis=0)
+                panel.plot(DIMENSIONS, errors, marker="o", ms=3, color=f"C{i}", label=method)
+                claimed = CLAIMED[name][i + 1]
+                panel.axhline(claimed, color=f"C{i}", lw=0.6, ls=":")
+        panel.set(title=name, xlabel="number of features l", xlim=(1, 15), ylim=(0, None))
+    panels[0, 0].set_ylabel("test error in per cent (dotted: the paper's Table 2)")
+    _legend(panels)
+    return figure
+
+
+def _draw_bounds(records: list[Record]) -> Any:
+    figure, panels = _panels(2, 2)
+    for row, name in zip(panels, SETS[2], strict=True):
+        for panel, u in zip(row, (False, True), strict=True):
+            runs = select(records, data=name, uncorrelated=u)
+            for side in ("upper", "lower") if runs else ():
+                rounds = np.arange(1, ROUNDS + 1)
+                panel.plot(rounds, mean_rounds(runs, side), marker="o", ms=3, label=side)
+            panel.axhline(1.0, color="0.5", lw=0.8, ls=":", label="exact")
+            panel.set(title=f"{name}, {'uSVM_joint' if u else 'SVM_joint'}", xlabel="round")
+            panel.set_yscale("symlog")
+        row[0].set_ylabel("bound / exact value")
+    _legend(panels)
+    return figure
+
+
+def _draw_rounds(records: list[Record]) -> Any:
+    figure, panels = _panels(1, 2)
+    for panel, name in zip(panels[0], SETS[3], strict=True):
+        for i, u in enumerate((False, True)):
+            runs = select(records, data=name, uncorrelated=u)
+            if runs:
+                form = "uSVM_joint" if u else "SVM_joint"
+                errors = mean_rounds(runs, "errors")
+                panel.plot(
+                    range(1, ROUNDS + 1), errors, marker="o", ms=3, color=f"C{i}", label=form
+                )
+                exact = float(np.mean([run["exact_error"] for run in runs]))
+                panel.axhline(exact, color=f"C{i}", lw=0.8, ls=":", label=f"{form}, exact")
+        panel.set(title=name, xlabel="round", ylim=(0, None))
+    panels[0, 0].set_ylabel("test error in per cent")
+    _legend(panels)
+    return figure
+
+
+if __name__ == "__main__":
+    draw(read_records(Path(sys.argv[1])), Path(sys.argv[2]))

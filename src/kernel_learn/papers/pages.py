@@ -1,0 +1,63 @@
+"""Pages: what a protocol renders, where its figures come from, and one cell to check."""
+
+import json
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from kernel_learn.papers.protocol import Protocol, Record
+
+# what differs from run to run, or in the last digits from library to library
+UNSTABLE = frozenset({"seconds", "made", "weights", "gap", "relative_gap", "largest_gap"})
+
+
+def make_page(protocol: Protocol, records: Iterable[Record]) -> str:
+    """The page of a protocol with its origin."""
+    records = list(records)
+    return f"{protocol.render(records).rstrip()}\n\n{describe_origin(protocol, records)}"
+
+
+def describe_origin(protocol: Protocol, records: list[Record]) -> str:
+    """The last section of a page."""
+    made = [record["made"] for record in records if "made" in record]
+
+    def all_of(key: str) -> str:
+        return "; ".join(dict.fromkeys(entry[key] for entry in made)) or "not recorded"
+
+    dates = sorted({entry["date"] for entry in made})
+    seconds = sum(entry["cpu"] for entry in made)
+    lines = [
+        "## Where these figures come from",
+        "",
+        f"- Command: `kernel-learn reproduce {protocol.name} --data DATA --page PAGE`; the same "
+        "command goes on where it stopped.",
+        f"- Code: {all_of('commit')}. Date: {' to '.join(dates[:1] + dates[1:][-1:]) or '-'}.",
+        f"- Versions: {all_of('versions')}.",
+        f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
+        "one thread.",
+    ]
+    checked = next((r for r in records if r["key"] == protocol.check), None)
+    if checked is not None:
+        text = json.dumps({"key": protocol.check, **figures(checked)}, indent=None)
+        lines += ["", "One cell, which the tests compute anew:", "", f"```json\n{text}\n```"]
+    return "\n".join(lines) + "\n"
+
+
+def figures(record: Record) -> Record:
+    """What a cell found and must find again: no times, weights or certificates."""
+
+    def rounded(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: rounded(v) for k, v in value.items() if k not in UNSTABLE}
+        if isinstance(value, list):
+            return [rounded(v) for v in value]
+        return float(f"{value:.5g}") if isinstance(value, float) else value
+
+    found: Record = rounded(record)
+    return found
+
+
+def read_check(page: str) -> Record | None:
+    """The cell that a page shows."""
+    found = re.search(r"```json\n(.*?)\n```", page, flags=re.DOTALL)
+    return None if found is None else json.loads(found[1])

@@ -1,0 +1,14 @@
+"""How a broken promise is put into words."""
+
+from typing import Any
+
+
+class Promise:
+    """What is checked by its name, and what rounding may do."""
+
+    def __init__(self, name: str, rtol: float) -> None:
+        self.name, self.rtol = name, rtol
+
+    def __call__(self, kept: Any, promise: str, instead: str = "it does not") -> None:
+        if not kept:
+            raise AssertionError(f"{self.name}: {promise}, and {instead}.")

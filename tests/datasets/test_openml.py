@@ -1,0 +1,87 @@
+"""Without a folder, data sets come from OpenML, compared by digest; or a sentence says where."""
+
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.utils import Bunch
+
+from kernel_learn.datasets import find_data, folder
+from kernel_learn.datasets.folder import MissingDataError, digest_rows
+
+X = np.array([[1.0, 2.5], [3.0, np.nan], [0.1, -4.0]])
+Y = np.array(["b", "a", "b"])
+
+
+@pytest.fixture
+def online(monkeypatch):
+    """No folder, and an OpenML with one small set."""
+    monkeypatch.delenv("KERNEL_LEARN_DATA", raising=False)
+    monkeypatch.setitem(folder.OPENML, "small", (17, digest_rows(X, Y)))
+    asked = []
+
+    def fetch(**options):
+        asked.append(options)
+        return Bunch(data=X, target=Y)
+
+    monkeypatch.setattr(datasets, "fetch_openml", fetch)
+    return asked
+
+
+def test_a_set_is_fetched_by_number(online):
+    data = find_data()
+    assert "small" in data.names()
+    X_found, y = data.load("small")
+    assert np.array_equal(X_found, X, equal_nan=True) and y.tolist() == Y.tolist()
+    assert online[0]["data_id"] == 17 and online[0]["as_frame"] is False
+
+
+def test_another_copy_is_refused(online, monkeypatch):
+    monkeypatch.setattr(
+        datasets, "fetch_openml", lambda **options: Bunch(data=X[[1, 0, 2]], target=Y)
+    )
+    with pytest.raises(MissingDataError, match="not the one the results were made from"):
+        find_data().load("small")
+
+
+@pytest.mark.parametrize("failure", [URLError("no network"), ValueError("md5 checksum"), OSError()])
+def test_no_network_is_a_sentence(online, monkeypatch, failure):
+    def fetch(**options):
+        raise failure
+
+    monkeypatch.setattr(datasets, "fetch_openml", fetch)
+    with pytest.raises(MissingDataError, match=r"could not be fetched.*--data.*KERNEL_LEARN_DATA"):
+        find_data().load("small")
+
+
+def test_a_set_that_openml_does_not_have(online):
+    with pytest.raises(MissingDataError, match=r"'jaffe_kernels' is not fetched.*docs/results/dat"):
+        find_data().load("jaffe_kernels")
+    assert not online
+
+
+def test_a_folder_comes_first(online, tmp_path, monkeypatch):
+    np.savez(tmp_path / "small.npz", X=2 * X, y=Y)
+    monkeypatch.setenv("KERNEL_LEARN_DATA", str(tmp_path))
+    assert find_data().load("small")[0][0, 0] == 2.0
+    assert find_data(tmp_path).names() == ["small"]
+    assert not online
+
+
+def test_digest_sees_values_order_and_classes_and_no_names():
+    digest = digest_rows(X, Y)
+    assert digest_rows(X * (1 + 1e-9), np.array([7, 9, 7])) == digest
+    assert digest_rows(X * 1.01, Y) != digest
+    assert digest_rows(X[::-1], Y[::-1]) != digest
+    assert digest_rows(X, np.array(["b", "b", "a"])) != digest
+
+
+def test_digests_are_those_of_the_folder():
+    import os
+
+    if "KERNEL_LEARN_DATA" not in os.environ:
+        pytest.skip("no data folder")
+    data = find_data()
+    for name in ("iris", "wine", "balance-scale"):
+        assert digest_rows(*data.load(name)) == folder.OPENML[name][1]

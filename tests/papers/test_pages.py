@@ -1,0 +1,120 @@
+"""What a page says about itself is true: origins, corrected tests, and a cell computed anew."""
+
+import io
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernel_learn.datasets import find_data
+from kernel_learn.papers import PROTOCOLS, load_protocol, origin
+from kernel_learn.papers.difference import corrected_p, format_p, verdict
+from kernel_learn.papers.pages import figures, make_page, read_check
+from kernel_learn.papers.protocol import Cell, Protocol, run
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+PAGES = {name: f"{name}.md" for name in PROTOCOLS} | {"chen2008-table2": "chen2008.md"}
+needs_data = pytest.mark.skipif("KERNEL_LEARN_DATA" not in os.environ, reason="no data folder")
+
+
+def test_corrected_test_by_hand():
+    """d = 1, 2, 3, 4, 5: mean 3, variance 2.5, J = 5, test rows 0.3 of the training rows.
+
+    t = 3 / sqrt((1/5 + 0.3) 2.5) = 3 / sqrt(1.25) = 2.683282; two-sided p of t with 4 degrees of
+    freedom by its closed form 1 - sin(a) (1 + cos(a)^2 / 2), a = atan(t / 2).
+    """
+    a = np.arctan(3 / np.sqrt(1.25) / 2)
+    p = 1 - np.sin(a) * (1 + np.cos(a) ** 2 / 2)
+    ours, theirs = np.array([2.0, 4.0, 6.0, 8.0, 10.0]), np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert corrected_p(ours, theirs, ratio=0.3) == pytest.approx(p, rel=1e-12)
+    assert corrected_p(theirs, ours, ratio=0.3) == pytest.approx(p, rel=1e-12)
+    assert corrected_p(ours, theirs, ratio=0.0) < p < corrected_p(ours, theirs, ratio=1.0)
+
+
+def test_corrected_test_at_its_edges(rng):
+    d = rng.normal(size=20)
+    assert corrected_p(d, d, 1.0) == 1.0
+    assert corrected_p(d + 1, d, 1.0) == pytest.approx(0.0, abs=1e-12)
+    assert np.isnan(corrected_p(d[:4] + 1, d[:4], 1.0))
+    assert verdict(d - 5 + 0.1 * rng.normal(size=20), d, 1.0) == "better (<.001)"
+    assert verdict(d + 5 + 0.1 * rng.normal(size=20), d, 1.0) == "worse (<.001)"
+    assert verdict(d + rng.normal(size=20), d, 1.0).startswith("level (.")
+    assert verdict(d[:4] + 1, d[:4], 1.0) == "too few"
+    assert (format_p(0.0931), format_p(1.0), format_p(np.nan)) == (".093", "1.000", "-")
+
+
+def small_protocol():
+    cells = [Cell(f"cell-{i}", {"value": i}) for i in range(3)]
+
+    def run_cell(data, cell):
+        return {"error": cell.settings["value"] / 3, "seconds": 0.5, "more": {"gap": 1.0, "x": [2]}}
+
+    return Protocol("small", "Small", cells, run_cell, lambda records: "# Small\n", check="cell-1")
+
+
+def test_a_page_says_what_made_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
+    protocol = small_protocol()
+    records = run(protocol, None, tmp_path, only=lambda c: c.key != "cell-2", stream=io.StringIO())
+    page = make_page(protocol, records)
+    assert "kernel-learn reproduce small" in page and "Code: abc1234." in page
+    assert f"numpy {np.__version__}" in page and "2 of 3 cells" in page
+    assert read_check(page) == {"key": "cell-1", "value": 1, "error": 0.33333, "more": {"x": [2]}}
+    assert str(tmp_path) not in page and str(Path.home()) not in page
+
+
+def test_records_without_an_origin_are_said_to_have_none():
+    assert "Code: not recorded" in make_page(small_protocol(), [{"key": "cell-0"}])
+
+
+def test_code_version_is_a_commit_or_a_version(monkeypatch):
+    origin.code_version.cache_clear()
+
+    def refuse(*args, **options):
+        raise subprocess.CalledProcessError(128, "git")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess, "run", refuse)
+        assert origin.code_version().startswith("version ")
+    origin.code_version.cache_clear()
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_reduced_version_is_part_of_the_whole(name):
+    protocol = load_protocol(name)
+    reduced = [cell for cell in protocol.cells if protocol.reduced(cell)]
+    assert 0 < len(reduced) < len(protocol.cells)
+    assert protocol.check in {cell.key for cell in reduced}
+
+
+SLOW = {"jain2010-usps"}
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in PROTOCOLS],
+)
+def test_a_cell_of_the_page_comes_out_again(name):
+    shown = read_check((RESULTS / PAGES[name]).read_text(encoding="utf-8"))
+    assert shown is not None, f"{PAGES[name]} shows no cell"
+    protocol = load_protocol(name)
+    cell = next(cell for cell in protocol.cells if cell.key == shown["key"])
+    record = {"key": cell.key, **cell.settings, **protocol.run_cell(find_data(), cell)}
+    again = json.loads(json.dumps(figures(record)))
+    assert flat(again) == pytest.approx(flat(shown), rel=1e-3)
+
+
+def flat(value, path=""):
+    """Leaf figures by their path, so that a difference names itself."""
+    if isinstance(value, dict):
+        parts = [flat(v, f"{path}/{k}") for k, v in value.items()]
+    elif isinstance(value, list):
+        parts = [flat(v, f"{path}/{i}") for i, v in enumerate(value)]
+    else:
+        return {path: value} if isinstance(value, (int, float)) else {}
+    return {key: leaf for part in parts for key, leaf in part.items()}
