@@ -167,9 +167,10 @@ def test_constraints_that_exclude_each_other_are_proven_to(regularizer):
     dual = RegularizedDual(regularizer, constraints, np.inf)
     solution = solve_inductive(dual, solver="auto", slack=np.inf, tol=1e-6, max_iter=None)
     assert solution.infeasible and solution.result.status == "stopped"
-    z = solution.z / solution.z.max()
-    assert z.min() >= 0 and z @ terms.bound < 0
-    assert np.linalg.eigvalsh(constraints.combine(terms.sign * z))[0] >= -1e-6
+    z = solution.z
+    assert z.min() >= 0
+    least = np.linalg.eigvalsh(constraints.combine(terms.sign * z))[0]
+    assert -z @ terms.bound > 1e3 * 2 * max(-least, 0.0)  # no A of a trace below 1000 tr I
 
 
 def test_constraints_in_words():

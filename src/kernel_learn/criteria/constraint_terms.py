@@ -88,7 +88,7 @@ def concatenate_terms(parts: Sequence[Terms]) -> Terms:
 
 def describe_constraint(terms: Terms, c: int) -> str:
     """What constraint c asks, in words: d(0, 1) <= 0.5 for a distance, k(0, 1) for a product."""
-    parts = []
+    parts: list[str] = []
     sign = terms.sign[c]
     for t in np.flatnonzero(terms.owner == c):
         left, right = terms.left[t], terms.right[t]

@@ -37,8 +37,8 @@ def solve_inductive(
     "auto", for LogDet: Newton's method on A where there are no fewer constraints than features, at
     most ``NEWTON_FEATURES`` features and a ``slack`` (gamma in units of the constraints) up to
     ``NEWTON_SLACK``; the interior-point method above that, for hard constraints (slack = inf) and
-    where the former stops short. Else, and where both stop short, "quasi-newton", the projected quasi-Newton method on the
-    dual, which hard constraints wrap in the method of multipliers.
+    where the former stops short. Else, and where both stop short, "quasi-newton", the projected
+    quasi-Newton method on the dual, which hard constraints wrap in the method of multipliers.
     """
     options: dict[str, Any] = {"tol": tol} | ({} if max_iter is None else {"max_iter": max_iter})
     if solver == "auto" and isinstance(dual.regularizer, LogDet):

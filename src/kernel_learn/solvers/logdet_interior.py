@@ -31,6 +31,7 @@ ACCURACY = 1e-3  # of conjugate gradients
 # Constraints that only a metric of more than this many times the trace of the identity can meet
 # are said to contradict each other.
 LARGEST_TRACE = 1e6
+LARGE_TRACE = 1e3  # and that many once no step gets further
 
 
 class InteriorResult(NamedTuple):
@@ -111,14 +112,14 @@ class Program:
         determinant = log_det(self.identity + self.combine(z))
         return self.M + determinant - float(z @ self.bound) - float(z @ z) / (2 * self.gamma)
 
-    def excludes_all(self, z: Array) -> bool:
-        """Whether z proves that no A of moderate trace meets the constraints.
+    def excludes_all(self, z: Array, trace: float) -> bool:
+        """Whether z proves that no A with tr A <= trace tr I meets the constraints.
 
         Where it does, 0 >= sum_c z_c (sg_c <C_c, A> - b_c) >= tr A lambda_min(sum z_c sg_c C_c)
         - z'b.
         """
         least = float(linalg.eigvalsh(self.combine(z), check_finite=False)[0])
-        return -float(z @ self.bound) > LARGEST_TRACE * self.M * max(-least, 0.0)
+        return -float(z @ self.bound) > trace * self.M * max(-least, 0.0)
 
 
 def solve_logdet_interior(
@@ -149,7 +150,9 @@ def solve_logdet_interior(
         if met and value - lower < least:
             best, least = at, value - lower
         optimal = met and value - lower <= tol * abs(value)
-        infeasible = not (optimal or np.isfinite(gamma)) and program.excludes_all(at.z)
+        infeasible = not (optimal or np.isfinite(gamma)) and program.excludes_all(
+            at.z, LARGEST_TRACE
+        )
         if optimal or infeasible or value - lower > WORSE * least:
             break
         try:
@@ -159,8 +162,10 @@ def solve_logdet_interior(
         if length < 1e-10:
             break
         at = at.moved(step, length)
-    if not infeasible and np.isfinite(least):
+    if np.isfinite(least) and not infeasible:
         at = best
+    elif not np.isfinite(gamma):  # no A was found: what is left of the proof when rounding ended it
+        infeasible = program.excludes_all(at.z, LARGE_TRACE)
     value = program.value(at.A, at.z)
     result = Result(
         point=at.A,
