@@ -6,7 +6,7 @@ from scipy import sparse
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
-from kernel_learn.datasets.gather import gather_rows
+from kernel_learn.datasets.gather import gather_blocks, join_blocks
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 3))
@@ -37,7 +37,9 @@ def test_rows_of_all_kinds_are_put_together(kind):
     whole, take = frames(kind)
     parts = [slice(i, i + 40) for i in range(0, 150, 40)]
     source = Blocks([(take(part), Y[part], W[part]) for part in parts])
-    rows, y, weight = gather_rows(source, 1e9, "it")
+    blocks, rest = gather_blocks(source, 1e9)
+    assert rest is None
+    rows, y, weight = join_blocks(blocks)
     assert type(rows) is type(whole) and rows.shape == whole.shape
     np.testing.assert_array_equal(y, Y)
     np.testing.assert_array_equal(weight, W)
@@ -59,22 +61,19 @@ def test_a_classifier_on_a_source_is_that_of_its_rows():
     np.testing.assert_allclose(np.vstack(once), same.predict_proba(whole), atol=1e-10)
     with pytest.raises(ValueError, match="pass it alone"):
         kl.KernelClassifier().fit(blocks, Y)
-    with pytest.raises(ValueError, match=r"keeps its rows, and the first 40 of this source"):
-        kl.KernelClassifier(memory_budget="2kB").fit(blocks)
 
 
-def test_blocks_that_do_not_fit_together_are_named():
-    def gather(*blocks):
-        return gather_rows(Blocks(list(blocks)), 1e9, "it")
+def test_blocks_are_gathered_until_they_take_too_much():
+    blocks = [(X[i : i + 50], Y[i : i + 50]) for i in range(0, 150, 50)]
+    head, rest = gather_blocks(Blocks(blocks), 2000)
+    assert len(head) == 2 and len(list(rest)) == 1
 
-    good = (X[:5], Y[:5])
-    with pytest.raises(ValueError, match="Block 1: its rows are ndarray of 2 columns"):
-        gather(good, (X[:5, :2], Y[:5]))
-    with pytest.raises(ValueError, match="Block 1: it has 5 rows and 4 labels"):
-        gather(good, (X[:5], Y[:4]))
-    with pytest.raises(ValueError, match="Block 1: it has 5 rows and no labels"):
-        gather(good, X[:5])
-    with pytest.raises(ValueError, match="Block 1: some blocks have weights"):
-        gather(good, (X[:5], Y[:5], W[:5]))
+
+def test_some_blocks_may_have_weights():
+    first, second = (X[:5], Y[:5]), (X[5:9], Y[5:9], W[5:9])
+    rows, y, weight = join_blocks(gather_blocks(Blocks([first, (X[:0], Y[:0]), second]), 1e9)[0])
+    np.testing.assert_array_equal(weight, np.r_[np.ones(5), W[5:9]])
+    np.testing.assert_array_equal(rows, X[:9])
+    np.testing.assert_array_equal(y, Y[:9])
     with pytest.raises(ValueError, match="no rows"):
-        gather((X[:0], Y[:0]))
+        join_blocks(gather_blocks(Blocks([(X[:0], Y[:0])]), 1e9)[0])

@@ -110,7 +110,7 @@ def test_gaussian_bank_options():
     assert [1 / k.gamma for k in gaussian_bank(1, 2.0, 3.0).values()] == [2.0]
     assert len(gaussian_bank(40, 1.0, 1.001)) == 40
     for options in ({"n": 0}, {"low": 0.0}, {"low": 2.0, "high": 1.0}):
-        with pytest.raises(ValueError, match="needs n >= 1 and 0 < low <= high"):
+        with pytest.raises(ValueError, match="needs a whole number n >= 1 and 0 < low <= high"):
             gaussian_bank(**options)
 
 

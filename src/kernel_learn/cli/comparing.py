@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from kernel_learn.cli.fitting import fit_model, stream_instead, write_report
+from kernel_learn.cli.fitting import fit_model, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
 from kernel_learn.cli.training import read_training
@@ -74,10 +74,7 @@ def compare_command(
         run.warn(f"Class {board.left_out[0]!r} has fewer than {folds} rows and is not compared.")
     values = as_values(board)
     if report is not None or output is not None:
-        method = AUTO
-        if training.blocks is not None:
-            model, method = stream_instead(run, AUTO, target, seed, settings, memory)
-        facts = fit_model(run, model, training, method, seed)
+        facts, training = fit_model(run, model, training, AUTO, seed)
         if output is not None:
             save_model(model, output)
         if report is not None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,6 @@ from kernel_learn.report import gather_facts, render
 from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.reading import TableError
-from kernel_learn.tables.streaming import METHOD as STREAM_METHOD
-from kernel_learn.tables.streaming import SETTINGS as STREAM_SETTINGS
 from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 from kernel_learn.whole_file import whole_file
@@ -56,9 +55,9 @@ def fit_command(
         memory=memory,
         seed=seed,
     )
-    if training.blocks is not None and method not in STREAMED:
-        model, method = stream_instead(run, method, target, seed, settings, memory)
-    facts = fit_model(run, model, training, method, seed)
+    if training.blocks is not None:
+        check_streamed(method)
+    facts, training = fit_model(run, model, training, method, seed)
     save_model(model, output)
     if onnx is not None:
         write_onnx(run, model, training.frame, onnx)
@@ -82,41 +81,31 @@ def fit_command(
     run.result(values, lambda: show_fit(values, held_out["kind"]))
 
 
-def stream_instead(
-    run: Session,
-    method: str,
-    target: str,
-    seed: int,
-    settings: Sequence[str],
-    memory: str | None,
-) -> tuple[TableModel, str]:
-    """What is fitted to a table larger than memory in place of KernelClassifier."""
-    if method != AUTO:
+def check_streamed(method: str) -> None:
+    """Refuse a method that is not fitted to a table larger than memory."""
+    if method not in (AUTO, *STREAMED):
         raise TableError(
             f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
-            f"choose one of {', '.join(STREAMED)}, or raise --memory."
+            f"choose one of {', '.join((AUTO, *STREAMED))}, or raise --memory."
         )
-    if settings:
-        raise TableError(
-            f"--set is for {AUTO}, and {STREAM_METHOD} is fitted to a table larger than the memory "
-            f"budget; choose --method {STREAM_METHOD}, or raise --memory."
-        )
-    run.warn(f"{STREAM_METHOD} with {STREAM_SETTINGS[0]} is fitted instead of {AUTO}.")
-    return make_model(STREAM_METHOD, target, seed, STREAM_SETTINGS, memory), STREAM_METHOD
 
 
 def fit_model(
     run: Session, model: TableModel, training: Training, method: str, seed: int
-) -> dict[str, Any]:
-    """Fit, and let the model carry what its report will say."""
+) -> tuple[dict[str, Any], Training]:
+    """Fit, and let the model carry what its report will say; of a large table of which rows."""
     y, blocks = training.y, training.blocks
+    proba = None
     n_rows = len(training.frame) if blocks is None else blocks.n_rows
     with run.progress(f"fitting {method} to {n_rows} rows"):
         if blocks is None:
             model.fit(training.frame, y, training.groups, columns=training.columns)
         else:
             labelled = training.frame.assign(**{blocks.target: y})
-            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)
+            frame, y, proba = fit_in_blocks(
+                model, blocks.data, blocks.format, labelled, training.columns
+            )
+            training = replace(training, frame=frame, y=y)
     with run.progress("judging rows left out"):
         facts = gather_facts(
             model,
@@ -128,10 +117,11 @@ def fit_model(
             command=command_line(),
             files=training.files,
             notes=training.notes,
+            proba=proba,
         )
     facts["n_rows"] = n_rows
     model.facts_ = json.dumps(facts)
-    return facts
+    return facts, training
 
 
 def write_report(

@@ -79,7 +79,7 @@ def learn_kernel_command(
             model.fit(training.frame, y, columns=training.columns, constraints=constraints)
         else:
             labelled = training.frame.assign(**{blocks.target: y})
-            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)
+            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)[1]
     if hasattr(model, "classes_"):  # features are asked of this model, not classes
         del model.classes_, model.labels_
     facts = gather_facts(

@@ -88,7 +88,7 @@ def read_training(
         blocks = check_blocks(data, format, target, group, total)
         notes.append(
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
-            f"and figures are of {len(frame)} of its rows."
+            "and figures are of some of its rows."
         )
     columns = look_at_columns(frame, y, drop, keep)
     for text in [*notes, *columns.warnings]:

@@ -1,50 +1,45 @@
-"""All rows of a source at once, for what keeps its rows: of any kind, as they are."""
+"""Rows of a source at once, as many as memory holds: of any kind, as they are."""
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.datasets.blocks import RawBlock, RowSource
-from kernel_learn.kernels.table import column_names, is_frame
+from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
 
 # Rows asked for at a time.
 READ_ROWS = 4096
 
 
-def gather_rows(source: RowSource, most_bytes: float, who: str) -> tuple[Any, Any, Any]:
-    """(X, y, weight) of all blocks; refuses, while it reads, more than ``most_bytes`` of rows."""
+def gather_blocks(
+    source: RowSource, most_bytes: float
+) -> tuple[list[RawBlock], Iterator[RawBlock] | None]:
+    """The first blocks, until they take more than ``most_bytes``, and the others; None if none."""
     blocks: list[RawBlock] = []
-    taken, n = 0.0, 0
-    for number, block in enumerate(source.read(READ_ROWS)):
-        size = int(block.X.shape[0]) if hasattr(block.X, "shape") else len(block.X)
-        if size == 0:
-            continue
-        taken, n = taken + block_bytes(block.X), n + size
-        if taken > most_bytes:
-            raise ValueError(
-                f"{who} keeps its rows, and the first {n} of this source take "
-                f"{taken / 1e6:.3g} MB, of {most_bytes / 1e6:.3g} MB that the memory budget leaves "
-                "for them. Raise memory_budget, or use KernelDiscriminant(landmarks=1000), which "
-                "keeps none."
-            )
-        if block.y is None or len(block.y) != size:
-            what = "no labels" if block.y is None else f"{len(block.y)} labels"
-            raise ValueError(f"Block {number}: it has {size} rows and {what}.")
-        if blocks and row_shape(block.X) != row_shape(blocks[0].X):
-            raise ValueError(
-                f"Block {number}: its rows are {row_shape(block.X)}, and those of the first block "
-                f"are {row_shape(blocks[0].X)}."
-            )
-        if blocks and (block.weight is None) != (blocks[0].weight is None):
-            raise ValueError(f"Block {number}: some blocks have weights and others have none.")
+    taken, rest = 0.0, iter(source.read(READ_ROWS))
+    for block in rest:
         blocks.append(block)
+        taken += block_bytes(block.X)
+        if taken > most_bytes:
+            return blocks, rest
+    return blocks, None
+
+
+def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
+    """(X, y, weight) of all blocks, which were checked; None if no block has weights."""
+    blocks = [block for block in blocks if raw_length(block)]
     if not blocks:
         raise ValueError("The source has no rows.")
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
-    if blocks[0].weight is not None:
-        weight = np.concatenate([np.asarray(block.weight) for block in blocks])
+    if any(block.weight is not None for block in blocks):
+        weight = np.concatenate(
+            [
+                np.ones(raw_length(block)) if block.weight is None else np.asarray(block.weight)
+                for block in blocks
+            ]
+        )
     return stack_raw([block.X for block in blocks]), y, weight
 
 
@@ -57,14 +52,6 @@ def block_bytes(X: Any) -> float:
     if hasattr(X, "tocsr"):
         return 1.5 * float(X.tocsr().data.nbytes)
     return float(getattr(X, "nbytes", 64 * len(X)))
-
-
-def row_shape(X: Any) -> str:
-    """What the rows of all blocks must have in common, in words."""
-    if is_frame(X):
-        return f"a frame of the columns {', '.join(column_names(X))}"
-    kind = "sparse" if sparse.issparse(X) else type(X).__name__
-    return f"{kind} of {X.shape[1]} columns" if len(getattr(X, "shape", ())) == 2 else kind
 
 
 def stack_raw(parts: list[Any]) -> Any:

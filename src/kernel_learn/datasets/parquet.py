@@ -116,7 +116,9 @@ class ParquetSource:
         columns = [batch.column(name) for name in self.columns]
         kinds = {str(column.type) for column in columns}
         if not all(is_number(kind) for kind in kinds):
-            return batch.select(self.columns)
+            import pyarrow
+
+            return pyarrow.Table.from_batches([batch.select(self.columns)])  # which has names
         dtype = np.float32 if kinds == {"float"} else np.float64
         X = np.empty((batch.num_rows, len(columns)), dtype=dtype)
         for j, column in enumerate(columns):

@@ -52,7 +52,7 @@ class CheckedBlocks:
     def __init__(
         self,
         estimator: Any,
-        kernel: Kernel,
+        kernel: Kernel | None,  # None where rows are read in another way
         source: RowSource,
         target: Target,
         *,
@@ -91,16 +91,18 @@ class CheckedBlocks:
             return bad_block(error, number, row, start)
 
         self._n_raw = n = raw_length(raw)
+        self.kept = np.arange(n)  # rows of the block that count
         if n == 0:
             return LabelledRows(np.empty((0, 0)), np.empty(0), np.empty(0))
         X = self._rows(raw.X, refuse)
         y, weight = self._target(raw.y, n, refuse), _weights(raw.weight, n, refuse)
         if not weight.all():
-            kept = np.flatnonzero(weight)
+            self.kept = kept = np.flatnonzero(weight)
             X, y, weight = take_rows(X, kept), y[kept], weight[kept]
         return LabelledRows(X, y, weight)
 
     def _rows(self, X: Any, refuse: Any) -> Rows:
+        assert self.kernel is not None
         try:
             rows = validate_rows(self.estimator, self.kernel, X, reset=self.reset, least=1)
         except (ValueError, TypeError) as error:

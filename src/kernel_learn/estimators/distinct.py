@@ -7,6 +7,7 @@ import numpy as np
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.rows import Keys
 from kernel_learn.representations import ArraySource
 from kernel_learn.representations.summary import summed_labels
 
@@ -28,9 +29,10 @@ def merge_rows(
     n_classes: int,
     groups: Array | None = None,  # (n_given,); rows of different groups are not merged
     seed: int = 0,
+    keys: Keys | None = None,  # of the rows, if they are known
 ) -> DistinctRows:
     """Merge equal rows; their order is drawn by ``seed`` from the order of their keys."""
-    source = ArraySource(X, labels, weight, n_classes=n_classes)
+    source = ArraySource(X, labels, weight, n_classes=n_classes, keys=keys)
     digest = source.digest
     if groups is not None:
         both = np.empty(len(groups), dtype=[("key", np.uint64), ("group", groups.dtype)])

@@ -14,8 +14,11 @@ from kernel_learn.estimators.members import Candidate
 from kernel_learn.estimators.problem import Fitted, Problem, make_probe, members_of
 from kernel_learn.estimators.quality import NARROW_ABOVE
 from kernel_learn.estimators.selecting import near_regs, screen, try_narrower, within_time
+from kernel_learn.estimators.spill import SpilledTable, SpilledView
 from kernel_learn.estimators.table_views import TableView, fit_view
 from kernel_learn.estimators.validation import Array
+from kernel_learn.kernels.base import Rows
+from kernel_learn.kernels.table import Table
 
 
 def fit_classifier(problem: Problem) -> Fitted:
@@ -49,12 +52,11 @@ def fit_classifier(problem: Problem) -> Fitted:
 
 def fit_views(problem: Problem) -> dict[str, TableView]:
     """The views that the candidates ask for; "genes/z" is the view z of the columns "genes"."""
+    table, weight = problem.few_rows()
     views = {}
     for name in dict.fromkeys(candidate.view for candidate in problem.candidates):
         source, _, kind = name.rpartition("/")
-        views[name] = fit_view(
-            kind, problem.table, problem.reader, problem.targets.weight, problem.sources[source]
-        )
+        views[name] = fit_view(kind, table, problem.reader, weight, problem.sources[source])
     return views
 
 
@@ -62,13 +64,19 @@ def sample_of(problem: Problem, views: Mapping[str, TableView]) -> Sample:
     """The problem's rows on all views, with the parts that judge them."""
     groups = [columns for columns in problem.sources.values() if columns is not None]
     return Sample(
-        {name: view.rows(problem.table) for name, view in views.items()},
+        {name: rows_in(view, problem.table) for name, view in views.items()},
         problem.targets,
         {name: view.categorical for name, view in views.items()},
         {name: view.blocks for name, view in views.items()},
         stratified_parts(problem.targets, FOLDS),
         {"z": [np.flatnonzero(np.isin(views["z"].owner, c)) for c in groups]} if groups else {},
+        problem.few,
     )
+
+
+def rows_in(view: TableView, table: Table | SpilledTable) -> Rows:
+    """The table's rows in a view; rows on disk when they are asked for."""
+    return SpilledView(view, table) if isinstance(table, SpilledTable) else view.rows(table)
 
 
 def judge_all(

@@ -64,12 +64,13 @@ class Sample:
     blocks: Mapping[str, Array | None]  # columns of a view that share a learned scale
     folds: Array
     column_groups: Mapping[str, Sequence[Array]] = field(default_factory=dict)
+    few: Array | None = None  # rows that stand for all where not all are in memory
 
     def take(self, rows: Array) -> "Sample":
         targets = self.targets.take(rows)
         views = {name: take_rows(Z, rows) for name, Z in self.views.items()}
         folds = stratified_parts(targets, FOLDS)
-        return replace(self, views=views, targets=targets, folds=folds)
+        return replace(self, views=views, targets=targets, folds=folds, few=None)
 
     def view_rows(self, name: str, rows: Rows | None = None, weight: Array | None = None):
         return ViewRows(

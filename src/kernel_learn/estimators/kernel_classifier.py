@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.criteria.second_level import log_losses
 from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.datasets.blocks import as_source
-from kernel_learn.datasets.gather import gather_rows
 from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
 from kernel_learn.estimators.fitting import fit_classifier
@@ -33,8 +32,8 @@ from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
+from kernel_learn.estimators.source_fitting import fit_source
 from kernel_learn.estimators.validation import Array, check_count
-from kernel_learn.representations.plan import parse_memory
 
 
 class KernelClassifier(
@@ -72,7 +71,8 @@ class KernelClassifier(
         Seconds; asked between members, and one member is always fitted.
     memory_budget : float or str, optional
         Bytes, or a string such as "2GB"; by default half of what is free. Where
-        exact fits would take more, leaves are smaller, with a warning.
+        exact fits would take more, leaves are smaller, with a warning. The rows of a
+        source stay on the disk if they and the fits would take more.
     n_jobs : int, optional
         Threads in which the views are judged side by side; the result is the same.
     random_state : int, RandomState instance or None
@@ -87,7 +87,10 @@ class KernelClassifier(
     members_ : tuple of Member
         View, kernel, reg, weight, held-out loss and error of each; prints as a table.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
-        Probabilities of the training rows by models that have not seen them.
+        Probabilities of the training rows by models that have not seen them. Of a source
+        that does not fit into memory some rows are judged: those at ``loo_rows_``.
+    loo_rows_ : ndarray
+        Where the rows of ``loo_proba_`` stand in such a source.
     loo_error_, loo_log_loss_ : float
         Of those, with standard errors ``loo_error_se_``, ``loo_log_loss_se_``.
         Members and weights were chosen by the same rows; over 30 tables that
@@ -165,8 +168,10 @@ class KernelClassifier(
         ----------
         X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
             Numbers, categories, strings and booleans, with missing cells; or a
-            list of such arrays, one per group of columns. Or a source of blocks, whose
-            rows are kept: an eighth of the memory budget at the most.
+            list of such arrays, one per group of columns. Or a source of blocks: if its rows
+            do not fit into memory they are written to the disk, in the folder for temporary
+            files, and leaves are filled from there; if they do not fit there, members are
+            fitted on landmarks, with a warning.
         y : array-like of shape (n_samples,)
             Class labels; None for a source, which has its own and its own weights.
         sample_weight : array-like of shape (n_samples,), optional
@@ -174,13 +179,13 @@ class KernelClassifier(
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
         """
+        seed = 0 if self.random_state is None else _seed(self.random_state)
         source = as_source(X, y, sample_weight)
         if source is not None:
             if groups is not None:
                 raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
-            room = parse_memory(self.memory_budget) / 8
-            X, y, sample_weight = gather_rows(source, room, type(self).__name__)
-        seed = 0 if self.random_state is None else _seed(self.random_state)
+            self._store(*fit_source(self, source, seed), seed)
+            return self
         prepared = prepare(self, X, y, sample_weight, groups, seed)
         self._store(prepared, fit_classifier(prepared.problem), seed)
         return self
@@ -249,15 +254,22 @@ class KernelClassifier(
         return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
 
     def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
-        rows, targets = prepared.rows, prepared.rows.targets
+        rows = prepared.rows
+        targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
         self.classes_ = prepared.classes
         self._fitted: Fitted = fitted
-        self._first = prepared.kept[rows.first]  # positions of the distinct rows
+        first = prepared.first
+        self._first = first if fitted.held is None else first[fitted.held]  # of the machine's rows
         self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan
-        self.loo_proba_ = prepared.held_out(fitted)
+        if fitted.judged is None:
+            self.loo_proba_ = prepared.held_out(fitted)
+        else:
+            order = np.argsort(first[fitted.judged])
+            self.loo_rows_ = first[fitted.judged][order]
+            self.loo_proba_ = fitted.proba[order]
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)
         losses = log_losses(fitted.proba)

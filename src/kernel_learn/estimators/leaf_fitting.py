@@ -27,8 +27,9 @@ from kernel_learn.estimators.leaves import (
 from kernel_learn.estimators.problem import Fitted, Problem, make_probe, member_of
 from kernel_learn.estimators.quality import LEAF_ROWS
 from kernel_learn.estimators.report import Member
+from kernel_learn.estimators.spill import in_memory
 from kernel_learn.estimators.table_views import TableView
-from kernel_learn.estimators.trees import grow_tree, rows_of_leaves
+from kernel_learn.estimators.trees import Tree, divide
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.pairwise import take_rows
 
@@ -59,46 +60,51 @@ def fit_in_leaves(
     """
     hurried = not np.isinf(problem.clock.budget)
     n_members = 1 if hurried else min(problem.quality.leaf_members, problem.max_members)
-    n_trees = 1 if hurried else problem.quality.trees
-    chosen, guide, judging = choose_kernels(problem, sample, kept, learned, n_members)
-    Z = scaled(sample.views[guide[0]], guide[1])
+    n_trees = 1 if hurried else problem.plan.trees
+    watched = np.arange(sample.targets.n) if sample.few is None else sample.few
+    judges = sample.targets.take(watched)
+    chosen, guide, seen = choose_kernels(problem, sample, kept, learned, n_members)
+    judging = np.flatnonzero(~np.isin(watched, seen))
     most = problem.clock.leaf_rows(sample.targets.n, len(chosen) * n_trees, most_rows(problem))
     trees, leaf_rows, members = [], [], []
-    sums = [np.zeros(sample.targets.counts.shape) for _ in chosen]
+    sums = [np.zeros(judges.counts.shape) for _ in chosen]
     weights = np.ones(len(chosen))
     for t in range(n_trees):
-        trees.append(grow_tree(Z, most, np.random.default_rng(t) if t else None))
-        leaf_rows.append(rows_of_leaves(trees[t].leaves(Z)))
-        problem.say(f"tree {t + 1}: {len(chosen)} members in {len(leaf_rows[t])} leaves")
-        for total, (member, P) in zip(
-            sums, fit_leaves(sample, chosen, t, leaf_rows[t], judging), strict=True
-        ):
+        tree, leaves = divide_sample(sample, guide, most, np.random.default_rng(t) if t else None)
+        trees.append(tree)
+        leaf_rows.append(leaves)
+        problem.say(f"tree {t + 1}: {len(chosen)} members in {len(leaves)} leaves")
+        with problem.watching(f"tree {t + 1} of {n_trees}") as at:
+            fits = fit_leaves(sample, chosen, t, leaves, watched, judging, at)
+        for total, (member, P) in zip(sums, fits, strict=True):
             members.append(member)
             total += P
-        weights = weigh(sums, sample, judging)
+        weights = weigh(sums, judges, judging)
         heavy = np.sort(np.argsort(-weights, kind="stable")[:n_members])
         heavy = heavy[weights[heavy] > LEAST_SHARE]
         chosen, sums, weights = [chosen[i] for i in heavy], [sums[i] for i in heavy], weights[heavy]
+        members = [one for one in members if any(one.chosen is kernel for kernel in chosen)]
     weights = weights / weights.sum()
     share = {id(one): float(w) / n_trees for one, w in zip(chosen, weights, strict=True)}
-    used = dict.fromkeys([guide[0], *(one.candidate.view for one in chosen)])
+    used = dict.fromkeys(one.candidate.view for one in chosen)
     machine = LeafMachine(
         features_of(problem, sample, views, chosen, weights),
-        {name: views[name] for name in used},
-        {name: sample.views[name] for name in used},
+        {name: views[name] for name in dict.fromkeys([guide[0], *used])},
+        in_memory({name: sample.views[name] for name in used}),
         guide,
         trees,
         leaf_rows,
-        [replace(m, weight=share[id(m.chosen)]) for m in members if id(m.chosen) in share],
+        [replace(m, weight=share[id(m.chosen)]) for m in members],
         sample.targets,
     )
     probas = [total / n_trees for total in sums]
     return Fitted(
         machine,
-        members_of(chosen, probas, weights, sample.targets),
+        members_of(chosen, probas, weights, judges),
         np.tensordot(weights, np.array(probas), 1),
         make_probe(problem, sample, views, learned),
-        replace(problem.plan, representation="leaves", block_rows=most),
+        replace(problem.plan, representation="leaves", block_rows=most, trees=n_trees),
+        sample.few,
     )
 
 
@@ -109,7 +115,7 @@ def choose_kernels(
     learned: Mapping[str, Sequence[ColumnScales]],
     n_members: int,
 ) -> tuple[list[LeafKernel], tuple[str, Array | None], Array]:
-    """Kernels for the leaves, the view and scales for the trees, and the rows not used for them.
+    """Kernels for the leaves, the view and scales for the trees, and rows that these have learned.
 
     In a hurry the best of the few rows on which all were tried, at a width
     and lam that suit a leaf, with the scales of those few rows.
@@ -117,12 +123,10 @@ def choose_kernels(
     hurried = not np.isinf(problem.clock.budget)
     kept = [one for one in kept if one.candidate.loss in ("ridge", "combined")] or list(kept)
     guide = guide_of(kept, {view: own[0] for view, own in learned.items()})
-    Z = scaled(sample.views[guide[0]], guide[1])
-    leaves = rows_of_leaves(
-        grow_tree(Z, min(most_rows(problem), problem.plan.narrow_rows)).leaves(Z)
-    )
+    leaves = divide_sample(sample, guide, min(most_rows(problem), problem.plan.narrow_rows))[1]
     for_scales, for_kernels = divide_leaves(leaves, hurried)
-    is_wide = ROWS_PER_SCALE * Z.shape[1] > sum(map(len, for_scales))
+    n_columns = sample.views[guide[0]].shape[1]
+    is_wide = ROWS_PER_SCALE * n_columns > sum(map(len, for_scales))
     for_scales = [rows[::2] if is_wide else rows for rows in for_scales]
     few = problem.plan.narrow_rows
     if hurried:
@@ -140,9 +144,23 @@ def choose_kernels(
     some = stratified_rows(sample.targets, few)
     tried = list(trials(sample, candidates, scales, without_width, some))
     problem.say(f"trying {len(tried)} kernels in {len(for_kernels)} leaves")
-    chosen = tune_on_leaves(sample, tried, for_kernels, n_members if hurried else 2 * n_members)
+    n_kept = n_members if hurried else problem.plan.tried_per_member * n_members
+    chosen = tune_on_leaves(sample, tried, for_kernels, n_kept, problem.plan.views)
     seen = np.concatenate(for_scales) if for_scales and is_wide else np.empty(0, dtype=int)
-    return chosen, guide, np.setdiff1d(np.arange(sample.targets.n), seen)
+    return chosen, guide, seen
+
+
+def divide_sample(
+    sample: Sample,
+    guide: tuple[str, Array | None],
+    most: int,
+    rng: np.random.Generator | None = None,
+) -> tuple[Tree, list[Array]]:
+    """A tree in the guide's view and scales, and the rows of its leaves."""
+    Z, scales = sample.views[guide[0]], guide[1]
+    return divide(
+        lambda rows: scaled(take_rows(Z, rows), scales), sample.targets.n, most, rng, sample.few
+    )
 
 
 def divide_leaves(leaves: Sequence[Array], hurried: bool) -> tuple[list[Array], list[Array]]:
@@ -172,11 +190,11 @@ def features_of(
     return weigh_kernels(chosen, weights, views, few, problem.reader, sample.targets.take(rows))
 
 
-def weigh(sums: Sequence[Array], sample: Sample, judging: Array) -> Array:
+def weigh(sums: Sequence[Array], judges: Targets, judging: Array) -> Array:
     """Weights of the kernels' averages over the trees so far."""
     P = np.array([total[judging] for total in sums])
     P /= P.sum(axis=2, keepdims=True)
-    return mixture_weights(P, sample.targets.take(judging))
+    return mixture_weights(P, judges.take(judging))
 
 
 def most_rows(problem: Problem) -> int:

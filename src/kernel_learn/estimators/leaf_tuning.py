@@ -95,7 +95,11 @@ def trials(
 
 
 def tune_on_leaves(
-    sample: Sample, tried: Sequence[Trial], leaves: Sequence[Array], keep: int
+    sample: Sample,
+    tried: Sequence[Trial],
+    leaves: Sequence[Array],
+    keep: int,
+    most_views: int | None = None,  # the best kernels may be on so many views
 ) -> list[LeafKernel]:
     """The best kernels, each at its best lam, by their held-out losses in some leaves.
 
@@ -129,6 +133,9 @@ def tune_on_leaves(
         one, r = tried[t], int(losses[t].argmin())
         kin = [f for f in found if f.candidate.place == one.candidate.place]
         kin = [f for f in kin if f.candidate.family == one.candidate.family]
+        views = {f.candidate.view for f in found} | {one.candidate.view}
+        if most_views is not None and len(views) > most_views:
+            continue
         if len(kin) < MOST_WIDTHS and np.isfinite(losses[t, r]):
             lam = float(REGS[r] * units[t])
             found.append(LeafKernel(one.candidate, one.kernel, one.scales, float(REGS[r]), lam))

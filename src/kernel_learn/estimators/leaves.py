@@ -6,14 +6,14 @@ leaves. Several trees along different directions are averaged: a row near the
 edge of one leaf is inside another.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from kernel_learn.criteria.column_scales import scale_columns
 from kernel_learn.criteria.ridge import LEAST_SLACK, Dual, RidgeSolves, with_all_shares
-from kernel_learn.criteria.second_level import LinearMap, SecondLevel, fit_second_level, softmax
+from kernel_learn.criteria.second_level import LinearMap, fit_second_level, softmax
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.features import KernelFeatures
 from kernel_learn.estimators.judging import Sample
@@ -25,6 +25,7 @@ from kernel_learn.kernels import Kernel, SharedStatistics, evaluate_shared
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
 from kernel_learn.kernels.table import Table
+from kernel_learn.representations.gram import to_double
 
 BLOCK_ENTRIES = 2**22
 
@@ -61,7 +62,7 @@ class LeafMachine:
 
     kernels: KernelFeatures
     views: Mapping[str, TableView]
-    rows: Mapping[str, Rows]  # training rows in each view, not scaled
+    rows: Mapping[str, Rows]  # training rows in each view, not scaled; those of a source in float32
     guide: tuple[str, Array | None]  # view and scales in which the trees were grown
     trees: Sequence[Tree]
     leaf_rows: Sequence[Sequence[Array]]  # per tree and leaf
@@ -112,7 +113,7 @@ class LeafMachine:
             view, scales = place[0], mine[0].chosen.scales
             S = SharedStatistics(
                 scaled(take_rows(new[view], rows), scales),
-                scaled(take_rows(self.rows[view], known), scales),
+                scaled(to_double(take_rows(self.rows[view], known)), scales),
                 self.views[view].categorical,
             )
             for member in mine:
@@ -130,23 +131,32 @@ def fit_leaves(
     chosen: Sequence[LeafKernel],
     tree: int,
     leaves: Sequence[Array],
-    judging: Array,  # rows that neither scales nor widths have seen
+    watched: Array,  # rows whose held-out scores are kept
+    judging: Array,  # of these, those that neither scales nor widths have seen
+    at: Callable[[int], None] = lambda n_rows: None,  # told how many rows are done
 ) -> list[tuple[LeafMember, Array]]:
-    """Every kernel on one tree, with its held-out probabilities (n, k)."""
-    scores = np.zeros((len(chosen), *sample.targets.counts.shape))
+    """Every kernel on one tree, with its held-out probabilities (n_watched, k)."""
+    scores = np.zeros((len(chosen), len(watched), sample.targets.n_classes))
+    seat = np.full(sample.targets.n, -1)  # where a row's scores go, if they are kept
+    seat[watched] = np.arange(len(watched))
     models: list[list[Dual]] = [[] for _ in chosen]
+    done = 0
     for rows in leaves:
-        part = sample.targets.take(rows)
+        part, seen = sample.targets.take(rows), np.flatnonzero(seat[rows] >= 0)
         for place in dict.fromkeys(one.candidate.place for one in chosen):
             mine = [m for m, one in enumerate(chosen) if one.candidate.place == place]
             S = leaf_statistics(sample, place[0], chosen[mine[0]].scales, rows)
             for m in mine:
                 K = evaluate_shared(chosen[m].kernel, S)
-                scores[m, rows], model = _fit_leaf(K, part, chosen[m].lam)
+                held, model = _fit_leaf(K, part, chosen[m].lam)
+                scores[m, seat[rows[seen]]] = held[seen]
                 models[m].append(model)
+        done += len(rows)
+        at(done)
+    judges, folds = sample.targets.take(watched[judging]), sample.folds[watched[judging]]
     found = []
     for m, one in enumerate(chosen):
-        level = _level(scores[m], sample, judging)
+        level = fit_second_level(scores[m, judging], judges, folds)
         P = softmax(level.map(scores[m]))
         P[judging] = level.proba()
         found.append((LeafMember(one, tree, tuple(models[m]), level.map), P))
@@ -187,10 +197,6 @@ def _fit_leaf_again(solves: RidgeSolves, reg: float) -> tuple[Array, Dual]:
 def _shares(targets: Targets) -> tuple[Array, Dual]:
     shares = np.tile(targets.mean, (targets.n, 1))
     return shares, Dual(np.zeros(targets.counts.shape), targets.mean)
-
-
-def _level(scores: Array, sample: Sample, judging: Array) -> SecondLevel:
-    return fit_second_level(scores[judging], sample.targets.take(judging), sample.folds[judging])
 
 
 def scaled(Z: Rows, scales: Array | None) -> Rows:

@@ -15,7 +15,15 @@ from kernel_learn.estimators.distinct import DistinctRows, merge_rows
 from kernel_learn.estimators.labels import check_labels
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
-from kernel_learn.estimators.quality import QUALITIES, ClassifierSize, bank, plan_classifier
+from kernel_learn.estimators.progress import Progress
+from kernel_learn.estimators.quality import (
+    QUALITIES,
+    ClassifierPlan,
+    ClassifierSize,
+    bank,
+    plan_classifier,
+)
+from kernel_learn.estimators.spill import SpilledTable
 from kernel_learn.estimators.table import TableReader, as_rectangle, learn_table
 from kernel_learn.estimators.validation import (
     Array,
@@ -41,22 +49,36 @@ class Prepared:
     rows: DistinctRows
     classes: Array
     kept: Array  # (n_kept,) the rows of positive weight
-    left: Table  # the others
+    left: Table | None  # the others
     n_given: int
+
+    @property
+    def first(self) -> Array:
+        """Where each distinct row first stands among the rows given."""
+        return self.kept[self.rows.first]
 
     def held_out(self, fitted: Fitted) -> Array:
         """Held-out probabilities of all rows given; a row of weight zero was never in."""
         P = np.empty((self.n_given, len(self.classes)))
         P[self.kept] = fitted.proba[self.rows.inverse]
         others = np.setdiff1d(np.arange(self.n_given), self.kept)
-        if len(others):
+        if len(others) and self.left is not None:
             P[others] = fitted.machine.proba(self.left)
         return P
 
 
-def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int) -> Prepared:
-    """Check everything, merge equal rows, decide what is tried."""
-    clock = Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
+def prepare(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    seed: int,
+    *,
+    as_it_is: bool = False,
+) -> Prepared:
+    """Check everything, merge equal rows, decide what is tried; see ``plan_classifier``."""
+    clock = clock_of(estimator)
     if y is None:
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
     groups_of_columns = column_groups(estimator.column_groups, X)
@@ -75,32 +97,57 @@ def prepare(estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, see
     weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
     groups = _check_groups(groups, len(y), kept)
     rows = merge_rows(table, labels, weight, len(classes), groups, seed)
-    quality = QUALITIES[estimator.quality]
-    tried = _candidates(estimator.quality, rows.targets, table, reader, groups_of_columns)
-    size = _size(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
-    plan = plan_classifier(size, quality, estimator.memory_budget)
-    problem = Problem(
-        table=table[rows.first],
-        reader=reader,
-        targets=rows.targets,
-        sources={"": None, **groups_of_columns},
-        candidates=tried,
-        quality=quality,
-        plan=plan,
-        max_members=int(estimator.max_members),
-        clock=clock,
-        n_jobs=estimator.n_jobs,
-        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+    tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
+    size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
+    quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
+    plan = plan_classifier(size, quality, budget, as_it_is=as_it_is)
+    problem = make_problem(
+        estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
     )
     left = everything[np.setdiff1d(np.arange(len(y)), kept)]
     return Prepared(problem, rows, classes, kept, left, len(y))
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool) -> Any:
+def make_problem(
+    estimator: Any,
+    table: Table | SpilledTable,  # of distinct rows
+    reader: TableReader,
+    targets: Targets,
+    groups: dict[str, Array],  # named groups of columns
+    tried: list[Candidate],
+    plan: ClassifierPlan,
+    clock: Clock,
+    few: Array | None = None,
+    progress: Progress | None = None,
+) -> Problem:
+    """What an estimator makes of distinct rows."""
+    return Problem(
+        table=table,
+        reader=reader,
+        targets=targets,
+        sources={"": None, **groups},
+        candidates=tried,
+        quality=QUALITIES[estimator.quality],
+        plan=plan,
+        max_members=int(estimator.max_members),
+        clock=clock,
+        n_jobs=estimator.n_jobs,
+        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+        few=few,
+        progress=progress,
+    )
+
+
+def clock_of(estimator: Any) -> Clock:
+    """It runs from now on."""
+    return Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
-    least = 2 if reset else 1
+    least = least or (2 if reset else 1)
     if is_sparse(X):
         check_sparse(X, "X")
     if is_frame(X):
@@ -171,9 +218,11 @@ def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Arra
     return np.asarray(factor[labels])
 
 
-def _candidates(
+def candidates_for(
     quality: str, targets: Targets, table: Table, reader: TableReader, groups: dict[str, Array]
 ) -> list[Candidate]:
+    """All kernels that are tried on a table and its groups of columns."""
+
     def of(columns: Array | None, prefix: str) -> list[Candidate]:
         inside = np.arange(reader.n_columns) if columns is None else columns
         return bank(
@@ -193,7 +242,7 @@ def _candidates(
     return found
 
 
-def _size(
+def size_of(
     n_given: int,
     targets: Targets,
     table: Table,
@@ -201,6 +250,7 @@ def _size(
     tried: list[Candidate],
     n_jobs: int | None,
 ) -> ClassifierSize:
+    """What the plan needs to know; the table may be a part of all rows."""
     views = {candidate.view for candidate in tried}
     learned = [candidate for candidate in tried if candidate.learned]
     most_learned = max(

@@ -1,6 +1,7 @@
 """What is to be fitted, what came of it, and what is kept to be asked later."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -17,8 +18,10 @@ from kernel_learn.estimators.judging import REGS, Judged, Sample, scales_of_part
 from kernel_learn.estimators.leaves import LeafMachine
 from kernel_learn.estimators.machine import Machine
 from kernel_learn.estimators.members import Candidate, candidates
+from kernel_learn.estimators.progress import Progress
 from kernel_learn.estimators.quality import ClassifierPlan, Quality
 from kernel_learn.estimators.report import Member
+from kernel_learn.estimators.spill import SpilledTable
 from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
@@ -32,7 +35,7 @@ PROBE_ROWS = 1000
 class Problem:
     """Distinct rows of a table with their targets, and what may be spent on them."""
 
-    table: Table
+    table: Table | SpilledTable
     reader: TableReader
     targets: Targets
     sources: Mapping[str, Array | None]  # named groups of columns; "" is all of them
@@ -43,6 +46,27 @@ class Problem:
     clock: Clock = field(default_factory=Clock)
     n_jobs: int | None = None
     say: Callable[[str], None] = lambda text: None
+    few: Array | None = None  # rows that stand for all where not all are in memory
+    progress: Progress | None = None
+
+    def few_rows(self) -> tuple[Table, Array]:
+        """Rows that stand for all, and their weights; all of them if they are in memory."""
+        if isinstance(self.table, Table):
+            return self.table, self.targets.weight
+        few = np.arange(self.targets.n) if self.few is None else self.few
+        return self.table[few], self.targets.weight[few]
+
+    @contextmanager
+    def watching(self, what: str) -> Iterator[Callable[[int], None]]:
+        """What to tell how many rows are done; nobody listens if there is no progress to show."""
+        if self.progress is None:
+            yield lambda n_rows: None
+            return
+        self.progress.begin(what, self.targets.n, 0)
+        try:
+            yield self.progress.at
+        finally:
+            self.progress.end()
 
 
 @dataclass(frozen=True)
@@ -54,6 +78,8 @@ class Fitted:
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
     plan: ClassifierPlan  # as it was carried out
+    judged: Array | None = None  # the distinct rows that proba is of, None for all
+    held: Array | None = None  # those that the machine holds, None for all
 
 
 @dataclass(frozen=True)
@@ -122,6 +148,6 @@ def make_probe(
     small = replace(
         sample, views={name: sample.views[name]}, categorical={}, blocks={name: sample.blocks[name]}
     )
-    if sample.targets.n > PROBE_ROWS:
+    if sample.targets.n > PROBE_ROWS or sample.few is not None:
         small = small.take(stratified_rows(sample.targets, PROBE_ROWS))
     return Probe(small, views[name].owner, name, problem.reader.n_columns, learned.get(name))

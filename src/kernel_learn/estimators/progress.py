@@ -39,6 +39,7 @@ class Progress:
         self.part: Any = None  # the pass
 
     def say(self, text: str) -> None:
+        """Print what is being done, if anything is to be printed."""
         if self.is_loud:
             print(f"{type(self.estimator).__name__}: {text}", flush=True)
 
@@ -80,6 +81,7 @@ class Progress:
             self.task = None
 
     def line(self, rows: int, seconds: float) -> str:
+        """How far it is, in one line."""
         speed = (rows - self.start_rows) / max(seconds, 1e-9)
         if not self.expected:
             return f"{self.what}: {rows} rows, {speed:.0f} rows/s"

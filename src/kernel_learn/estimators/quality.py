@@ -76,6 +76,11 @@ class ClassifierPlan(Plan):
 
     n_given: int = 0  # rows before equal ones were merged
     narrow_rows: int = 0  # rows on which narrower widths are tried, if there are many
+    trees: int = 1  # of leaves
+    tried_per_member: int = 2  # kernels that are fitted to the first tree for one that goes on
+    views: int | None = None  # that the kernels in leaves may be on, None for any number
+    few_rows: int = 0  # rows that stand for all where not all are in memory
+    disk_bytes: int = 0  # what the rows take on the disk, 0 where they are in memory
 
     @property
     def screen_rows(self) -> int:
@@ -99,6 +104,17 @@ class ClassifierPlan(Plan):
             if self.exact
             else f"exact fits in leaves of at most {self.leaf_rows} rows"
         )
+        if self.representation == "landmarks":
+            refit = (
+                f"members on {self.n_landmarks} landmarks by moments of all rows, judged on "
+                f"{self.few_rows} rows"
+            )
+        if self.disk_bytes:
+            many = "tree" if self.trees == 1 else "trees"
+            refit += (
+                f", {self.trees} {many} filled from {format_bytes(self.disk_bytes)} on the disk, "
+                f"judged on {self.few_rows} rows"
+            )
         need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
         return (
             f"{rows}: candidates tried on {screen}, {refit}; {need} of a budget of {budget} "
@@ -137,19 +153,29 @@ class ClassifierSize:
         return 8.0 * self.n_jobs * largest
 
 
-def plan_classifier(size: ClassifierSize, quality: Quality, memory_budget: Any) -> ClassifierPlan:
+class TooLargeError(ValueError):
+    """A fit that does not fit into memory."""
+
+
+def plan_classifier(
+    size: ClassifierSize, quality: Quality, memory_budget: Any, *, as_it_is: bool = False
+) -> ClassifierPlan:
     """Screening above 1.25 times the screen, leaves above EXACT_ROWS or what memory allows.
 
-    Refuses, before anything is allocated, what does not fit.
+    Refuses, before anything is allocated, what does not fit; ``as_it_is`` also what would only
+    fit with smaller leaves.
     """
     budget, n = parse_memory(memory_budget), size.n_rows
     least = _plan(size, quality, budget, LEAST_ROWS).bytes_needed
     if least > budget:
-        raise ValueError(
+        raise TooLargeError(
             f"A fit on {n} rows needs {format_bytes(least)} at the least, and the memory budget "
-            f"is {format_bytes(budget)}. Raise memory_budget, or give fewer rows or columns."
+            f"is {format_bytes(budget)}. Raise memory_budget, give fewer rows or columns, or pass "
+            "a source of blocks, such as Blocks([(X, y)]), whose rows stay on the disk."
         )
     free = chosen = _plan(size, quality, budget, n)
+    if as_it_is and free.bytes_needed > budget:
+        raise TooLargeError(f"{format_bytes(free.bytes_needed)} of {format_bytes(budget)}.")
     if free.bytes_needed > budget:
         fitting = bisect_right(
             range(LEAST_ROWS, n), budget, key=lambda m: _plan(size, quality, budget, m).bytes_needed
@@ -184,6 +210,7 @@ def _plan(size: ClassifierSize, quality: Quality, budget: int, most: int) -> Cla
         reason="exact" if exact else "too many rows for one exact fit",
         n_given=size.n_given,
         narrow_rows=narrow,
+        trees=quality.trees,
     )
 
 

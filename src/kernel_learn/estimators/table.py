@@ -19,6 +19,7 @@ from kernel_learn.kernels.table import (
     frame_column,
     is_frame,
     is_number_type,
+    number_values,
 )
 
 UNSEEN = -2.0
@@ -44,29 +45,46 @@ class TableReader:
     def read(self, X: Any) -> Table:
         """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
         if is_sparse(X):
-            return _coded(X)
-        if not len(self.categories) and (_is_plain(X) or _is_numeric_frame(X)):
+            return coded(X)
+        if not len(self.categories) and (is_plain(X) or is_numeric_frame(X)):
             plain = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else X
             plain = np.asarray(plain, dtype=np.float64)
-            return _coded(_finite(plain))
+            return coded(finite(plain))
         columns = [Column.of(X, int(c)) for c in range(X.shape[1])]
         n = X.shape[0]
         numbers = [columns[c].numbers() for c in self.numbers]
         codes = [
-            _known_codes(columns[c].objects(), levels)
+            known_codes(columns[c].objects(), levels)
             for c, levels in zip(self.categories, self.levels, strict=True)
         ]
-        return _coded(
-            _finite(np.column_stack(numbers)) if numbers else np.empty((n, 0)),
+        return coded(
+            finite(np.column_stack(numbers)) if numbers else np.empty((n, 0)),
             np.column_stack(codes) if codes else None,
         )
+
+
+@dataclass(frozen=True)
+class CellLayout:
+    """From cells to a table of numbers and codes, as the reader gives it for rows."""
+
+    reader: TableReader
+    recode: tuple[Array, ...]  # of each category
+
+    def table(self, cells: Rows) -> Table:
+        if not len(self.reader.categories):
+            return coded(cells)
+        codes = cells[:, self.reader.categories]
+        codes[np.isnan(codes)] = MISSING  # read before the column had a level
+        for j, place in enumerate(self.recode):
+            codes[:, j] = place[codes[:, j].astype(int)]
+        return coded(cells[:, self.reader.numbers], codes)
 
 
 def learn_table(X: Any, categorical: Any) -> TableReader:
     """Find out what the columns are."""
     everything = np.arange(X.shape[1])
     chosen = named_columns(categorical, X)
-    if is_sparse(X) or (not len(chosen) and (_is_plain(X) or _is_numeric_frame(X))):
+    if is_sparse(X) or (not len(chosen) and (is_plain(X) or is_numeric_frame(X))):
         if len(chosen):
             raise ValueError(
                 "categorical names columns of a sparse matrix, whose columns are all numbers. "
@@ -125,7 +143,7 @@ class Column:
             except (TypeError, ValueError):
                 pass
         elif self.kind == "number" and hasattr(self.values, "to_numpy"):
-            return np.asarray(self.values.to_numpy(), dtype=np.float64)
+            return number_values(self.values).astype(np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
         except (TypeError, ValueError, OverflowError) as error:
@@ -165,7 +183,7 @@ class Column:
         return list(zip(values, is_missing(values), strict=True))
 
 
-def _known_codes(values: Array, levels: Array) -> Array:
+def known_codes(values: Array, levels: Array) -> Array:
     """Codes among the levels seen at fit."""
     fresh, codes = level_codes(values)
     place = np.searchsorted(levels, fresh) if len(levels) else np.zeros(len(fresh), dtype=int)
@@ -175,16 +193,18 @@ def _known_codes(values: Array, levels: Array) -> Array:
     return table[codes.astype(int)]
 
 
-def _is_plain(X: Any) -> bool:
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of numbers."""
     return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
-def _is_numeric_frame(X: Any) -> bool:
+def is_numeric_frame(X: Any) -> bool:
     """Whether X is a pandas frame of numbers, which become an array at once."""
     return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in X.dtypes)
 
 
-def _finite(numbers: Array) -> Array:
+def finite(numbers: Array) -> Array:
+    """Numbers without infinite ones, missing ones all alike to the bit."""
     if np.isinf(numbers).any():
         raise ValueError(
             "X has infinite numbers (inf). Replace them by NaN, which stands for a missing number, "
@@ -195,7 +215,7 @@ def _finite(numbers: Array) -> Array:
     return np.where(missing, np.nan, numbers) if missing.any() else numbers
 
 
-def _coded(numbers: Rows, codes: Array | None = None) -> Table:
+def coded(numbers: Rows, codes: Array | None = None) -> Table:
     """Columns of numbers, then columns of codes."""
     codes = np.empty((numbers.shape[0], 0)) if codes is None else codes
     m = numbers.shape[1]

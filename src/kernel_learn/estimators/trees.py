@@ -1,15 +1,18 @@
 """Trees that cut rows in two across a direction of large spread until the parts are small."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Rows
-from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.kernels.pairwise import row_blocks, take_rows
 
 DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first
 POWER_ROUNDS = 6
+LEAST_FEW = 30  # of the rows that a tree is grown on, in a leaf
 
 
 @dataclass(frozen=True)
@@ -24,15 +27,42 @@ class Tree:
     below: Array  # (nodes,)
     above: Array  # (nodes,)
 
+    @property
+    def n_leaves(self) -> int:
+        return len(self.thresholds) + 1
+
     def leaves(self, Z: Rows) -> Array:
         """The leaf of each row, (n,)."""
-        place = np.zeros(Z.shape[0], dtype=int) if len(self.thresholds) else np.full(Z.shape[0], -1)
-        for node in range(len(self.thresholds)):  # parents come before their children
-            here = np.flatnonzero(place == node)
-            if len(here):
+        place = np.empty(Z.shape[0], dtype=int)
+        waiting = [(0 if len(self.thresholds) else -1, np.arange(Z.shape[0]))]
+        while waiting:
+            node, here = waiting.pop()
+            if node < 0:
+                place[here] = -1 - node
+            elif len(here):
                 low = take_rows(Z, here) @ self.directions[node] <= self.thresholds[node]
-                place[here] = np.where(low, self.below[node], self.above[node])
-        return -1 - place
+                waiting += [(self.below[node], here[low]), (self.above[node], here[~low])]
+        return place
+
+    def grafted(self, leaf: int, tree: "Tree") -> "Tree":
+        """With a tree in the place of a leaf, whose number its first leaf takes."""
+        if not len(self.thresholds):
+            return tree
+        start, new = len(self.thresholds), self.n_leaves
+
+        def renumbered(children: Array) -> Array:
+            others = np.where(children == -1, -1 - leaf, children - new + 1)
+            return np.where(children >= 0, children + start, others)
+
+        def joined(children: Array, grafts: Array) -> Array:
+            return np.concatenate([np.where(children == -1 - leaf, start, children), grafts])
+
+        return Tree(
+            np.concatenate([self.directions, tree.directions]),
+            np.concatenate([self.thresholds, tree.thresholds]),
+            joined(self.below, renumbered(tree.below)),
+            joined(self.above, renumbered(tree.above)),
+        )
 
 
 def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -> Tree:
@@ -93,4 +123,49 @@ def spread_directions(Z: Rows) -> Array:
 
 def rows_of_leaves(place: Array) -> list[Array]:
     """The rows of each leaf, from the leaf of each row."""
-    return [np.flatnonzero(place == leaf) for leaf in range(int(place.max()) + 1)]
+    order = np.argsort(place, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(place))[:-1])
+
+
+def divide(
+    rows: Callable[[Any], Rows],  # some rows, of indices or a slice
+    n: int,
+    most_rows: int,
+    rng: np.random.Generator | None = None,
+    few: Array | None = None,  # rows that stand for all where not all are in memory
+) -> tuple[Tree, list[Array]]:
+    """A tree with leaves of at most ``most_rows`` rows, and the rows of each leaf.
+
+    Grown on ``few`` rows, in proportion, it is filled with all of them block by block, and
+    leaves that turn out too large are cut again.
+    """
+    if few is None:
+        Z = rows(slice(None))
+        tree = grow_tree(Z, most_rows, rng)
+        return tree, rows_of_leaves(tree.leaves(Z))
+    tree, leaves = _fill(rows, np.arange(n), few, most_rows, rng)
+    waiting = list(range(len(leaves)))
+    while waiting:
+        leaf = waiting.pop()
+        own = leaves[leaf]
+        if len(own) > most_rows:
+            below, parts = _fill(rows, own, own[: len(few)], most_rows, rng)
+            if len(parts) > 1:  # else all rows are the same
+                waiting += [leaf, *range(len(leaves), len(leaves) + len(parts) - 1)]
+                tree, leaves = tree.grafted(leaf, below), [*leaves, *parts[1:]]
+                leaves[leaf] = parts[0]
+    return tree, leaves
+
+
+def _fill(
+    rows: Callable[[Any], Rows],
+    all_rows: Array,
+    few: Array,
+    most_rows: int,
+    rng: np.random.Generator | None,
+) -> tuple[Tree, list[Array]]:
+    """A tree grown on a few rows and filled with all of them."""
+    share = len(few) / len(all_rows)
+    tree = grow_tree(rows(few), max(min(LEAST_FEW, most_rows), int(share * most_rows)), rng)
+    place = [tree.leaves(rows(all_rows[part])) for part in row_blocks(len(all_rows), len(few))]
+    return tree, [all_rows[part] for part in rows_of_leaves(np.concatenate(place))]

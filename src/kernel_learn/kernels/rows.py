@@ -111,8 +111,17 @@ def digest(keys: Keys) -> str:
 
     Sums merge: those of blocks of rows give that of all rows.
     """
-    sums = [int(words.sum(dtype=np.uint64)) for words in (mix_words(keys), mix_words(~keys))]
-    return "".join(f"{total:016x}" for total in sums)
+    return digest_text(digest_sums(keys))
+
+
+def digest_sums(keys: Keys) -> Keys:
+    """The two sums, which add up over blocks of rows."""
+    return np.array([words.sum(dtype=np.uint64) for words in (mix_words(keys), mix_words(~keys))])
+
+
+def digest_text(sums: Keys) -> str:
+    """The digest of rows with these sums."""
+    return "".join(f"{int(total):016x}" for total in sums)
 
 
 def distinct_rows(X: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -154,8 +154,14 @@ def column_values(values: Any) -> Array:
     if hasattr(values, "iloc"):
         return np.asarray(values.to_numpy())
     if is_number_type(values):
-        return np.asarray(values.to_numpy())  # NaN where missing
+        return number_values(values)
     return as_objects(values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
+
+
+def number_values(values: Any) -> Array:
+    """A polars or Arrow column of numbers as an array, NaN where missing."""
+    options = {"zero_copy_only": False} if hasattr(values, "to_pylist") else {}  # Arrow's
+    return np.asarray(values.to_numpy(**options))
 
 
 def is_number_type(values: Any) -> bool:

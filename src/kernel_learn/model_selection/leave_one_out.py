@@ -19,7 +19,7 @@ LEVERAGE_LIMIT = 1 - 1e-5
 BLOCK_SIZE = 2**17
 # Rows whose errors judge a large sample, and how many lams are tried on it at the most.
 SEARCH_ROWS, SEARCH_STEPS = 1200, 4
-POOL_ROWS = 4000  # held out where they are those of a pool, beside many more
+POOL_SCORES = 40_000  # held out, of a pool: 4000 rows of ten classes, SEARCH_ROWS at least
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,14 @@ class HeldOut:
         return self.max_leverage <= LEVERAGE_LIMIT
 
 
-def held_out_scores(sample: Combined, lam: float) -> HeldOut:
+def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> HeldOut:
     """What the ridge regression above says of rows that it has not seen, as of new rows.
 
     A row left out takes its targets out of their mean, to which scores shrink: at a large
     lam it would be given away by being below it. A new row sees the mean of all, so
     s_i (t_i - mean) / (n - s_i) is added. Of all rows where the sample is decomposed
-    (of POOL_ROWS, if it is one of moments), else of SEARCH_ROWS for one factorisation.
+    (of ``rows``, if it is one of moments; None: for POOL_SCORES), else of SEARCH_ROWS for one
+    factorisation.
     """
     if isinstance(sample, Gram) and not sample.is_decomposed:
         few = sample.order[:SEARCH_ROWS]
@@ -163,7 +164,8 @@ def held_out_scores(sample: Combined, lam: float) -> HeldOut:
         shrink = 1 / (spectrum.w + lam)
         AT_T = shrink[:, None] * sample.spectral_targets(spectrum)
         parts = []
-        for A, T, share in sample.spectral_rows(spectrum, POOL_ROWS):
+        rows = max(SEARCH_ROWS, POOL_SCORES // AT_T.shape[1]) if rows is None else rows
+        for A, T, share in sample.spectral_rows(spectrum, rows):
             H = np.square(A) @ shrink + share
             parts.append((T, (T - A @ AT_T) / np.maximum(1 - H, 1e-12)[:, None], H, share))
         T, left_out, H, share = (np.concatenate([part[i] for part in parts]) for i in range(4))

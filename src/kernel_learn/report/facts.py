@@ -46,6 +46,7 @@ def gather_facts(
     command: str = "",
     files: Sequence[str] = (),
     notes: Sequence[str] = (),
+    proba: Array | None = None,  # of these rows left out, if somebody knows
 ) -> Facts:
     """Everything that can be said of a fitted model and its training rows."""
     rows = model.encode(frame)
@@ -67,7 +68,7 @@ def gather_facts(
     facts["certificate"] = certificate(model)
     facts["embedding"] = embedding(model, rows, y)
     if y is not None and hasattr(model, "classes_"):
-        P, kind = held_out(model, frame, y, groups, seed)
+        P, kind = held_out(model, frame, y, groups, seed, proba)
         facts["classes"] = [str(label) for label in model.classes_]
         facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
         facts["held_out"] = judge(P, model.labels_, kind, groups)
@@ -77,10 +78,15 @@ def gather_facts(
 
 
 def held_out(
-    model: TableModel, frame: Any, y: Array, groups: Array | None, seed: int
+    model: TableModel,
+    frame: Any,
+    y: Array,
+    groups: Array | None,
+    seed: int,
+    proba: Array | None = None,
 ) -> tuple[Array, str]:
     """Probabilities of training rows by fits that have not seen them, and how they came about."""
-    proba = getattr(model.estimator_, "loo_proba_", None)
+    proba = getattr(model.estimator_, "loo_proba_", None) if proba is None else proba
     if proba is not None:
         return proba, "one group at a time" if groups is not None else "one at a time"
     P = np.zeros((len(frame), len(model.classes_)))

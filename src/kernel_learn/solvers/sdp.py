@@ -36,7 +36,7 @@ def solve_sdp(
         raise ValueError(f"{type(search.problem).__name__} has no semidefinite form.")
     d = cp.Variable(search.problem.size, nonneg=True)
     objective, constraints = search.problem.semidefinite(cp, d)
-    rows = max(constraint.args[0].shape[0] for constraint in constraints)
+    rows = max((constraint.args[0].shape or (1,))[0] for constraint in constraints)
     if rows > LARGEST_MATRIX:
         raise ValueError(
             f'solver="sdp" writes matrix inequalities of the size of the sample, here {rows} x '

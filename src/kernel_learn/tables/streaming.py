@@ -2,6 +2,7 @@
 
 The sample holds the rows with the smallest of random keys, one drawn for each row: every row has
 the same chance, whatever the blocks. A second reading gives the estimator blocks of encoded rows.
+KernelClassifier knows what it says of some rows left out, and a third reading finds these.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ from kernel_learn.tables.reading import (
 # A table in memory is there three times while it is encoded, and a fit needs room, too.
 SHARE = 4
 SAMPLE_ROWS = 20_000
-METHOD, SETTINGS = "KernelDiscriminant", ("landmarks=1000",)
+# What is fitted in blocks, beside KernelClassifier.
 STREAMED = ("KernelDiscriminant", "HSICSubspace", "KernelPLS", "AlignmentSubspace")
 
 
@@ -67,22 +68,50 @@ def fit_in_blocks(
     format: str | None,
     sample: Any,  # frame of some rows, the target in it
     columns: Columns,
-) -> Array:
-    """Fit the estimator to all rows, in blocks; the labels of the sample, as words."""
+) -> tuple[Any, Array, Array | None]:
+    """Fit the estimator to all rows, in blocks.
+
+    Returns some rows without the target, their labels as words, and what the estimator says of
+    them left out, if it knows: else they are the sample.
+    """
     target = model.target
     model.fit_encoder(sample, columns)
+    takes_frames = model.encoding == "light"
 
     def blocks() -> Iterator[tuple[Any, Array]]:
-        for block in read_blocks(data, format):
-            labelled = block.loc[block[target].notna()]
-            if len(labelled):
-                yield np.asarray(model.encode(labelled)), words(labelled[target])
+        for block in labelled_blocks(data, format, target):
+            rows = model.encode(block)
+            yield rows if takes_frames else np.asarray(rows), words(block[target])
 
     model.estimator_ = clone(model.estimator).fit(blocks)
+    proba = getattr(model.estimator_, "loo_proba_", None)
+    if proba is not None:
+        positions = getattr(model.estimator_, "loo_rows_", np.arange(len(proba)))
+        some = np.linspace(0, len(proba) - 1, min(len(proba), SAMPLE_ROWS)).astype(int)
+        proba = proba[some]
+        sample = rows_at(labelled_blocks(data, format, target), positions[some])
     y = words(sample[target])
     model.classes_ = model.estimator_.classes_
     model.labels_ = np.searchsorted(model.classes_, y)
-    return y
+    return sample.drop(columns=target), y, proba
+
+
+def labelled_blocks(data: Sequence[str], format: str | None, target: str) -> Iterator[Any]:
+    """Blocks of a table without the rows that have no label."""
+    for block in read_blocks(data, format):
+        labelled = block.loc[block[target].notna()]
+        if len(labelled):
+            yield labelled
+
+
+def rows_at(blocks: Iterator[Any], positions: Array) -> Any:
+    """The rows at increasing positions, counted over all blocks, as one frame."""
+    found, start = [], 0
+    for block in blocks:
+        inside = positions[(positions >= start) & (positions < start + len(block))] - start
+        found.append(block.iloc[inside])
+        start += len(block)
+    return pandas().concat(found, ignore_index=True)
 
 
 def words(column: Any) -> Array:
