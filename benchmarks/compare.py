@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from comparison import make_page, read_figures
+from comparison import TEMPLATE, make_page, read_figures
 from rivals import METHODS, PACKAGES, calibrated
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -146,9 +146,11 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("out/compare.csv"))
     parser.add_argument("--data", default=os.environ.get(VARIABLE), help="folder of the data sets")
     parser.add_argument("--page", type=Path, help="write the page of --out, run nothing")
+    parser.add_argument("--template", type=Path, default=TEMPLATE, help="of the page")
     arguments = parser.parse_args()
     if arguments.page:
-        arguments.page.write_text(make_page(read_figures(arguments.out)), encoding="utf-8")
+        page = make_page(read_figures(arguments.out), arguments.template)
+        arguments.page.write_text(page, encoding="utf-8")
         return
     if not arguments.data:
         print(f"Name the folder of data sets with --data or {VARIABLE} to run this comparison.")

@@ -21,6 +21,7 @@ GENES = [
     "Prostate_Tumor",
     "11_Tumors",
 ]
+TEMPLATE = Path(__file__).with_name("comparison.md")
 LEAST = 0.25  # per cent: fewer errors count as so many, or one row would decide a mean of ratios
 
 
@@ -155,16 +156,17 @@ def means(found, names, methods):
     return np.mean(rows, axis=0), len(rows)
 
 
-def make_page(found):
+def make_page(found, template=TEMPLATE):
     """The page as Markdown."""
     mixed = sorted(name for name in found if name.startswith("mixed/") and found[name][OURS])
     plain = [name for name in found if not name.startswith("mixed/") and found[name][OURS]]
     plain.sort(key=lambda name: mean(list(found[name][OURS].values()), "n"))
-    text = Path(__file__).with_name("comparison.md").read_text(encoding="utf-8")
+    text = Path(template).read_text(encoding="utf-8")
     values = {
         "origins": origins(found),
         "summary": summary(found, plain),
         "n_plain": len(plain),
+        "n_mixed": len(mixed),
         "fast": fast_line(found, plain),
         "without_genes": summary_without(found, plain),
         "errors": table(found, plain, "error", 2),

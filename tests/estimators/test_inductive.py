@@ -349,6 +349,52 @@ def test_infeasible_constraints_end_in_slack():
     assert d_twice < d_once  # what is said twice counts twice
 
 
+def test_newton_has_the_objective_of_the_dual_solver():
+    options = {"landmarks": 20, "random_state": 0, "tol": 1e-10}
+    new = InductiveKernel(**options).fit(X, y)
+    old = InductiveKernel(**options, solver="quasi-newton", max_iter=5000).fit(X, y)
+    assert new.objective_ == pytest.approx(old.objective_, rel=2e-9)
+    assert new.n_iter_ < 25 < old.n_iter_
+    assert_allclose(new.kernel_(X_NEW), old.kernel_(X_NEW), atol=1e-4)
+
+
+def test_dear_slack_converges_to_hard_constraints():
+    pairs = Pairs(S[:6], D[:6])
+    soft = [
+        InductiveKernel(slack=slack).fit(X, constraints=pairs).objective_
+        for slack in (1e4, 1e6, np.inf)
+    ]
+    assert soft[0] < soft[1] < soft[2] < soft[0] * 1.01
+    for regularizer in ("logdet", "frobenius"):
+        hard = InductiveKernel(slack=np.inf, regularizer=regularizer).fit(X, constraints=pairs)
+        assert hard.constraint_satisfaction_ == 1.0
+        assert 0 <= hard.gap_ <= 1e-6 * hard.objective_
+        assert hard.slack_ == np.inf
+    drawn = InductiveKernel(slack=1e4, landmarks=15, random_state=0).fit(X, y)  # contradictory
+    assert drawn.gap_ <= 1e-6 * drawn.objective_
+
+
+def test_hard_constraints_that_exclude_each_other_are_named():
+    line = np.linspace(0, 1, 10)[:, None]
+    pairs = Pairs([[0, 1], [1, 2]], [[0, 2]], similar_max=0.01, dissimilar_min=1.0)
+    for regularizer in ("logdet", "frobenius", "pola"):
+        model = InductiveKernel("linear", slack=np.inf, regularizer=regularizer)
+        with pytest.raises(ValueError, match=r"d\(0, 2\) >= 1.*finite slack"):
+            model.fit(line, constraints=pairs)
+        assert not hasattr(model, "kernel_")
+    for parameters in ({"solver": "bregman"}, {"regularizer": "trace"}):
+        with pytest.raises(ValueError, match="finite slack"):
+            InductiveKernel(slack=np.inf, **parameters).fit(X, constraints=Pairs(S, D))
+
+
+def test_cyclic_projections_say_where_they_stall():
+    model = InductiveKernel("linear", slack=100.0, solver="bregman", random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap of .*Cyclic projections"):
+        model.fit(X[::6], y[::6])
+    assert model.n_iter_ < 1000
+    assert model.gap_ > 1e-6 * model.objective_
+
+
 def test_works_with_scikit_learn():
     noisy = np.hstack([X, np.random.default_rng(0).normal(size=(len(X), 30))])
     model = InductiveKernel(regularizer="trace", tau=0.3, random_state=0)
@@ -426,7 +472,7 @@ def explicit(make):
         (bad(regularizer=object()), "is not known"),
         (bad(constraints="quadruplets"), "constraints must be 'pairs'"),
         (bad(slack=0), "slack must be a positive"),
-        (bad(slack=np.inf), "slack must be a positive"),
+        (bad(slack=-np.inf), "slack must be a positive"),
         (bad(regularizer="trace", tau=1.0), "less than 1"),
         (bad(tau=-1), "tau must be a positive"),
         (bad(tol=0), "tol must be"),

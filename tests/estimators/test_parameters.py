@@ -34,7 +34,7 @@ REFUSED = {
     "reg": [None, -1.0, 0.0 - 1e-9, "auto", True, np.nan, np.inf, {"reg": 1}, []],
     "C": [None, 0.0, -1.0, "auto", True, np.inf, [1.0]],
     "tol": [None, 0.0, "small", True],
-    "slack": [None, 0.0, "small", True],
+    "slack": [None, 0.0, "small", True, -np.inf, np.nan],
     "tau": [None, 0.0, "small", True],
     "mu": [0, 1, True, "half"],
     "smoothing": [0, None, True],

@@ -48,6 +48,26 @@ def solve(name, Cs, signs, bounds, gamma, tau=0.0):
     return problem.value, A.value
 
 
+def solve_hard(name, Cs, signs, bounds):
+    """min f(A) s.t. sg <C, A> <= b, A >= 0; returns (value, A)."""
+    M = len(Cs[0])
+    A = cp.Variable((M, M), PSD=True)
+    q = np.array([sg * C.ravel() for sg, C in zip(signs, Cs, strict=True)]) @ cp.vec(A, order="C")
+    problem = cp.Problem(cp.Minimize(objective(name, A, 0.0)), [q <= bounds])
+    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-8, tol_gap_rel=1e-8, tol_feas=1e-8)
+    return problem.value, A.value
+
+
+def planted_logdet(Cs, signs, z, room):
+    """(A, bounds) such that A is optimal under hard constraints with multipliers z.
+
+    A^{-1} = I + sum z sg C; bounds are met with equality where z > 0, else with some room.
+    """
+    A = np.linalg.inv(np.eye(len(Cs[0])) + np.einsum("c,cij->ij", z * signs, Cs))
+    q = signs * np.einsum("cij,ij->c", Cs, A)
+    return A, np.where(z > 0, q, q + room)
+
+
 def reduced(name, K, J, Cs, signs, bounds, gamma, tau=0.0):
     """Jain's problem (6): f(alpha I + K^{1/2} J L J' K^{1/2}), constraints on alpha K + K J L J' K.
 

@@ -84,3 +84,19 @@ def concatenate_terms(parts: Sequence[Terms]) -> Terms:
         sums=tuple(rows for part in parts for rows in part.sums),
         sum_weights=tuple(weight for part in parts for weight in part.sum_weights),
     )
+
+
+def describe_constraint(terms: Terms, c: int) -> str:
+    """What constraint c asks, in words: d(0, 1) <= 0.5 for a distance, k(0, 1) for a product."""
+    parts: list[str] = []
+    sign = terms.sign[c]
+    for t in np.flatnonzero(terms.owner == c):
+        left, right = terms.left[t], terms.right[t]
+        if (right < 0).any():
+            return f"the class probability of row {left[0]}"
+        of = f"k({left[0]}, {right[0]})"
+        if np.array_equal(left, right) and terms.left_coef[t, 1] != 0:
+            of = f"d({left[0]}, {left[1]})"
+        parts.append(f"- {of}" if terms.weight[t] < 0 else f"+ {of}" if parts else of)
+    relation = "<=" if sign > 0 else ">="
+    return f"{' '.join(parts)} {relation} {sign * terms.bound[c]:.3g}"

@@ -40,13 +40,18 @@ class RegularizedDual:
     """The dual above, for one regulariser, its constraints and the price gamma of slack."""
 
     def __init__(
-        self, regularizer: Regularizer, constraints: LinearConstraints, gamma: float
+        self,
+        regularizer: Regularizer,
+        constraints: LinearConstraints,
+        gamma: float,
+        bound: Array | None = None,  # (m,) in place of the constraints' own
     ) -> None:
         self.regularizer = regularizer
         self.constraints = constraints
         self.gamma = gamma
         self.n = constraints.n
-        self.sign, self.bound = constraints.sign, constraints.bound
+        self.sign = constraints.sign
+        self.bound = constraints.bound if bound is None else bound
 
     def evaluate(self, z: Array) -> DualPoint | None:
         """None where the dual is minus infinity."""
@@ -118,7 +123,10 @@ class RegularizedDual:
         At A = 0 the slack is max(-b, 0), its multipliers gamma times that, and
         A = (X(z) - tau I)_+ vanishes as soon as tau reaches the top eigenvalue of X(z).
         """
-        z = self.gamma * np.maximum(-self.bound, 0)
+        short = np.maximum(-self.bound, 0)
+        if not np.isfinite(self.gamma):  # a violation has no price: no tau is large enough
+            return np.inf if short.any() else 0.0
+        z = self.gamma * short
         X = -self.constraints.combine(z * self.sign)
         return float(np.linalg.eigvalsh(X)[-1])
 

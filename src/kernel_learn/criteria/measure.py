@@ -76,7 +76,7 @@ class LinearConstraints:
         V = self.V[own] @ Q
         U = V
         if not self.is_square:
-            U = combine_points(self.Z, self.terms.left[own], self.terms.left_coef[own]) @ Q
+            U = self._left_sides(own) @ Q
         products = U[:, i] * V[:, j]
         if not self.is_square:
             products = (products + U[:, j] * V[:, i]) / 2
@@ -88,6 +88,52 @@ class LinearConstraints:
         np.add.at(total, owner, products)
         return total
 
+    def products(self, W: Array, chosen: Array) -> Array:
+        """<C_c, W C_e W> for the chosen constraints, (n_chosen, n_chosen)."""
+        position = np.full(self.n, -1)
+        position[chosen] = np.arange(len(chosen))
+        own = np.flatnonzero(position[self.terms.owner] >= 0)
+        V = self.V[own]
+        VWV = V @ W @ V.T
+        if self.is_square:
+            products = VWV**2
+        else:
+            U = self._left_sides(own)
+            UWV = U @ W @ V.T
+            products = ((U @ W @ U.T) * VWV + UWV * UWV.T) / 2
+        weight, owner = self.terms.weight[own], position[self.terms.owner[own]]
+        if len(own) == len(chosen) and np.array_equal(owner, np.arange(len(chosen))):
+            return np.asarray(products * (weight[:, None] * weight))
+        gather = sparse.csr_matrix(
+            (weight, (owner, np.arange(len(own)))), shape=(len(chosen), len(own))
+        )
+        return np.asarray(gather @ (gather @ products).T)
+
+    def squares(self, Q: Array, d: Array) -> Array:
+        """sum_c d_c [Q'C_c Q]_ij^2, (M, M), each term of a constraint squared by itself."""
+        weight = self.terms.weight**2 * d[self.terms.owner]
+        own = np.flatnonzero(weight)
+        weight, V = weight[own, None], self.V[own] @ Q
+        if self.is_square:
+            V *= V
+            return np.asarray(V.T @ (weight * V))
+        U = self._left_sides(own) @ Q
+        crossed = (U**2).T @ (weight * V**2)
+        UV = U * V
+        return np.asarray((crossed + crossed.T + 2 * UV.T @ (weight * UV)) / 4)
+
+    def sizes(self) -> Array:
+        """sum_t |w_t| |u_t| |v_t| >= |C_c|, (m,)."""
+        size = np.einsum("ij,ij->i", self.V, self.V)
+        if not self.is_square:
+            U = self._left_sides(np.arange(len(self.V)))
+            size = np.sqrt(size * np.einsum("ij,ij->i", U, U))
+        return np.bincount(self.terms.owner, np.abs(self.terms.weight) * size, self.n)
+
+    def _left_sides(self, own: Array) -> Array:
+        """u_t of some terms, (n_own, M)."""
+        return combine_points(self.Z, self.terms.left[own], self.terms.left_coef[own])
+
     def factors(self) -> list[tuple[Array, Array]]:
         """(F, J) for each c with C_c = F J F', F (M, r) with one column per side of a term."""
         order = np.argsort(self.terms.owner, kind="stable")
@@ -98,7 +144,7 @@ class LinearConstraints:
         weight, V = self.terms.weight[own], self.V[own]
         if self.is_square:
             return V.T, np.diag(weight)
-        U = combine_points(self.Z, self.terms.left[own], self.terms.left_coef[own])
+        U = self._left_sides(own)
         half = np.diag(weight) / 2
         zero = np.zeros_like(half)
         return np.concatenate([U, V]).T, np.block([[zero, half], [half, zero]])

@@ -253,3 +253,18 @@ def principal_start(Z: Array, n_directions: int) -> Array:
     deviations = Z - Z.mean(axis=0)
     _, U = linalg.eigh(deviations.T @ deviations, subset_by_index=(M - kept, M - 1))
     return np.asarray(U * np.sqrt(START_SIZE / kept))
+
+
+def discriminant_start(Z: Array, labels: Array, n_directions: int) -> Array:
+    """Directions that tell class means apart in RCA's metric, then principal ones, as rows."""
+    A = within_class_metric(Z, labels, 0.1)
+    w, V = linalg.eigh(A)
+    root = (V * np.sqrt(w)) @ V.T
+    means = np.array([Z[labels == c].mean(axis=0) for c in range(labels.max() + 1)])
+    spread = (means[labels] - Z.mean(axis=0)) @ root
+    total = (Z - Z.mean(axis=0)) @ root
+    _, U = linalg.eigh(spread.T @ spread + 1e-6 * total.T @ total)
+    L = (root @ U[:, ::-1][:, :n_directions]).T
+    F = Z @ L.T
+    size = 2 * float(np.mean(np.sum((F - F.mean(axis=0)) ** 2, axis=1)))
+    return np.asarray(L * np.sqrt(START_SIZE / size))

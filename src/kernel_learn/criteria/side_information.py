@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
-from kernel_learn.criteria.neighbours import Array, PairCriterion
+from kernel_learn.criteria.neighbours import Array, Clustering, PairCriterion, within_class
 
 
 class ClusteringPairs(PairCriterion):
@@ -157,3 +157,47 @@ def _check_indices(constraints: Constraints, n: int, owner: str) -> None:
     top = int(constraints.rows().max(initial=0))
     if top >= n:
         raise ValueError(f"The constraints name row {top}, and X has {n} rows (0 to {n - 1}).")
+
+
+def read_clustering(
+    constraints: object,
+    Z: Array,  # (n, M)
+    reg: float,
+    owner: str,
+) -> Clustering | ClusteringPairs:
+    """MMC's criterion on pairs of rows, or on the chunklet of each row."""
+    chunks = read_chunklets(constraints, len(Z), owner)
+    if chunks is not None:
+        rows = np.flatnonzero(chunks >= 0)
+        labels = np.unique(chunks[rows], return_inverse=True)[1]
+        check_told(len(rows) - labels.max(initial=-1) - 1, "rows of one chunklet", owner)
+        check_told(labels.max(initial=0), "chunklets beside the first", owner)
+        return Clustering(Z[rows], labels, reg)
+    assert isinstance(constraints, Constraints)
+    similar, dissimilar = read_pairs(constraints, len(Z), owner)
+    check_told(len(similar), "similar pairs", owner)
+    check_told(len(dissimilar), "dissimilar pairs", owner)
+    near, far = (Z[pairs[:, 0]] - Z[pairs[:, 1]] for pairs in (similar, dissimilar))
+    check_told(float(np.abs(near).max()), "similar pairs of rows that differ", owner)
+    return ClusteringPairs(near, far, reg)
+
+
+def read_chunklet_rows(constraints: object, Z: Array, owner: str) -> tuple[Array, Array]:
+    """(Z, labels) of the rows in chunklets, which pairs give by what they join."""
+    chunks = read_chunklets(constraints, len(Z), owner)
+    if chunks is None:
+        assert isinstance(constraints, Constraints)
+        similar, _ = read_pairs(constraints, len(Z), owner)
+        check_told(len(similar), "similar pairs", owner)
+        chunks = chunklets_of(similar, len(Z))
+    rows = np.flatnonzero(chunks >= 0)
+    Z, labels = Z[rows], np.unique(chunks[rows], return_inverse=True)[1]
+    spread = float(np.abs(within_class(Z, labels)).max(initial=0.0))
+    check_told(spread, "rows of one chunklet that differ", owner)
+    return Z, labels
+
+
+def check_told(amount: float, what: str, owner: str) -> None:
+    """Refuse constraints that say nothing."""
+    if not amount > 0:
+        raise ValueError(f"{owner} has nothing to learn from: the constraints hold no {what}.")

@@ -1,33 +1,37 @@
 """Inductive regularised kernel learning from pairs, triplets and labels (Jain et al. 2010)."""
 
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernel_learn.criteria.constraints import Constraints, Pairs
+from kernel_learn.criteria.constraint_terms import Terms
+from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.draw import KINDS, draw_constraints
-from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE, RegularizedDual
-from kernel_learn.criteria.measure import (
-    REFERENCE_ROWS,
-    BaseReference,
-    Measured,
-    kernel_values,
-    measure_constraints,
-)
+from kernel_learn.criteria.inductive import RegularizedDual
+from kernel_learn.criteria.inductive_solve import SOLVERS, Solution, solve_inductive
+from kernel_learn.criteria.learned_metric import satisfied_share, transformed_kernel
+from kernel_learn.criteria.measure import BaseReference, Measured, measure_constraints
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
 from kernel_learn.datasets.blocks import as_source
 from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
+from kernel_learn.estimators.inductive_rows import (
+    ConstrainedRows,
+    MeasuredRows,
+    RowTable,
+    refuse_hard,
+    warn_of_contradictions,
+)
 from kernel_learn.estimators.inductive_streams import read_for_constraints
 from kernel_learn.estimators.parameters import (
     ANYTHING,
     COUNT,
+    INFINITE,
     NONE,
     POSITIVE,
     SUBSPACE,
@@ -43,31 +47,12 @@ from kernel_learn.estimators.validation import (
     encode_labels,
     validate_rows,
 )
-from kernel_learn.kernels.base import Kernel, Rows
-from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.transformed import TransformedKernel
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    Plan,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
-from kernel_learn.representations.points import Points, exact_points, feature_points
+from kernel_learn.representations import ArraySource
 from kernel_learn.representations.summary import row_bytes
-from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
-from kernel_learn.solvers.result import Result
-
-# Up to so many constrained rows the problem is solved exactly without being asked
-# to: each of some dozen evaluations decomposes a matrix of that size.
-EXACT_ROWS = 1000
-DEFAULT_LANDMARKS = 500
-SOLVERS = ("quasi-newton", "bregman", "uzawa")
 
 
 class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
@@ -98,7 +83,8 @@ default="pairs"
         that is more, at most 20 000.
     slack : float, default=1.0
         The price gamma of a violation, relative: gamma = slack / (mean squared
-        distance of the base kernel)^2 for each constraint.
+        distance of the base kernel)^2 for each constraint. inf: no violation is allowed, and
+        constraints that cannot all be met are refused by name.
     tau : float, default=0.01
         For regularizer="trace": relative to the value from which on the learned
         kernel is zero. The rank falls as tau grows to 1.
@@ -120,12 +106,15 @@ default="pairs"
         indicators), ``Landmarks(rule, count)``, or rows (or indices): the
         problem then has r x r unknowns for r landmarks. "auto": exact up to
         1000 rows, else 500 landmarks.
-    solver : {"quasi-newton", "bregman", "uzawa"}, default="quasi-newton"
-        "bregman": cyclic projections, for logdet; "uzawa": for the others.
+    solver : {"auto", "quasi-newton", "bregman", "uzawa"}, default="auto"
+        "auto": for logdet Newton's method on the metric itself (no fewer constraints than
+        features, at most 500 of these, slack up to 10) or an interior-point method (dearer
+        slack, hard constraints); else "quasi-newton", on the dual. "bregman": cyclic
+        projections, for logdet; "uzawa": for the others.
     tol : float, default=1e-6
         Relative primal-dual gap at which to stop.
     max_iter : int, default=None
-        None: 1000, and 20 000 for "uzawa", whose steps are short.
+        None: as many as the solver's steps are short, from 100 for Newton's to 20 000 for "uzawa".
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
@@ -158,7 +147,8 @@ default="pairs"
     classes_ : ndarray
         The labels, if there were any.
     history_ : tuple of dict
-        ``value`` (primal) and ``lower`` (dual) at every point whose gap was taken.
+        ``value`` (primal) and ``lower`` (dual, where it has one) at every point whose gap was
+        taken.
     plan_ : Plan
 
     Examples
@@ -178,7 +168,7 @@ default="pairs"
         "regularizer": Read(partial(as_regularizer, tau=1.0)),
         "constraints": choice(*KINDS) | instance(Constraints, "a set of constraints"),
         "n_constraints": COUNT | NONE,
-        "slack": POSITIVE,
+        "slack": POSITIVE | INFINITE,
         "tau": POSITIVE,
         "unlabeled": ANYTHING,
         "components": choice("kernel", "metric"),
@@ -200,7 +190,7 @@ default="pairs"
         n_components: int | None = None,
         components: str = "kernel",
         landmarks: Any = "auto",
-        solver: str = "quasi-newton",
+        solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
         memory_budget: float | str | None = None,
@@ -247,22 +237,21 @@ default="pairs"
         if source is not None:
             X, y, constraints = read_for_constraints(self, source, constraints)
         data = self._validate(X, y, constraints, rng)
-        self.plan_, landmarks = self._plan(data)
+        self.plan_, landmarks = data.plan(self.landmarks, self.memory_budget)
         data = data.resolved()
-        measured_rows = self._measure_rows(data, landmarks, rng)
+        measured_rows = data.measure(self.plan_, landmarks, rng)
         reference = BaseReference(measured_rows.K)
         n_features = getattr(self, "n_features_in_", None)
         check_spread(data.kernel, reference.scale, reference.mean_diagonal, n_features)
+        terms = data.constraints.terms(reference)
         measured = measure_constraints(
-            data.constraints.terms(reference),
-            measured_rows.points,
-            regularizer.alpha,
-            measured_rows.base_values,
+            terms, measured_rows.points, regularizer.alpha, measured_rows.base_values
         )
         self.slack_ = float(self.slack) / reference.scale**2
         dual = self._dual(regularizer, measured)
-        result = self._solve(dual)
-        self._store(dual, result, measured, measured_rows, data)
+        solution = self._solve(dual, terms)
+        self.base_kernel_ = data.kernel
+        self._store(dual, solution, measured, measured_rows, reference.scale)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -312,6 +301,17 @@ default="pairs"
                 "the learned kernel is zero, so it must be less than 1."
             )
         regularizer = as_regularizer(self.regularizer, float(self.tau))
+        if not np.isfinite(self.slack) and self.solver in ("bregman", "uzawa"):
+            raise ValueError(
+                f'slack=inf is for solver="auto" and "quasi-newton"; "{self.solver}" needs a '
+                "finite slack."
+            )
+        if not np.isfinite(self.slack) and self.regularizer == "trace":
+            raise ValueError(
+                "tau is relative to the value from which on the learned kernel is zero, and under "
+                'slack=inf there is none: give a finite slack, or use "pola", "frobenius" or '
+                '"logdet".'
+            )
         if self.solver == "bregman" and self.regularizer != "logdet":
             raise ValueError(
                 'solver="bregman" projects in closed form, which logdet alone allows; '
@@ -324,7 +324,7 @@ default="pairs"
             )
         return regularizer
 
-    def _validate(self, X: Any, y: Any, constraints: Any, rng: np.random.RandomState) -> "_Data":
+    def _validate(self, X: Any, y: Any, constraints: Any, rng: Any) -> ConstrainedRows:
         kernel = as_kernel(self.kernel)
         given = constraints if constraints is not None else self.constraints
         if constraints is not None and y is not None:
@@ -340,7 +340,7 @@ default="pairs"
         given_rows, X = X, validate_rows(self, kernel, X, reset=True)
         copied = copied_bytes(X, given_rows)
         n, is_matrix = n_rows(X), kernel.input == "matrix"
-        table = _RowTable(kernel, X)
+        table = RowTable(kernel, X)
         nothing = np.empty((n, 0))
         whole = source = ArraySource(X, nothing, is_matrix=is_matrix, copied_bytes=copied)
         self._rows_digest = source.digest
@@ -359,7 +359,7 @@ default="pairs"
             source = ArraySource(rows, more, is_matrix=is_matrix, copied_bytes=copied)
             whole = source.subset(np.arange(n))
         warn_of_contradictions(indexed)
-        return _Data(kernel, source, whole, indexed, indexed.rows())
+        return ConstrainedRows(kernel, source, whole, indexed, indexed.rows())
 
     def _draw(
         self, source: ArraySource, y: Any, kind: Any, rng: np.random.RandomState
@@ -384,54 +384,6 @@ default="pairs"
         n = self.n_constraints or min(max(20 * k**2, 10 * len(rows)), 20_000)
         return draw_constraints(kind, rows, labels, n, rng, source.n_rows)
 
-    def _plan(self, data: "_Data") -> tuple[Plan, Any]:
-        """How the fit is carried out, and on what landmarks."""
-        n_terms = len(data.constraints.terms(UnitReference()).left)
-
-        def extra(n: int, M: int) -> float:
-            """Sides of the constraints and their image, features of the rows, Newton's matrices."""
-            q = M * (M + 1) // 2
-            newton = 8.0 * q * (2 * q + 3 * NEWTON_BLOCK) if q <= NEWTON_SIZE else 0.0
-            return 8.0 * M * (4 * n_terms + 2 * len(data.rows)) + newton
-
-        def planned(landmarks: Any, source: ArraySource) -> Plan:
-            return plan_source(
-                [data.kernel],
-                source,
-                landmarks,
-                self.memory_budget,
-                Needs(8.0, 8.0, reordered=True, extra=extra, remedy="fewer constraints"),
-                exact_rows=EXACT_ROWS,
-                default_landmarks=DEFAULT_LANDMARKS,
-            )
-
-        if isinstance(self.landmarks, str) and self.landmarks in ("auto", "all"):
-            plan = planned(self.landmarks, data.constrained)
-            if plan.representation != "landmarks":
-                return plan, self.landmarks
-            return planned(plan.n_landmarks, data.whole), plan.n_landmarks
-        return planned(self.landmarks, data.whole), self.landmarks
-
-    def _measure_rows(self, data: "_Data", landmarks: Any, rng: Any) -> "_MeasuredRows":
-        """The feature map, and the constrained rows in it; each kernel value once."""
-        source, rows = data.source, data.rows
-        if self.plan_.representation == "gram":
-            features, points, K = exact_points(data.kernel, source, rows, data.constrained)
-            return _MeasuredRows(features, points, K, None)
-        chosen_from = data.whole
-        if self.plan_.representation == "explicit":
-            chosen_from = data.constrained
-        features = build_features([data.kernel], chosen_from, self.plan_, landmarks, rng)
-        points = feature_points(features, source, rows, data.constrained)
-        few = rows[data.constrained.first[:REFERENCE_ROWS]]
-        X_few = to_double(take_rows(source.X, few))
-        is_matrix = data.kernel.input == "matrix"
-        X_ref = to_double(data.kernel.reference(source.X, few)) if is_matrix else None
-        K = data.kernel(X_few, X_ref)
-        base_values = partial(kernel_values, kernel=data.kernel, X=source.X)
-        is_exact = self.plan_.representation == "explicit"
-        return _MeasuredRows(features, points, K, None if is_exact else base_values)
-
     def _dual(self, regularizer: Regularizer, measured: Measured) -> RegularizedDual:
         dual = RegularizedDual(regularizer, measured.constraints, self.slack_)
         self.tau_ = None
@@ -449,50 +401,47 @@ default="pairs"
                 dual = RegularizedDual(Trace(self.tau_), measured.constraints, self.slack_)
         return dual
 
-    def _solve(self, dual: RegularizedDual) -> Result:
-        options: dict[str, Any] = {"tol": float(self.tol)}
-        if self.max_iter is not None:
-            options["max_iter"] = int(self.max_iter)
-        if self.solver == "quasi-newton":
-            result = solve_quasi_newton(dual, **options)
-        elif self.solver == "uzawa":
-            result = solve_uzawa(dual, dual.curvature(), **options)
-        else:
-            result = solve_bregman(
-                dual,
-                lambda point: point.A,
-                dual.constraints.factors(),
-                dual.sign,
-                dual.bound,
-                dual.gamma,
-                **options,
-            )
-        if result.status != "optimal":
-            warn_user(
-                f"InductiveKernel stopped after {result.n_iter} iterations at a relative gap of "
-                f"{result.relative_gap:.2g} (tol={self.tol:g}). Raise max_iter, or lower slack if "
-                "the constraints cannot all be met.",
-                ConvergenceWarning,
-            )
-        return result
+    def _solve(self, dual: RegularizedDual, terms: Terms) -> Solution:
+        solution = solve_inductive(
+            dual,
+            solver=self.solver,
+            slack=float(self.slack),
+            tol=float(self.tol),
+            max_iter=None if self.max_iter is None else int(self.max_iter),
+        )
+        result = solution.result
+        if result.status == "optimal":
+            return solution
+        violation = dual.sign * dual.constraints.inner(solution.A) - dual.bound
+        sizes = dual.constraints.sizes()
+        if solution.infeasible:
+            refuse_hard(terms, solution.z * sizes, proven=True)
+        if not np.isfinite(self.slack) and np.any(violation > max(self.tol, 1e-6) * sizes):
+            refuse_hard(terms, np.maximum(violation, 0.0), proven=False)
+        remedy = "Raise max_iter, or lower slack if the constraints cannot all be met."
+        if self.solver == "bregman":
+            remedy = 'Cyclic projections are slow here; solver="auto" is not.'
+        warn_user(
+            f"InductiveKernel stopped after {result.n_iter} iterations at a relative gap of "
+            f"{result.relative_gap:.2g} (tol={self.tol:g}). {remedy}",
+            ConvergenceWarning,
+        )
+        return solution
 
     def _store(
         self,
         dual: RegularizedDual,
-        result: Result,
+        solution: Solution,
         measured: Measured,
-        measured_rows: "_MeasuredRows",
-        data: "_Data",
+        measured_rows: MeasuredRows,
+        scale: float,
     ) -> None:
         features = measured_rows.features
-        point = dual.evaluate(result.point)
-        assert point is not None
-        alpha, A = dual.regularizer.alpha, (point.A + point.A.T) / 2
-        self.base_kernel_ = data.kernel
-        self.multipliers_, self.metric_ = result.point, A
-        self.objective_, self.dual_objective_ = point.primal, point.value
-        self.gap_ = point.primal - point.value
-        self.n_iter_, self.history_ = result.n_iter, result.history
+        alpha, A = dual.regularizer.alpha, (solution.A + solution.A.T) / 2
+        self.multipliers_, self.metric_ = solution.z, A
+        self.objective_, self.dual_objective_ = solution.value, solution.lower
+        self.gap_ = solution.value - solution.lower
+        self.n_iter_, self.history_ = solution.result.n_iter, solution.result.history
         self.n_constraints_ = dual.n
         w, V = linalg.eigh(A)
         factor = learned_directions(w, V, measured_rows.points.second_moment())
@@ -510,123 +459,7 @@ default="pairs"
         self.embedding_ = features.expand(factor, np.zeros(len(A)))
         self.rank_ = self.n_components_ = self._n_features_out = factor.shape[1]
         self.kernel_ = transformed_kernel(features, w - alpha, V, alpha)
+        reduced = self.n_components is not None
         self.constraint_satisfaction_ = satisfied_share(
-            measured, factor @ factor.T if self.n_components is not None else A, self
+            measured, factor @ factor.T if reduced else A, scale, is_reduced=reduced
         )
-
-
-class _MeasuredRows(NamedTuple):
-    features: FeatureMap
-    points: Points  # the constrained rows in them
-    K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
-    base_values: Any  # <C_c, K>; None where the features reproduce the kernel on these rows
-
-
-@dataclass(frozen=True)
-class _Data:
-    kernel: Kernel
-    source: ArraySource  # the rows of X, and those that came with the constraints
-    whole: ArraySource  # the rows of X
-    constraints: Constraints
-    rows: Array  # indices of the constrained ones, ascending
-
-    @property
-    def X(self) -> Rows:
-        return self.source.X
-
-    @cached_property
-    def constrained(self) -> ArraySource:
-        return self.source.subset(self.rows)
-
-    def resolved(self) -> "_Data":
-        pool = self.whole.summary.pool(self.whole.X)
-        resolved = replace(self, kernel=self.kernel.resolve_on(pool))
-        resolved.__dict__["constrained"] = self.constrained
-        return resolved
-
-
-class UnitReference:
-    """Stands for the base kernel's percentiles where only the constraints are counted."""
-
-    def distance(self, q: float) -> float:
-        return 1.0
-
-    def similarity(self, q: float) -> float:
-        return 1.0
-
-
-class _RowTable:
-    """The rows of X, and the rows that constraints bring along, under one numbering."""
-
-    def __init__(self, kernel: Kernel, X: Rows) -> None:
-        self.kernel, self.X = kernel, X
-        self.n = n_rows(X)
-        self.extra: list[Array] = []
-        self.n_extra = 0
-
-    def index(self, tuples: Array, name: str) -> Array:
-        if tuples.ndim == 2:
-            if tuples.size and tuples.max() >= self.n:
-                raise ValueError(
-                    f"{name} names row {tuples.max()}, and X has {self.n} rows (indices 0 to "
-                    f"{self.n - 1})."
-                )
-            return tuples
-        if self.kernel.input != "vectors":
-            raise ValueError(
-                f"{name} holds rows of numbers, and a row here is one of {self.kernel.input}: "
-                "give indices of rows of X."
-            )
-        if tuples.shape[2] != self.X.shape[1]:
-            raise ValueError(
-                f"{name} holds rows of {tuples.shape[2]} columns, and X has {self.X.shape[1]}."
-            )
-        flat = tuples.reshape(-1, tuples.shape[2]).astype(self.X.dtype)
-        start = self.n + self.n_extra
-        self.extra.append(flat)
-        self.n_extra += len(flat)
-        return np.arange(start, start + len(flat)).reshape(tuples.shape[:2])
-
-    def rows(self) -> Rows:
-        if not self.extra:
-            return self.X
-        if sparse.issparse(self.X):
-            return stack_sparse([self.X, *map(sparse.csr_matrix, self.extra)])
-        return np.concatenate([self.X, *self.extra])
-
-
-def stack_sparse(parts: list[Any]) -> Any:
-    """Sparse rows below each other, CSR."""
-    return sparse.vstack(parts, format="csr")
-
-
-def warn_of_contradictions(constraints: Constraints) -> None:
-    """Say how many pairs are listed as similar and as dissimilar."""
-    n = sum(family.contradictions() for family in constraints.families if isinstance(family, Pairs))
-    if n:
-        warn_user(
-            f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
-            "settles between them.",
-        )
-
-
-def transformed_kernel(
-    features: FeatureMap, weights: Array, V: Array, alpha: float
-) -> TransformedKernel:
-    """alpha (k - z'z) + sum_i weights_i (v_i'z)^2 as a kernel on any rows."""
-    kept = np.abs(weights) > 1e-14 * max(1.0, float(np.abs(weights).max(initial=0.0)))
-    expanded = features.expand(V[:, kept], np.zeros(len(V)))
-    return TransformedKernel(
-        features.kernels[0], expanded.landmarks, expanded.coef, weights[kept], alpha
-    )
-
-
-def satisfied_share(measured: Measured, A: Array, model: InductiveKernel) -> float:
-    """Share of the constraints met, to within a hundredth of the mean squared distance.
-
-    An active constraint is always violated a little, by its multiplier over gamma.
-    """
-    constraints = measured.constraints
-    bound = constraints.bound if model.n_components is None else measured.kernel_bound
-    excess = constraints.sign * constraints.inner(A) - bound
-    return float(np.mean(excess <= 1e-2 / np.sqrt(model.slack_ / float(model.slack))))

@@ -1,199 +1,35 @@
 """Kernelised metric learning from class labels or side information: LMNN, MCML, RCA, MMC, NCA."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from kernel_learn.criteria.constraints import Constraints
-from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
-    BLOCK_SIZE,
     Clustering,
     CollapsedClasses,
     NeighbourhoodComponents,
+    discriminant_start,
     principal_start,
-    within_class,
     within_class_metric,
 )
 from kernel_learn.criteria.side_information import (
     ClusteringPairs,
     RelativeDistances,
-    chunklets_of,
-    read_chunklets,
-    read_pairs,
+    read_chunklet_rows,
+    read_clustering,
     read_triplets,
 )
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.estimators.base import all_or_nothing
+from kernel_learn.estimators.metric_base import KernelMetric
 from kernel_learn.estimators.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
-from kernel_learn.estimators.validation import (
-    Array,
-    Training,
-    check_n_components,
-    check_spread,
-    validate_labelled,
-    validate_unlabelled,
-)
-from kernel_learn.kernels.rows import Keys
-from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
-from kernel_learn.representations.points import exact_points, feature_points
-from kernel_learn.solvers.eigen import learned_directions
+from kernel_learn.estimators.validation import check_n_components
 from kernel_learn.solvers.psd import solve_psd
-from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.smooth import solve_smooth
 
 DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
 PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
-EXACT_ROWS = 600
-DEFAULT_LANDMARKS = 300
-ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
-DESCENT_ARRAYS = 48.0  # factors of the metric that L-BFGS holds, with its 20 corrections
-
-
-class _Problem(NamedTuple):
-    Z: Array  # (n, M) features in units of the root mean squared distance
-    labels: Array  # empty where constraints take their place
-    features: FeatureMap
-    scale: float  # the mean squared distance
-    keys: Keys  # of the rows' contents
-
-    def drawn(self, max_rows: int | None, random_state: Any) -> tuple[Array, Array]:
-        """(Z, labels) of the rows whose pairs are looked at."""
-        order = np.argsort(self.keys, kind="stable")
-        rows = draw_rows(self.labels, order, max_rows, check_random_state(random_state))
-        return self.Z[rows], self.labels[rows]
-
-
-class KernelMetric(SubspaceTransformer):
-    """What the kernelised metric learners share: the feature map, and how results are stored.
-
-    Features are whitened and divided by the root mean squared distance of the
-    base kernel, so margins and ``reg`` keep their meaning for any kernel.
-    """
-
-    n_components: int | None
-    pair_bytes = 0.0  # of each pair of rows
-    block_arrays = 3.0  # blocks of pairs that are held at a time
-    directions = 0  # columns of the factor from which the descent starts
-
-    def __init__(
-        self,
-        kernel: Any,
-        n_components: int | None,
-        reg: float,
-        landmarks: Any,
-        memory_budget: float | str | None,
-        random_state: Any,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.memory_budget = memory_budget
-        self.random_state = random_state
-
-    def _prepare(self, X: Any, y: Any) -> _Problem:
-        """The rows as features, with their class labels."""
-        data = validate_labelled(self, X, y)
-        # in float64: what float32 leaves of directions with little variance is their noise
-        source = data.source.with_rows(to_double(data.X))
-        self.classes_ = data.classes
-        self._check_classes(source)
-        return self._measure(replace(data, source=source), data.labels)
-
-    def _prepare_rows(self, X: Any, y: Any) -> _Problem:
-        """The rows as features, where constraints take the place of labels."""
-        if y is not None:
-            raise ValueError(
-                "Both y and constraints were given. Constraints take the place of labels: "
-                "pass one of the two."
-            )
-        data = validate_unlabelled(self, X)
-        source = data.source.with_rows(to_double(data.X))
-        return self._measure(replace(data, source=source), np.empty(0, dtype=int))
-
-    def _measure(self, data: Training, labels: Array) -> _Problem:
-        source = data.source
-        n = source.n_rows
-
-        def extra(_: int, M: int) -> float:
-            """Of all pairs of rows, blocks of them, features of all rows, and the descent."""
-            block = self.block_arrays * min(BLOCK_SIZE, n**2)
-            descent = DESCENT_ARRAYS * M * min(M, self.directions)
-            return self.pair_bytes * n**2 + 8.0 * (block + ROW_ARRAYS * n * M + descent)
-
-        self.plan_ = plan_source(
-            data.kernels,
-            source,
-            self.landmarks,
-            self.memory_budget,
-            Needs(6.0, 6.0, reordered=True, extra=extra, remedy="fit it on a subset of the rows"),
-            exact_rows=EXACT_ROWS,
-            default_landmarks=DEFAULT_LANDMARKS,
-        )
-        data = data.resolved()
-        self.base_kernel_ = data.kernel
-        if self.plan_.representation == "gram":
-            features, points, _ = exact_points(data.kernel, source, np.arange(n), source)
-        else:
-            features = build_features(
-                data.kernels, source, self.plan_, self.landmarks, self.random_state
-            )
-            points = feature_points(features, source, np.arange(n), source)
-        Z = points(np.arange(n))
-        m = Z.mean(axis=0)
-        scale = 2 * float(np.mean(np.sum((Z - m) ** 2, axis=1))) * n / (n - 1)
-        size = float(np.mean(np.einsum("ij,ij->i", Z, Z)))
-        check_spread(data.kernel, scale, size, getattr(self, "n_features_in_", None))
-        return _Problem(Z / np.sqrt(scale), labels, features, scale, source.keys)
-
-    def _check_classes(self, source: ArraySource) -> None:
-        assert source.n_classes is not None
-        kinds = np.unique(source.inverse * source.n_classes + source.labels)
-        if source.n_distinct > 1 and np.bincount(kinds % source.n_classes).max() < 2:
-            raise ValueError(
-                f"{type(self).__name__} learns from rows of one class that differ, and no class "
-                f"has two distinct rows ({source.n_classes} classes, {source.n_distinct} distinct "
-                "rows). Check that y holds classes and not numbers of rows."
-            )
-
-    def _store_metric(self, problem: _Problem, A: Array) -> None:
-        """kernel_ from A in scaled features; principal axes of the learned kernel first."""
-        wanted = check_n_components(self.n_components, len(A), self)
-        w, V = linalg.eigh((A + A.T) / 2)
-        if w[-1] <= 0:
-            raise ValueError(
-                f"{type(self).__name__} found that the best metric is zero: reg={self.reg!r} is "
-                "too large for these rows."
-            )
-        F = learned_directions(w, V, problem.Z.T @ problem.Z)[:, :wanted]
-        self._store_factor(problem, F)
-
-    def _store_factor(self, problem: _Problem, F: Array) -> None:
-        coef = F / np.sqrt(problem.scale)
-        self._store_kernel(problem.features.expand(coef, np.zeros(len(F))))
-
-    def _store_certificate(self, result: Result) -> None:
-        self.objective_, self.gap_ = result.value, result.gap
-        self.n_iter_, self.history_ = result.n_iter, result.history
-        if result.status != "optimal":
-            warn_user(
-                f"{type(self).__name__} stopped after {result.n_iter} iterations at a relative "
-                f"gap of {result.relative_gap:.2g}. Raise max_iter, tol or reg.",
-                ConvergenceWarning,
-            )
 
 
 class KernelLMNN(KernelMetric):
@@ -471,7 +307,7 @@ class KernelMMC(KernelMetric):
             criterion = Clustering(Z, labels, float(self.reg))
         else:
             problem = self._prepare_rows(X, y)
-            criterion = self._constrained(problem, constraints)
+            criterion = read_clustering(constraints, problem.Z, float(self.reg), "KernelMMC")
         result = solve_psd(
             criterion,
             principal_start(criterion.Z, self.directions),
@@ -485,22 +321,6 @@ class KernelMMC(KernelMetric):
         L = criterion.metric(result.point)
         self._store_metric(problem, L @ L.T)
         return self
-
-    def _constrained(self, problem: _Problem, constraints: Any) -> Clustering | ClusteringPairs:
-        Z, n = problem.Z, len(problem.Z)
-        chunks = read_chunklets(constraints, n, "KernelMMC")
-        if chunks is not None:
-            rows = np.flatnonzero(chunks >= 0)
-            labels = np.unique(chunks[rows], return_inverse=True)[1]
-            check_told(len(rows) - labels.max(initial=-1) - 1, "rows of one chunklet", "KernelMMC")
-            check_told(labels.max(initial=0), "chunklets beside the first", "KernelMMC")
-            return Clustering(Z[rows], labels, float(self.reg))
-        similar, dissimilar = read_pairs(constraints, n, "KernelMMC")
-        check_told(len(similar), "similar pairs", "KernelMMC")
-        check_told(len(dissimilar), "dissimilar pairs", "KernelMMC")
-        near, far = (Z[pairs[:, 0]] - Z[pairs[:, 1]] for pairs in (similar, dissimilar))
-        check_told(float(np.abs(near).max()), "similar pairs of rows that differ", "KernelMMC")
-        return ClusteringPairs(near, far, float(self.reg))
 
 
 class KernelRCA(KernelMetric):
@@ -560,24 +380,10 @@ class KernelRCA(KernelMetric):
             Z, labels = problem.Z, problem.labels
         else:
             problem = self._prepare_rows(X, y)
-            chunks = read_chunklets(constraints, len(problem.Z), "KernelRCA")
-            if chunks is None:
-                similar, _ = read_pairs(constraints, len(problem.Z), "KernelRCA")
-                check_told(len(similar), "similar pairs", "KernelRCA")
-                chunks = chunklets_of(similar, len(problem.Z))
-            rows = np.flatnonzero(chunks >= 0)
-            Z, labels = problem.Z[rows], np.unique(chunks[rows], return_inverse=True)[1]
-            spread = float(np.abs(within_class(Z, labels)).max(initial=0.0))
-            check_told(spread, "rows of one chunklet that differ", "KernelRCA")
+            Z, labels = read_chunklet_rows(constraints, problem.Z, "KernelRCA")
         A = within_class_metric(Z, labels, float(self.reg))
         self._store_metric(problem, A)
         return self
-
-
-def check_told(amount: float, what: str, owner: str) -> None:
-    """Refuse constraints that say nothing."""
-    if not amount > 0:
-        raise ValueError(f"{owner} has nothing to learn from: the constraints hold no {what}.")
 
 
 class KernelNCA(KernelMetric):
@@ -637,7 +443,7 @@ class KernelNCA(KernelMetric):
         wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)
         wanted = min(wanted, problem.Z.shape[1])
         criterion = NeighbourhoodComponents(problem.Z, problem.labels, float(self.reg))
-        L = self._start(problem, wanted)
+        L = discriminant_start(problem.Z, problem.labels, wanted)
         result = solve_smooth(
             criterion.value_and_gradient,
             L,
@@ -648,18 +454,3 @@ class KernelNCA(KernelMetric):
         self._store_result(result)
         self._store_factor(problem, result.point.T)
         return self
-
-    def _start(self, problem: _Problem, wanted: int) -> Array:
-        """Directions that tell class means apart in RCA's metric, then principal ones."""
-        Z, labels = problem.Z, problem.labels
-        A = within_class_metric(Z, labels, 0.1)
-        w, V = linalg.eigh(A)
-        root = (V * np.sqrt(w)) @ V.T
-        means = np.array([Z[labels == c].mean(axis=0) for c in range(len(self.classes_))])
-        spread = (means[labels] - Z.mean(axis=0)) @ root
-        total = (Z - Z.mean(axis=0)) @ root
-        _, U = linalg.eigh(spread.T @ spread + 1e-6 * total.T @ total)
-        L = (root @ U[:, ::-1][:, :wanted]).T
-        F = Z @ L.T
-        size = 2 * float(np.mean(np.sum((F - F.mean(axis=0)) ** 2, axis=1)))
-        return np.asarray(L * np.sqrt(10.0 / size))

@@ -129,6 +129,7 @@ NOT_NEGATIVE = Condition(
     ("a number, zero or positive (1e-30 to 1e30)",),
     lambda value: _is_positive(value) or (_is_number(value) and value == 0),
 )
+INFINITE = Condition(("inf",), lambda value: isinstance(value, Real) and value == np.inf)
 FRACTION = Condition(("a number between 0 and 1",), lambda v: _is_number(v) and 0 < v < 1)
 COUNT = Condition(("a positive integer",), lambda value: is_whole(value, 1))
 POSITIVE_LIST = Condition(("a list of positive numbers",), _is_positive_list)

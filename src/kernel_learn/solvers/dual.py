@@ -56,6 +56,17 @@ class Progress:
         self.history.append({"value": point.primal, "lower": point.value})
         return gap <= self.tol * abs(point.primal)
 
+    def stalls(self, steps_left: int, window: int = 20) -> bool:
+        """Whether at the rate of the last steps the gap stays above the tolerance to the end."""
+        gaps = np.array([step["value"] - step["lower"] for step in self.history])
+        if len(gaps) <= 2 * window:
+            return False
+        now, before = float(gaps[-window:].min()), float(gaps[-2 * window : -window].min())
+        if not 0 < now < before:
+            return True
+        wanted = self.tol * abs(self.history[-1]["value"])
+        return bool(window * np.log(now / wanted) / np.log(before / now) > steps_left)
+
     def result(self, z: Array, point: Point, *, optimal: bool) -> Result:
         return Result(
             point=z,
@@ -215,13 +226,16 @@ def solve_bregman(
         sum_i mu_i / (1 + t mu_i) - b_c - (z_c + t)/gamma = 0,   t >= -z_c,
 
     and A is updated in M^2 operations. After each sweep A is computed afresh
-    from z, so rounding does not build up, and the gap is taken.
+    from z, so rounding does not build up, and the gap is taken. It ends as soon as
+    the sweeps that are left would not close the gap at the present rate.
     """
     z, point = start(dual)
     progress = Progress(tol)
-    for _ in range(max_iter):
+    for i in range(max_iter):
         if progress.add(point):
             return progress.result(z, point, optimal=True)
+        if progress.stalls(max_iter - i):
+            return progress.result(z, point, optimal=False)
         A, z = A_of(point).copy(), z.copy()
         for c, (F, J) in enumerate(factors):
             A_F = A @ F
