@@ -109,7 +109,8 @@ def solve_multipliers(
         step, z = inner.point - z, inner.point
         minimum = dual.regularizer.minimize(-constraints.combine(z * dual.sign))
         assert minimum is not None
-        violation = np.maximum(dual.sign * constraints.inner(minimum.A) - dual.bound, 0.0)
+        A = minimum.A
+        violation = np.maximum(dual.sign * constraints.inner(A) - dual.bound, 0.0)
         value = minimum.value + float(z @ violation)
         lower = minimum.infimum - float(z @ dual.bound)
         history.append({"value": value, "lower": lower})
@@ -132,4 +133,4 @@ def solve_multipliers(
         status="optimal" if optimal else "stopped",
         history=tuple(history),
     )
-    return Solution(minimum.A, z if not infeasible else y, value, lower, result, infeasible)
+    return Solution(A, z if not infeasible else y, value, lower, result, infeasible)

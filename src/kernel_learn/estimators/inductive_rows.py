@@ -158,7 +158,8 @@ class RowTable:
         if not self.extra:
             return self.X
         if sparse.issparse(self.X):
-            return sparse.vstack([self.X, *map(sparse.csr_matrix, self.extra)], format="csr")
+            parts: list[Any] = [self.X, *map(sparse.csr_matrix, self.extra)]
+            return sparse.vstack(parts, format="csr")
         return np.concatenate([self.X, *self.extra])
 
 
