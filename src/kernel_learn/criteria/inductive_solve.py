@@ -75,6 +75,7 @@ def of_dual(dual: RegularizedDual, result: Result) -> Solution:
 
 
 def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+    """Newton's method on A; the multipliers are the violations at their price."""
     result = solve_primal_newton(dual.constraints, dual.sign, dual.bound, dual.gamma, **options)
     excess = dual.sign * dual.constraints.inner(result.point) - dual.bound
     z = dual.gamma * np.maximum(excess, 0.0)
@@ -82,6 +83,7 @@ def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
 
 
 def solve_by_interior(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+    """Interior points on A and the multipliers together."""
     sizes = dual.constraints.sizes()
     result, z, infeasible = solve_logdet_interior(
         dual.constraints, dual.sign, dual.bound, dual.gamma, sizes, **options

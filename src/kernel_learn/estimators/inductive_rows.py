@@ -36,6 +36,8 @@ NAMED = 5  # of the constraints that contradict each other
 
 
 class MeasuredRows(NamedTuple):
+    """Constrained rows in the features of a kernel, with what the base kernel says of them."""
+
     features: FeatureMap
     points: Points  # the constrained rows in them
     K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
