@@ -82,6 +82,7 @@ def test_size_decides(table, monkeypatch):
         is_too_large([str(folder / "x.arff")], None, 10)
 
 
+@pytest.mark.slow
 def test_command_reads_in_blocks(table, small_blocks, monkeypatch):
     frame, folder, data = table
     monkeypatch.setattr(streaming, "SHARE", 1e9)

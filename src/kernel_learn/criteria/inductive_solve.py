@@ -75,6 +75,7 @@ def of_dual(dual: RegularizedDual, result: Result) -> Solution:
 
 
 def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+    """Newton's method on A; the multipliers are the violations at their price."""
     result = solve_primal_newton(dual.constraints, dual.sign, dual.bound, dual.gamma, **options)
     excess = dual.sign * dual.constraints.inner(result.point) - dual.bound
     z = dual.gamma * np.maximum(excess, 0.0)
@@ -82,6 +83,7 @@ def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
 
 
 def solve_by_interior(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+    """Interior points on A and the multipliers together."""
     sizes = dual.constraints.sizes()
     result, z, infeasible = solve_logdet_interior(
         dual.constraints, dual.sign, dual.bound, dual.gamma, sizes, **options
@@ -109,7 +111,8 @@ def solve_multipliers(
         step, z = inner.point - z, inner.point
         minimum = dual.regularizer.minimize(-constraints.combine(z * dual.sign))
         assert minimum is not None
-        violation = np.maximum(dual.sign * constraints.inner(minimum.A) - dual.bound, 0.0)
+        A = minimum.A
+        violation = np.maximum(dual.sign * constraints.inner(A) - dual.bound, 0.0)
         value = minimum.value + float(z @ violation)
         lower = minimum.infimum - float(z @ dual.bound)
         history.append({"value": value, "lower": lower})
@@ -132,4 +135,4 @@ def solve_multipliers(
         status="optimal" if optimal else "stopped",
         history=tuple(history),
     )
-    return Solution(minimum.A, z if not infeasible else y, value, lower, result, infeasible)
+    return Solution(A, z if not infeasible else y, value, lower, result, infeasible)

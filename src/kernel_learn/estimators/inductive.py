@@ -237,7 +237,7 @@ default="pairs"
         if source is not None:
             X, y, constraints = read_for_constraints(self, source, constraints)
         data = self._validate(X, y, constraints, rng)
-        self.plan_, landmarks = data.plan(self.landmarks, self.memory_budget)
+        self.plan_, landmarks = data.plan(self.landmarks, self.memory_budget, float(self.slack))
         data = data.resolved()
         measured_rows = data.measure(self.plan_, landmarks, rng)
         reference = BaseReference(measured_rows.K)

@@ -11,6 +11,7 @@ from scipy import sparse
 from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
 from kernel_learn.criteria.constraints import Constraints, Pairs
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
+from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
 from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Kernel, Rows
@@ -36,6 +37,8 @@ NAMED = 5  # of the constraints that contradict each other
 
 
 class MeasuredRows(NamedTuple):
+    """Constrained rows in the features of a kernel, with what the base kernel says of them."""
+
     features: FeatureMap
     points: Points  # the constrained rows in them
     K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
@@ -62,7 +65,9 @@ class ConstrainedRows:
         resolved.__dict__["constrained"] = self.constrained
         return resolved
 
-    def plan(self, landmarks: Any, memory_budget: float | str | None) -> tuple[Plan, Any]:
+    def plan(
+        self, landmarks: Any, memory_budget: float | str | None, slack: float
+    ) -> tuple[Plan, Any]:
         """How the fit is carried out, and on what landmarks."""
         terms = self.constraints.terms(UnitReference())
         n_terms, n_constraints = len(terms.left), len(terms.sign)
@@ -71,7 +76,7 @@ class ConstrainedRows:
             """Sides of the constraints and their image, features of the rows, Newton's matrices."""
             q = M * (M + 1) // 2
             newton = 8.0 * q * (2 * q + 3 * NEWTON_BLOCK) if q <= NEWTON_SIZE else 0.0
-            if n_constraints <= DIRECT_SIZE:  # products of all pairs of terms
+            if slack > NEWTON_SLACK and n_constraints <= DIRECT_SIZE:  # products of terms in pairs
                 newton = max(newton, 8.0 * 6 * n_terms**2)
             return 8.0 * M * (6 * n_terms + 2 * len(self.rows)) + newton
 
@@ -158,7 +163,8 @@ class RowTable:
         if not self.extra:
             return self.X
         if sparse.issparse(self.X):
-            return sparse.vstack([self.X, *map(sparse.csr_matrix, self.extra)], format="csr")
+            parts: list[Any] = [self.X, *map(sparse.csr_matrix, self.extra)]
+            return sparse.vstack(parts, format="csr")
         return np.concatenate([self.X, *self.extra])
 
 

@@ -40,6 +40,8 @@ DESCENT_ARRAYS = 48.0  # factors of the metric that L-BFGS holds, with its 20 co
 
 
 class MetricProblem(NamedTuple):
+    """What a metric learner learns from."""
+
     Z: Array  # (n, M) features in units of the root mean squared distance
     labels: Array  # empty where constraints take their place
     features: FeatureMap

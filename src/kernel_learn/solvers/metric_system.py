@@ -125,7 +125,7 @@ def by_conjugate_gradients(
     diagonal += 1.0
 
     def apply(Y: Array) -> Array:
-        return Y + R.T @ constraints.combine(d * constraints.inner(R @ Y @ R.T)) @ R
+        return np.asarray(Y + R.T @ constraints.combine(d * constraints.inner(R @ Y @ R.T)) @ R)
 
     def solve(B: Array) -> Array:
         left = R.T @ B @ R

@@ -34,6 +34,7 @@ def solve_primal_newton(
     """A of the problem above to a relative gap of ``tol``."""
     identity = np.eye(constraints.dimension)
     A, excess = identity, sign * constraints.inner(identity) - bound
+    lower = float(constraints.dimension)  # tr A - log det A of the identity: z = 0
     history: list[dict[str, float]] = []
     for _ in range(max_iter):
         L = linalg.cholesky(A, lower=True, check_finite=False)
@@ -43,11 +44,11 @@ def solve_primal_newton(
         log_det = 2 * float(np.sum(np.log(np.diagonal(L))))
         value = float(np.trace(A)) - log_det + gamma / 2 * float(violation @ violation)
         g = linalg.eigvalsh(L.T @ G @ L, check_finite=False)
-        gap = float(np.sum(g - np.log1p(g))) if g[0] > -1 else np.inf
+        if g[0] > -1:
+            lower = max(lower, value - float(np.sum(g - np.log1p(g))))
+        gap = max(value - lower, 0.0)
         size = float(np.linalg.norm(g))
-        history.append({"value": value, "grad_norm": size})
-        if np.isfinite(gap):
-            history[-1]["lower"] = value - gap
+        history.append({"value": value, "lower": lower, "grad_norm": size})
         optimal = gap <= tol * abs(value)
         if optimal:
             break
