@@ -7,18 +7,32 @@ task, each pass one of its parts and each block one of a pass. Where scikit-lear
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
-    from sklearn.callback import with_callbacks
 except ImportError:
 
     class CallbackSupport:  # type: ignore[no-redef]
         """Nothing, before scikit-learn 1.9."""
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:  # type: ignore[misc]
+
+if TYPE_CHECKING:  # scikit-learn's has no types, and would take those of the method away
+
+    def with_callbacks(method: Method) -> Method:
+        """The method, with callbacks where scikit-learn has them."""
         return method
+
+else:
+    try:
+        from sklearn.callback import with_callbacks
+    except ImportError:
+
+        def with_callbacks(method):
+            """The method itself, before scikit-learn 1.9."""
+            return method
 
 
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]
