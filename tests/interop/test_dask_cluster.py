@@ -31,7 +31,7 @@ def client():
     options = {"processes": True, "n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
     # no dashboard; its port is any that is free, as another cluster may be there
     options |= {"dashboard_address": "127.0.0.1:0", "scheduler_kwargs": {"dashboard": False}}
-    patient = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    patient = {"distributed.comm.timeouts.connect": "60s", "distributed.comm.timeouts.tcp": "60s"}
     with (
         dask.config.set(patient),
         distributed.LocalCluster(**options, memory_limit="1GB") as cluster,
