@@ -544,7 +544,7 @@ class TestDescribe:
         [
             (kl.HSICSubspace(landmarks=7), 7),
             (kl.HSICSubspace(kernel="linear"), 0),
-            (kl.HSICSubspace(landmarks=kl.Landmarks("kmeans", 5)), 0),
+            (kl.HSICSubspace(landmarks=kl.Landmarks("kmeans", 5), random_state=0), 0),
             (kl.ExpansionSVC(n_points=4), 0),
             (kl.ExpansionSVC(n_points=4, move_points=False), 0),
             (kl.ExpansionSVC(n_points=4, move_points=False, init="uniform"), 4),
