@@ -129,8 +129,6 @@ def hsic_test(
 def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None) -> float:
     """Cosine of the angle between the kernel matrix and the ideal one, YY'.
 
-    Parameters as in :func:`hsic`.
-
     Parameters
     ----------
     X : rows, or a kernel matrix with kernel="precomputed"
@@ -157,8 +155,6 @@ def centered_alignment(
     X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None
 ) -> float:
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
-
-    Parameters as in :func:`hsic`.
 
     Parameters
     ----------

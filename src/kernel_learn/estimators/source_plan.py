@@ -80,10 +80,8 @@ def plan_landmarks(
     screen, narrow = min(quality.screen, few), min(NARROW_ROWS, few)
     held = (FEW_KEPT + size.views + 2) * few * size.row_bytes + 8 * k * few * quality.leaf_members
     while True:
-        choosing = 8.0 * size.n_jobs * EXACT_MATRICES * max(screen, narrow) ** 2
-        choosing += 8 * k * screen * (len(REGS) * size.learned + 2 * size.candidates)
-        narrow_fits = choosing + held <= budget or narrow <= LEAST_ROWS
-        if narrow_fits:
+        choosing = _choosing(size, screen, narrow)
+        if choosing + held <= budget or narrow <= LEAST_ROWS:
             break
         narrow, screen = narrow * 3 // 4, min(screen, narrow * 3 // 4)
     M = min(LANDMARKS, few)
@@ -121,6 +119,13 @@ def rows_for_all(row_bytes: float, quality: Quality, memory_budget: Any) -> int:
     return int(min(CAPACITY, max(room, 2 * quality.screen)))
 
 
+def _choosing(size: ClassifierSize, screen: int, narrow: int) -> float:
+    """Bytes while members are chosen: the matrices of some rows, and scores of all candidates."""
+    matrices = 8.0 * size.n_jobs * EXACT_MATRICES * max(screen, narrow) ** 2
+    scores = len(REGS) * size.learned + 2 * size.candidates
+    return matrices + 8 * size.n_classes * screen * scores
+
+
 def _plan(
     size: ClassifierSize,
     quality: Quality,
@@ -134,8 +139,7 @@ def _plan(
     few = min(n, rows_for_all(size.row_bytes, quality, budget))
     screen, narrow = min(quality.screen, most), min(NARROW_ROWS, most)
     held = ROW_BYTES * size.n_given + 8 * k * n + FEW_KEPT * few * size.row_bytes
-    choosing = 8.0 * size.n_jobs * EXACT_MATRICES * max(screen, narrow) ** 2
-    choosing += 8 * k * screen * (len(REGS) * size.learned + 2 * size.candidates)
+    choosing = _choosing(size, screen, narrow)
     model = views * n * size.row_bytes / 2
     model += trees * n * (8 + 8 * k * quality.leaf_members)
     leaf = 8 * LEAF_MATRICES * most**2 + LEAF_COPIES * most * size.row_bytes

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from kernel_learn.model_selection.resampling import corrected_error
+
 LEVEL = 0.05
 FEWEST = 5
 
@@ -29,7 +31,7 @@ def corrected_p(
         return np.nan
     if np.all(d == d[0]):
         return 1.0 if d[0] == 0 else 0.0
-    t = d.mean() / np.sqrt((1 / len(d) + ratio) * d.var(ddof=1))
+    t = d.mean() / corrected_error(d, ratio)
     return float(2 * stats.t.sf(abs(t), len(d) - 1))
 
 

@@ -20,6 +20,7 @@ from scipy import stats
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from kernel_learn.inspection.reading import some_rows
+from kernel_learn.model_selection.resampling import corrected_error
 from kernel_learn.tables.columns import Columns
 from kernel_learn.tables.methods import AUTO, make_model
 from kernel_learn.tables.reading import TableError
@@ -99,8 +100,7 @@ def corrected_interval(values: Array, share: float, level: float = 0.95) -> tupl
     mean = float(np.mean(values))
     if J < 2 or np.isnan(mean):
         return np.nan, np.nan
-    error = float(np.sqrt((1 / J + share) * np.var(values, ddof=1)))
-    reach = float(stats.t.ppf(0.5 + level / 2, J - 1)) * error
+    reach = float(stats.t.ppf(0.5 + level / 2, J - 1)) * corrected_error(values, share)
     return mean - reach, mean + reach
 
 
