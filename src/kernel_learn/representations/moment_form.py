@@ -59,22 +59,10 @@ class FeatureSample(Combined):
     def spectral_rows(
         self, spectrum: Eigenpairs, at_most: int | None = None
     ) -> Iterator[SpectralBlock]:
+        axes = self.expand(spectrum.U)  # one product of k(x, landmarks) in the place of two
         for X, T, weight in self.form.merged_blocks(at_most):
             root = np.sqrt(weight)[:, None]
-            A = self._features(X) @ spectrum.U
-            A *= root
-            yield A, root * (T - self.target_mean), weight / self.n
-
-    def _features(self, X: Rows) -> Array:
-        """Centred z(x) in float64."""
-        Zs = self.form.features.parts(X)
-        active = np.flatnonzero(self.theta)
-        Z = np.empty((len(Zs[0]), len(self.mean)))
-        ends = np.cumsum([Zs[i].shape[1] for i in active])
-        for i, end in zip(active, ends, strict=True):
-            np.multiply(Zs[i], np.sqrt(self.theta[i]), out=Z[:, end - Zs[i].shape[1] : end])
-        Z -= self.mean
-        return Z
+            yield root * axes.transform(X), root * (T - self.target_mean), weight / self.n
 
     def expand(self, B: Array) -> SubspaceKernel:
         return self.form.features.expand(B, self.mean, self.theta)

@@ -49,14 +49,15 @@ def plan_source(
 ) -> Plan:
     """The plan for some rows and what the user said of landmarks and memory."""
     wanted = check_landmarks(landmarks)
-    uses_pool, gives = isinstance(wanted, str), False
+    uses_pool, gives, rule = isinstance(wanted, str), False, Landmarks().rule
     if isinstance(wanted, Landmarks):
+        rule = wanted.rule
         uses_pool = wanted.rule not in ("uniform", "stratified")
         wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         gives, wanted = True, check_landmark_rows(wanted, kernels, source.X)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
-    size = replace(size, gives_landmarks=gives)
+    size = replace(size, gives_landmarks=gives, rule=rule)
     return plan(
         size,
         wanted,
