@@ -156,9 +156,7 @@ def real_fit(name, method, landmarks, seed=0):
         "bank of 10": lambda: kl.HSICSubspace(
             bank, uncorrelated=True, landmarks=landmarks // 10, random_state=seed
         ),
-        "one kernel": lambda: kl.HSICSubspace(
-            Gaussian(gamma), uncorrelated=True, **own
-        ),
+        "one kernel": lambda: kl.HSICSubspace(Gaussian(gamma), uncorrelated=True, **own),
         "RidgeClassifier": lambda: make_pipeline(theirs, RidgeClassifier(alpha=1e-2)),
         "LinearSVC": lambda: make_pipeline(theirs, LinearSVC(C=1.0, tol=1e-3)),
         "SGDClassifier": lambda: make_pipeline(theirs, SGDClassifier(random_state=seed)),

@@ -61,7 +61,7 @@ class FeatureBlocks:
         room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
         n = self.data.source.n_rows
         q = count_machines(self.data)
-        needed = n * (self.row_bytes + 8 * (1 + q) + 2 * q)  # features, signs, prices, masks
+        needed = n * (self.row_bytes + 8 * (1 + q) + 3 * q)  # features, signs, prices, masks
         needed += 2 * min(n, 2 * GATHERED) * self.row_bytes  # rows that change, and their parts
         self._add_up = getattr(self.data.source, "add_up", None)  # by workers
         self.holds = needed <= room and self._add_up is None

@@ -31,9 +31,9 @@ class FeatureMap:
     """z_i(x) = T_i'k_i(x, landmarks) with T_i'K_i T_i = I for K_i = K_i(landmarks, landmarks).
 
     T_i is R^{-1} of K_i = R'R, a triangle and half the products, where K_i is well conditioned,
-    else U w^{-1/2} of K_i = U w U'. Then z_i(x)'z_i(y) is the Nystroem approximation of k_i(x, y), exact if x or y
-    lies in the span of the landmarks. Eigenvalues that are rounding are cut:
-    1/sqrt of them would be noise. ``None`` in the place of T_i stands for the
+    else U w^{-1/2} of K_i = U w U'. Then z_i(x)'z_i(y) is the Nystroem approximation of
+    k_i(x, y), exact if x or y lies in the span of the landmarks. Eigenvalues that are rounding
+    are cut: 1/sqrt of them would be noise. ``None`` in the place of T_i stands for the
     identity (landmarks orthonormal already). ``residual`` is the share of the
     trace of the (summed) kernel matrix that the landmarks leave out, if the rule
     that chose them measured it.
