@@ -136,7 +136,13 @@ class FeatureMap:
         Zs = self.parts(X)
         return Zs[0] if len(Zs) == 1 else np.hstack(Zs)
 
-    def block_moments(self, X: Rows, T: Array, weight: Array | None = None) -> Moments:
+    def block_moments(
+        self,
+        X: Rows,
+        T: Array,
+        weight: Array | None = None,
+        held: list[Array] | None = None,  # takes z, if given
+    ) -> Moments:
         """Moments of [z(x), t] over some rows; z is written where it is needed."""
         M = self.dimension
         V = np.empty((n_rows(X), M + T.shape[1]), dtype=self.dtype)
@@ -148,12 +154,19 @@ class FeatureMap:
                 part[:] = self._whitened(i, K)
             else:
                 np.matmul(K, own, out=part, casting="same_kind")
+        if held is not None:
+            held.append(V[:, :M].copy())
         return Moments.of_joint(V, M, weight)
 
-    def moments(self, source: ArraySource, block_rows: int) -> Moments:
+    def moments(
+        self,
+        source: ArraySource,
+        block_rows: int,
+        held: list[Array] | None = None,  # takes z of each block, if given
+    ) -> Moments:
         """Moments of [z(x), t] over all rows, one pass in blocks."""
         return merge_all(
-            self.block_moments(X, source.targets(labels), weight)
+            self.block_moments(X, source.targets(labels), weight, held)
             for X, labels, weight in source.blocks(block_rows)
         )
 

@@ -84,7 +84,9 @@ class MomentForm(Representation):
         | PooledSource
         | None = None,  # the rows, for what needs some of them again
         block_rows: int = 1000,
+        held: list[Array] | None = None,  # z of all rows in blocks of so many, if it was kept
     ) -> None:
+        self.held = held
         self.kernels, self.features, self.moments = features.kernels, features, moments
         self.n, self.center, self.mixing = moments.n, center, mixing
         self.source, self.block_rows = source, block_rows

@@ -247,11 +247,12 @@ def sum_blocks(
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
         loss += np.einsum("ij,ij->j", alpha, slack)
-        for side, own in enumerate((signs > 0, signs < 0)):
-            part = np.where(own, alpha, 0.0)
-            sides[side, :m] += F.T @ part.astype(F.dtype)
-            sides[side, m] += part.sum(axis=0)
-            squares[side] += np.einsum("ij,ij->j", part, slack)
+        parts = np.hstack([np.where(own, alpha, 0.0) for own in (signs > 0, signs < 0)])
+        FT_parts = F.T @ parts.astype(F.dtype)  # of both sides: F is read once
+        for side, own in enumerate((slice(0, q), slice(q, 2 * q))):
+            sides[side, :m] += FT_parts[:, own]
+            sides[side, m] += parts[:, own].sum(axis=0)
+            squares[side] += np.einsum("ij,ij->j", parts[:, own], slack)
         if active is not None:
             active.append(slack > 0)
         for j, H in enumerate(hessians):
