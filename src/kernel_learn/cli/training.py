@@ -1,5 +1,6 @@
 """What all commands that learn from a table do first."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel_learn.cli.session import Session
-from kernel_learn.tables.columns import Columns, check_target, look_at_columns, offer
+from kernel_learn.tables.columns import Columns, check_target, find_groups, look_at_columns, offer
 from kernel_learn.tables.reading import TableError, read_table
 from kernel_learn.tables.streaming import is_too_large, sample_rows
 
@@ -91,6 +92,13 @@ def read_training(
             "and figures are of some of its rows."
         )
     columns = look_at_columns(frame, y, drop, keep)
+    if y is not None and group is None:
+        notes += [
+            f"All rows with the same {name!r} have the same {target!r}. If these are repeated "
+            f"measures (of one patient, one batch), say --group {shlex.quote(name)}: left out one "
+            "at a time they are told by the others, and figures are too good."
+            for name in find_groups(frame, columns, y)
+        ]
     for text in [*notes, *columns.warnings]:
         run.warn(text)
     return Training(frame, y, groups, columns, list(data), notes, blocks)
@@ -110,6 +118,4 @@ def check_blocks(
 
 def command_line() -> str:
     """What was typed."""
-    import shlex
-
     return " ".join(["kernel-learn", *(shlex.quote(word) for word in sys.argv[1:])])
