@@ -52,7 +52,8 @@ def test_growth_has_every_estimator(monkeypatch):
         for name in estimators.__all__
         if inspect.isclass(getattr(estimators, name)) and hasattr(kernel_learn, name)
     }
-    assert set(growth.ESTIMATORS) == public - {"PairClassifier"}  # takes pairs, not rows
+    assert set(growth.ESTIMATORS) == public
+    assert len(growth.ESTIMATORS) == len(public)
     assert growth.exponents({"a": [(100, 1.0), (200, 4.0)]}) == {"a": pytest.approx(2.0)}
 
 

@@ -385,6 +385,10 @@ def reproduce(
         bool, typer.Option("--reduced", help="Only the cells of a version of some minutes.")
     ] = False,
     render: Annotated[bool, typer.Option("--render", help="Write the page, run nothing.")] = False,
+    again: Annotated[
+        int | None,
+        typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -404,6 +408,7 @@ def reproduce(
             seconds=seconds,
             reduced=reduced,
             render=render,
+            again=again,
         )
 
 
