@@ -38,23 +38,28 @@ class Training:
     blocks: Blocks | None = None  # of a table larger than memory, of which the frame is a sample
 
 
-def read_training(
-    run: Session,
-    data: Sequence[str],
-    *,
-    target: str | None,
-    group: str | None = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    format: str | None = None,
-    memory: Any = None,
-    seed: int = 0,
-) -> Training:
+@dataclass(frozen=True)
+class Given:
+    """The table to learn from, as it was asked for."""
+
+    data: Sequence[str]
+    target: str | None
+    group: str | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    format: str | None = None
+    memory: str | None = None
+    seed: int = 0
+
+
+def read_training(run: Session, given: Given) -> Training:
     """Read the table, take the labels out, look at the columns, say what is odd."""
+    data, format = given.data, given.format
+    target, group = given.target, given.group
     total = None
     with run.progress("reading"):
-        if is_too_large(data, format, memory):
-            frame, total = sample_rows(data, format, seed=seed)
+        if is_too_large(data, format, given.memory):
+            frame, total = sample_rows(data, format, seed=given.seed)
         else:
             frame = read_table(data, format)
     for name, option in ((target, "--target"), (group, "--group")):
@@ -90,7 +95,7 @@ def read_training(
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
             "and figures are of some of its rows."
         )
-    columns = look_at_columns(frame, y, drop, keep)
+    columns = look_at_columns(frame, y, given.drop, given.keep)
     for text in [*notes, *columns.warnings]:
         run.warn(text)
     return Training(frame, y, groups, columns, list(data), notes, blocks)
