@@ -3,13 +3,15 @@
 import importlib
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.estimators.validation import as_views
 from kernel_learn.kernels import ColumnKernel, Gaussian, Hamming, Linear, Matching, Spectrum
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))

@@ -39,23 +39,28 @@ class Training:
     blocks: Blocks | None = None  # of a table larger than memory, of which the frame is a sample
 
 
-def read_training(
-    run: Session,
-    data: Sequence[str],
-    *,
-    target: str | None,
-    group: str | None = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    format: str | None = None,
-    memory: Any = None,
-    seed: int = 0,
-) -> Training:
+@dataclass(frozen=True)
+class Given:
+    """The table to learn from, as it was asked for."""
+
+    data: Sequence[str]
+    target: str | None
+    group: str | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    format: str | None = None
+    memory: str | None = None
+    seed: int = 0
+
+
+def read_training(run: Session, given: Given) -> Training:
     """Read the table, take the labels out, look at the columns, say what is odd."""
+    data, format = given.data, given.format
+    target, group = given.target, given.group
     total = None
     with run.progress("reading"):
-        if is_too_large(data, format, memory):
-            frame, total = sample_rows(data, format, seed=seed)
+        if is_too_large(data, format, given.memory):
+            frame, total = sample_rows(data, format, seed=given.seed)
         else:
             frame = read_table(data, format)
     for name, option in ((target, "--target"), (group, "--group")):
@@ -91,12 +96,12 @@ def read_training(
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
             "and figures are of some of its rows."
         )
-    columns = look_at_columns(frame, y, drop, keep)
-    if y is not None and group is None:
+    columns = look_at_columns(frame, y, given.drop, given.keep)
+    if y is not None and given.group is None:
         notes += [
-            f"All rows with the same {name!r} have the same {target!r}. If these are repeated "
-            f"measures (of one patient, one batch), say --group {shlex.quote(name)}: left out one "
-            "at a time they are told by the others, and figures are too good."
+            f"All rows with the same {name!r} have the same {given.target!r}. If these are "
+            f"repeated measures (of one patient, one batch), say --group {shlex.quote(name)}: left "
+            "out one at a time they are told by the others, and figures are too good."
             for name in find_groups(frame, columns, y)
         ]
     for text in [*notes, *columns.warnings]:

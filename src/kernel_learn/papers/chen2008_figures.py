@@ -7,14 +7,17 @@ draws the pictures of a run.
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
+from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.papers.chen2008 import (
     CLAIMED,
     METHODS,
@@ -25,7 +28,7 @@ from kernel_learn.papers.chen2008 import (
 )
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen
-from kernel_learn.solvers.joint import alternate, label_directions
+from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
 
 NAME = "chen2008-figures"
 PER_CLASS = 100
@@ -89,22 +92,14 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
     """Test errors for 1 to 15 features at fixed C and reg; constant where a method has no more."""
     errors: list[float] = []
     uncorrelated = method.startswith("u")
+    if method.endswith("joint"):
+        rows = joint_rows(half, width, uncorrelated)[1]
     for l in DIMENSIONS:  # noqa: E741
         most = half.n_classes - 1 if method.endswith("HSIC") else half.n_classes
         if method != "SKFE" and l > most:
             errors.append(errors[-1])
         elif method.endswith("joint"):
-            model = frozen(
-                SubspaceSVC,
-                "precomputed",
-                uncorrelated=uncorrelated,
-                n_components=l,
-                C=FIGURE_C,
-                reg=FIGURE_REG,
-                tol=1e-2,
-                max_iter=500,
-            ).fit(half.K[width], half.y_train)
-            errors.append(features_error(half, width, model, FIGURE_C))
+            errors.append(features_error(half, width, joint_features(rows, l), FIGURE_C))
         else:
             transformer = (
                 frozen(
@@ -128,14 +123,27 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
     return errors
 
 
+def joint_rows(half: Half, width: int, uncorrelated: bool) -> tuple[SubspaceSVC, JointRows]:
+    """The joint method, not fitted, and the training rows as it sees them."""
+    model = frozen(
+        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
+    )
+    return model, model._prepare(model._rows(half.K[width], half.y_train))
+
+
+def joint_features(rows: JointRows, l: int) -> SubspaceKernel:  # noqa: E741
+    """The subspace of l features alone: a fit would also hold rows out for its probabilities."""
+    rows = replace(rows, n_components=l)
+    problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
+    solution = solve_exact(problem, tol=1e-2, max_iter=500, L=rows.label_factor)
+    return rows.sample.expand(coordinates.lift(solution.directions))
+
+
 def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     """Bounds and test errors of each round of the alternation, and of the exact solution."""
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
-    exact = frozen(
-        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
-    )
-    rows = exact._prepare(exact._rows(K, y))
+    exact, rows = joint_rows(half, width, uncorrelated)
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
     start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
