@@ -16,11 +16,11 @@ export MKL_NUM_THREADS := 1
 export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-lowest lint format types docs bench papers clean
+.PHONY: help run test test-lowest test-noextras test-wheel lint format types docs bench papers clean
 
 help:  ## show this list
 	@echo 'make TARGET [ARGS="..."] [PYTHON=python3] [WORKERS=2]'
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' Makefile
 
 run: $(STAMP)  ## compare methods on wine, write out/report.html and a model, predict with it
 	$(VENV)/bin/kernel-learn example out/wine.csv
@@ -35,9 +35,23 @@ test-lowest:  ## run the suite with the oldest versions that pyproject.toml prom
 	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-lowest.txt ".[test]"
 	SCIPY_ARRAY_API=1 $(VENV)-lowest/bin/python -m pytest -n $(WORKERS) $(ARGS)
 
-lint: $(STAMP)  ## check style and formatting
+test-noextras:  ## run the suite with the four packages that are required; what needs others is skipped
+	$(PYTHON) -m venv --clear $(VENV)-noextras
+	$(VENV)-noextras/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt . hypothesis pytest pytest-xdist
+	SCIPY_ARRAY_API=1 $(VENV)-noextras/bin/python -m pytest -n $(WORKERS) $(ARGS)
+
+test-wheel: $(STAMP)  ## build the wheel, install it in an empty environment, fit a model there
+	rm -rf out/wheel
+	$(PY) -m build --outdir out/wheel
+	$(PYTHON) -m venv --clear $(VENV)-wheel
+	$(VENV)-wheel/bin/python -m pip install --quiet --disable-pip-version-check out/wheel/*.whl
+	cd out/wheel && $(CURDIR)/$(VENV)-wheel/bin/python -c 'import kernel_learn as kl; from sklearn.datasets import load_wine; \
+	    print(kl.__version__, kl.KernelClassifier().fit(*load_wine(return_X_y=True)).loo_error_)'
+
+lint: $(STAMP)  ## check style, formatting and spelling
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(PY) -m codespell_lib
 
 format: $(STAMP)  ## mend style and formatting
 	$(PY) -m ruff check --fix .
@@ -60,7 +74,7 @@ papers: $(STAMP)  ## a reduced version of every table of the papers to out/paper
 	done
 
 clean:  ## remove .venv, caches, builds and out/
-	rm -rf $(VENV) $(VENV)-docs docs/auto_examples docs/api/generated out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-docs $(VENV)-lowest $(VENV)-noextras $(VENV)-wheel docs/auto_examples docs/api/generated out build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp is written last and holds the folder it was made in. So an interrupted

@@ -1,10 +1,12 @@
 """Calls that are wrong in themselves: parameters, kernels, columns, frames, functions, files."""
 
+from functools import cache
+
 import numpy as np
-import pandas as pd
 import pytest
 
 import kernel_learn as kl
+from extras import Missing, optional
 from kernel_learn import metrics
 from kernel_learn.kernels import (
     ArcCosine,
@@ -23,6 +25,8 @@ from kernel_learn.kernels import (
 )
 from refusals import N, X, Y, changed, refuse
 
+pd = optional("pandas")
+
 K = Gaussian(0.3)(X)
 STACK = np.stack([K, Linear()(X)], axis=2)
 
@@ -35,8 +39,16 @@ def bank(**kernels):
     return kl.KernelDiscriminant(kernels)
 
 
-FRAME = pd.DataFrame(X, columns=list("abc"))
-TEXTS = FRAME.assign(a=["x", "y", "z"] * (N // 3))
+@cache
+def frame():
+    return pd.DataFrame(X, columns=list("abc"))
+
+
+@cache
+def texts():
+    return frame().assign(a=["x", "y", "z"] * (N // 3))
+
+
 # Each with the words of its refusal: calls that are wrong in themselves.
 CALLS = {
     # precomputed kernels
@@ -169,7 +181,7 @@ CALLS = {
         "more than once",
     ),
     "column twice by name": (
-        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), ["a", "a"])).fit(FRAME, Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), ["a", "a"])).fit(frame(), Y),
         "more than once",
     ),
     "no columns": (lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), [])).fit(X, Y), "no columns"),
@@ -182,7 +194,7 @@ CALLS = {
         "X has 3 columns",
     ),
     "column of another name": (
-        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "z")).fit(FRAME, Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "z")).fit(frame(), Y),
         "no columns",
     ),
     "column by name of an array": (
@@ -202,107 +214,109 @@ CALLS = {
         "columns of ColumnKernel",
     ),
     "column of text": (
-        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(TEXTS, Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(texts(), Y),
         "Column a.*not a number|Column 'a'.*not a number",
     ),
-    "column of text, called": (lambda: ColumnKernel(Gaussian(1.0), ["a"])(TEXTS), "not a number"),
+    "column of text, called": (lambda: ColumnKernel(Gaussian(1.0), ["a"])(texts()), "not a number"),
     "column of NaN": (
-        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(FRAME.assign(a=np.nan), Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(frame().assign(a=np.nan), Y),
         "NaN",
     ),
     "column of dates": (
         lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(
-            FRAME.assign(a=pd.Timestamp("2020")), Y
+            frame().assign(a=pd.Timestamp("2020")), Y
         ),
         "dates",
     ),
     "column of lists": (
-        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(FRAME.assign(a=[[1, 2]] * N), Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(
+            frame().assign(a=[[1, 2]] * N), Y
+        ),
         "list",
     ),
     "columns of one name": (
         lambda: kl.HSICSubspace(ColumnKernel(Gaussian(), "a")).fit(
-            FRAME.set_axis(list("aab"), axis=1), Y
+            frame().set_axis(list("aab"), axis=1), Y
         ),
         "several columns of one name",
     ),
     "strings from two columns": (
-        lambda: kl.HSICSubspace(ColumnKernel(Spectrum(2), ["a", "b"])).fit(TEXTS, Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Spectrum(2), ["a", "b"])).fit(texts(), Y),
         "one column",
     ),
     "strings from numbers": (
-        lambda: kl.HSICSubspace(ColumnKernel(Spectrum(2), "b")).fit(TEXTS, Y),
+        lambda: kl.HSICSubspace(ColumnKernel(Spectrum(2), "b")).fit(texts(), Y),
         "string",
     ),
     # frames
     "frame with columns of one name": (
-        lambda: kl.HSICSubspace().fit(FRAME.set_axis(list("aab"), axis=1), Y),
+        lambda: kl.HSICSubspace().fit(frame().set_axis(list("aab"), axis=1), Y),
         "several columns of one name",
     ),
     "frame with text": (
-        lambda: kl.HSICSubspace().fit(TEXTS, Y),
+        lambda: kl.HSICSubspace().fit(texts(), Y),
         "Column 'a' of X has 'x' in row 0",
     ),
     "frame with categories": (
-        lambda: kl.HSICSubspace().fit(TEXTS.astype({"a": "category"}), Y),
+        lambda: kl.HSICSubspace().fit(texts().astype({"a": "category"}), Y),
         "Column 'a' of X",
     ),
     "frame with dates": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=pd.Timestamp("2020")), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=pd.Timestamp("2020")), Y),
         "Column 'a' of X holds dates",
     ),
     "frame with durations": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=pd.Timedelta(1)), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=pd.Timedelta(1)), Y),
         "Column 'a' of X holds dates",
     ),
     "frame with periods": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=pd.period_range("2020", periods=N)), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=pd.period_range("2020", periods=N)), Y),
         "Column 'a' of X holds dates",
     ),
     "frame with lists": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=[[1, 2]] * N), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=[[1, 2]] * N), Y),
         "Column 'a' of X",
     ),
     "frame with intervals": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=pd.interval_range(0, N)), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=pd.interval_range(0, N)), Y),
         "Column 'a' of X",
     ),
     "frame with complex numbers": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=1j), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=1j), Y),
         "[Cc]omplex",
     ),
     "frame with NA": (
-        lambda: kl.HSICSubspace().fit(FRAME.assign(a=pd.array([None] * N, dtype="Float64")), Y),
+        lambda: kl.HSICSubspace().fit(frame().assign(a=pd.array([None] * N, dtype="Float64")), Y),
         "NaN",
     ),
     "frame with names of several types": (
-        lambda: kl.HSICSubspace().fit(FRAME.set_axis(["a", 1, 2.5], axis=1), Y),
+        lambda: kl.HSICSubspace().fit(frame().set_axis(["a", 1, 2.5], axis=1), Y),
         "string names",
     ),
-    "frame without columns": (lambda: kl.HSICSubspace().fit(FRAME[[]], Y), "0 feature"),
-    "a column of a frame": (lambda: kl.HSICSubspace().fit(FRAME["a"], Y), "Series|2D"),
+    "frame without columns": (lambda: kl.HSICSubspace().fit(frame()[[]], Y), "0 feature"),
+    "a column of a frame": (lambda: kl.HSICSubspace().fit(frame()["a"], Y), "Series|2D"),
     "a column of a frame, classified": (
-        lambda: kl.KernelClassifier().fit(FRAME["a"], Y),
+        lambda: kl.KernelClassifier().fit(frame()["a"], Y),
         "2D|column",
     ),
     "frame with free text, classified": (
         lambda: kl.KernelClassifier().fit(
-            FRAME.assign(a=[f"a long text {i}" for i in range(N)]), Y
+            frame().assign(a=[f"a long text {i}" for i in range(N)]), Y
         ),
         "free text",
     ),
     "frame with dates, classified": (
-        lambda: kl.KernelClassifier().fit(FRAME.assign(a=pd.Timestamp("2020")), Y),
+        lambda: kl.KernelClassifier().fit(frame().assign(a=pd.Timestamp("2020")), Y),
         "holds dates",
     ),
     # new rows
     "fewer columns": (lambda: kl.HSICSubspace().fit(X, Y).transform(X[:, :2]), "2 features"),
     "other names": (
-        lambda: kl.HSICSubspace().fit(FRAME, Y).transform(FRAME.rename(columns={"a": "z"})),
+        lambda: kl.HSICSubspace().fit(frame(), Y).transform(frame().rename(columns={"a": "z"})),
         "[Ff]eature names",
     ),
     "other order": (
-        lambda: kl.HSICSubspace().fit(FRAME, Y).transform(FRAME[["c", "b", "a"]]),
+        lambda: kl.HSICSubspace().fit(frame(), Y).transform(frame()[["c", "b", "a"]]),
         "same order",
     ),
     "new rows with NaN": (lambda: kl.HSICSubspace().fit(X, Y).transform(changed(np.nan)), "NaN"),
@@ -317,11 +331,11 @@ CALLS = {
     "no new rows": (lambda: kl.HSICSubspace().fit(X, Y).transform(X[:0]), "0 sample"),
     "one new row, flat": (lambda: kl.HSICSubspace().fit(X, Y).transform(X[0]), "2D array"),
     "text where numbers were": (
-        lambda: kl.KernelClassifier(quality="fast").fit(FRAME, Y).predict(TEXTS),
+        lambda: kl.KernelClassifier(quality="fast").fit(frame(), Y).predict(texts()),
         "column of numbers",
     ),
     # kernels
-    "no such kernel": (lambda: kl.HSICSubspace("gausian").fit(X, Y), "not known"),
+    "no such kernel": (lambda: kl.HSICSubspace("gaussin").fit(X, Y), "not known"),
     "a kernel that is a number": (lambda: kl.HSICSubspace(3).fit(X, Y), "is not a kernel"),
     "a kernel that is a class": (
         lambda: kl.HSICSubspace(Gaussian).fit(X, Y),
@@ -600,4 +614,5 @@ LARGE = np.random.default_rng(1).normal(size=(60, 3))
 @pytest.mark.parametrize("case", CALLS)
 def test_calls(case):
     call, words = CALLS[case]
-    refuse(call, words, inputs=(X, Y, K, STACK, FRAME, TEXTS))
+    frames = () if isinstance(pd, Missing) else (frame(), texts())
+    refuse(call, words, inputs=(X, Y, K, STACK, *frames))

@@ -6,8 +6,9 @@ import re
 import runpy
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pytest
+
+plt = pytest.importorskip("matplotlib.pyplot")
 
 ROOT = Path(__file__).parent.parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -78,6 +78,7 @@ MISSING = {
         "parquet",
         "from kernel_learn.datasets import ParquetSource\nParquetSource('x', target='y').columns",
     ),
+    "jinja2": ("jinja2", "cli", "from kernel_learn.report import render\nrender({})"),
     "typer": ("typer", "cli", "from kernel_learn.cli import main\nmain(['--help'])"),
 }
 

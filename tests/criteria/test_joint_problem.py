@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from extras import optional
 from kernel_learn.criteria.joint_problem import (
     JointProblem,
     project_balanced_box,
@@ -14,7 +15,7 @@ from kernel_learn.criteria.joint_problem import (
 from oracles import margin as oracle
 from oracles.hsic import center
 
-cp = pytest.importorskip("cvxpy")
+cp = optional("cvxpy")
 
 
 def random_problem(rng, n=12, m=3, l=2):  # noqa: E741

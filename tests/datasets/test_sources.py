@@ -5,10 +5,11 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import dump_svmlight_file
 
+from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
 from kernel_learn.datasets.blocks import ArrayRows, as_source
 
-pandas = pytest.importorskip("pandas")
+pandas = optional("pandas")
 rng = np.random.default_rng(0)
 N = 137
 X = rng.normal(size=(N, 3))

@@ -229,7 +229,7 @@ def test_hinge_and_learned_C_are_exact(few_held):
 
 
 def test_features_of_the_pass_for_moments_are_kept_for_the_machines(monkeypatch):
-    """Where they fit beside the plan no kernel value is evaluated twice; the machines are the same."""
+    """Where they fit beside the plan no kernel value is evaluated twice; the same machines."""
     found, rows = {}, []
     transform = kl.kernels.SubspaceKernel.transform
 

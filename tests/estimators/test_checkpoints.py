@@ -203,7 +203,8 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
 
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in what a shell runs behind
 import numpy as np
 import kernel_learn as kl
 from kernel_learn.estimators import checkpoint, streaming

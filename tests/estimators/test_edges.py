@@ -4,25 +4,27 @@ import tracemalloc
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.constraints import Pairs
 from kernel_learn.kernels import ColumnKernel, Gaussian, Linear
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 4))
 Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.8)
-FRAME = pd.DataFrame(X, columns=list("abcd"))
 COLUMNS = ColumnKernel(Gaussian(), ["a", "b"])
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
 @pytest.mark.parametrize("landmarks", ["all", 10])
 def test_what_stands_in_unused_columns_does_not_matter(value, landmarks):
-    odd = FRAME.copy()
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    odd = frame.copy()
     odd.loc[3, "c"] = value
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -30,8 +32,8 @@ def test_what_stands_in_unused_columns_does_not_matter(value, landmarks):
         features = model.transform(odd)
     assert np.isfinite(features).all()
     if landmarks == "all":
-        plain = kl.KernelDiscriminant(COLUMNS, landmarks="all").fit(FRAME, Y)
-        np.testing.assert_allclose(features, plain.transform(FRAME), atol=1e-10)
+        plain = kl.KernelDiscriminant(COLUMNS, landmarks="all").fit(frame, Y)
+        np.testing.assert_allclose(features, plain.transform(frame), atol=1e-10)
 
 
 @pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix", "coo_matrix", "coo_array"])

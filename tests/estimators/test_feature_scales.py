@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.model_selection import StratifiedKFold
@@ -12,9 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.estimators.feature_scales import Step, choose
 from kernel_learn.kernels import Gaussian, Laplacian
 from tolerances import EXACT
+
+pd = optional("pandas")
 
 CRITERIA = ["gradient", "loo", "alignment", "radius_margin"]
 PLANTED = [17, 60, 101, 190]

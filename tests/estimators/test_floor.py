@@ -4,7 +4,6 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn import get_config
@@ -14,8 +13,11 @@ from sklearn.utils import validation
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.estimators import members
 from kernel_learn.kernels import ColumnKernel, Gaussian, Kernel, Linear, rows
+
+pd = optional("pandas")
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -214,7 +216,7 @@ def holds_frame(value, seen=None):
     if id(value) in seen:
         return False
     seen.add(id(value))
-    if isinstance(value, pd.DataFrame | pd.Series):
+    if type(value).__module__.startswith("pandas"):
         return True
     if isinstance(value, dict):
         return any(holds_frame(item, seen) for item in value.values())

@@ -322,7 +322,7 @@ def spoil(value):
         (lambda: HSICSubspace(n_components=0), X, y, "n_components must be"),
         (lambda: HSICSubspace(landmarks="all", memory_budget="100kB"), X, y, "memory budget"),
         (lambda: HSICSubspace(memory_budget="much"), X, y, "amount of memory"),
-        (lambda: HSICSubspace("guassian"), X, y, "Known names"),
+        (lambda: HSICSubspace("gaussin"), X, y, "Known names"),
         (lambda: HSICSubspace(Gaussian), X, y, "instance, not the class"),
         (lambda: HSICSubspace(Gaussian(-1)), X, y, "gamma must be"),
         (lambda: HSICSubspace(landmarks="best"), X, y, "landmarks"),

@@ -3,9 +3,7 @@
 from time import process_time
 
 import numpy as np
-import pandas as pd
 import pytest
-import skrub
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine, make_classification
@@ -13,11 +11,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
+from extras import optional
 from kernel_learn import KernelClassifier
 from kernel_learn.criteria.second_level import softmax
 from kernel_learn.estimators import clock, fitting
 from kernel_learn.testing import check_kernel
 from tolerances import EXACT
+
+pd = optional("pandas")
+skrub = optional("skrub")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import warnings
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
@@ -15,6 +14,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.kernels import (
     ColumnKernel,
     FunctionKernel,
@@ -27,6 +27,8 @@ from kernel_learn.kernels import (
     gaussian_bank,
 )
 from oracles import hsic as oracle
+
+pd = optional("pandas")
 
 X, Y = load_wine(return_X_y=True)
 X, Y = scale(X)[::2], Y[::2]

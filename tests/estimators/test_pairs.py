@@ -1,7 +1,6 @@
 """Pairs: planted thresholds, held-out distances, and what is refused."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -10,8 +9,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.preprocessing import scale
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.constraints import Pairs
 from kernel_learn.estimators.pairs import choose_threshold
+
+pd = optional("pandas")
 
 X, Y = load_wine(return_X_y=True)
 X = scale(X)

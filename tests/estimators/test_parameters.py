@@ -20,7 +20,7 @@ ESTIMATORS = {
 }
 # Values that no parameter of that name takes.
 REFUSED = {
-    "kernel": ["gausian", 3, None],
+    "kernel": ["gaussin", 3, None],
     "n_components": [0, -1, 1.5, True, "all"],
     "n_neighbors": [True, 0, 2.0],
     "n_features": [True, 0, 2.0, "all"],

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
@@ -19,6 +18,8 @@ from kernel_learn.inspection.reading import some_rows
 from kernel_learn.inspection.regularization_path import leave_one_out_errors
 from kernel_learn.kernels import Gaussian, Linear, gaussian_bank
 from oracles import naive
+
+plt = pytest.importorskip("matplotlib.pyplot")
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]

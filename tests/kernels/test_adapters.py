@@ -54,8 +54,8 @@ def test_every_name_is_a_kernel(name):
 
 
 def test_unknown_name():
-    with pytest.raises(ValueError, match=r"kernel='guassian' is not known. Known names:.*gaussian"):
-        as_kernel("guassian")
+    with pytest.raises(ValueError, match=r"kernel='gaussin' is not known. Known names:.*gaussian"):
+        as_kernel("gaussin")
 
 
 def test_as_kernel_keeps_kernels():

@@ -1,10 +1,10 @@
 """Several kernels together: shared blocks, weights, banks."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
+from extras import optional
 from kernel_learn.kernels import (
     ChiSquared,
     ColumnKernel,
@@ -29,6 +29,8 @@ from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import named_kernels
 from oracles import naive
 from tolerances import EXACT, KERNEL, SINGLE
+
+pd = optional("pandas")
 
 
 def product(X, X_ref):

@@ -71,7 +71,7 @@ def test_function_has_no_parameters():
 def test_clones_and_wrong_kernels_are_still_shown():
     model = clone(HSICSubspace({"a": "gaussian"})).set_params(kernel__a__gamma=0.5)
     assert clone(model).kernel["a"].gamma == 0.5
-    for wrong in ("gausian", None, 3, {"a": "gausian"}, []):
+    for wrong in ("gaussin", None, 3, {"a": "gaussin"}, []):
         assert HSICSubspace(wrong).get_params()["kernel"] is wrong  # fit refuses it, not this
 
 

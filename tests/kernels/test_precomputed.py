@@ -1,13 +1,15 @@
 """Kernel matrices given as such, and their repair."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
+from extras import optional
 from kernel_learn.kernels import Precomputed
 from oracles import naive
 from tolerances import EXACT
+
+pd = optional("pandas")
 
 
 @pytest.fixture

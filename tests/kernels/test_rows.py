@@ -3,14 +3,16 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
+from extras import optional
 from kernel_learn.kernels.rows import distinct_rows, row_keys
+
+pd = optional("pandas")
 
 values = st.sampled_from([0.0, -0.0, 1.0, -1.0, 2.0, 0.5, 1e-300, 3.0])
 tables = st.integers(1, 12).flatmap(lambda n: arrays(np.float64, (n, 3), elements=values))

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
+from extras import optional
 from kernel_learn.kernels import (
     Additive,
     ArcCosine,
@@ -26,6 +26,8 @@ from kernel_learn.kernels import (
 from kernel_learn.testing import check_kernel
 from oracles import naive
 from tolerances import EXACT, KERNEL
+
+pd = optional("pandas")
 
 
 def columns(x, y, categorical):

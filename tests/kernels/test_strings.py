@@ -1,11 +1,13 @@
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import clone
 
+from extras import optional
 from kernel_learn.kernels import Spectrum, Subsequence, letters, subsequences
 from oracles import naive_strings as oracle
 from tolerances import EXACT
+
+pd = optional("pandas")
 
 KERNELS = [Spectrum(2), Subsequence(2), Subsequence(3, 0.8, normalize=False)]
 

@@ -1,7 +1,10 @@
 """Regularised kernel learning by CVXPY and by definition; nothing of the package is used."""
 
-import cvxpy as cp
 import numpy as np
+
+from extras import optional
+
+cp = optional("cvxpy")
 
 
 def constraint_matrix(Z, kind, t):

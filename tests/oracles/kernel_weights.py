@@ -5,14 +5,17 @@ Kernels here are scaled to trace n and weights sum to one.
 
 import warnings
 
-import cvxpy as cp
 import numpy as np
+
+from extras import optional
+
+cp = optional("cvxpy")
 
 ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
-def solve(objective, constraints, sense=cp.Minimize):
-    problem = cp.Problem(sense(objective), constraints)
+def solve(objective, constraints, sense="Minimize"):
+    problem = cp.Problem(getattr(cp, sense)(objective), constraints)
     with warnings.catch_warnings():
         # asked for more digits than it has; the comparison is to fewer
         warnings.filterwarnings("ignore", message="Solution may be inaccurate")
@@ -100,7 +103,7 @@ def qcqp(Ks, signs, upper=None):
     roots = [factor(K) for K in Ks]
     A = cp.multiply(signs, alpha)
     constraints += [cp.sum_squares(root @ A) <= t for root in roots]
-    return solve(cp.sum(alpha) - t / 2, constraints, cp.Maximize)
+    return solve(cp.sum(alpha) - t / 2, constraints, "Maximize")
 
 
 def svm_mkl(Gs, signs, C, reg):

@@ -1,7 +1,10 @@
 """Support vector machines and joint subspaces as CVXPY problems, and textbook certificates."""
 
-import cvxpy as cp
 import numpy as np
+
+from extras import optional
+
+cp = optional("cvxpy")
 
 
 def dual_value(K, y, C, loss="hinge"):

@@ -1,7 +1,10 @@
 """Metric learners by their definitions: loops and CVXPY on rows Z, nothing of the package."""
 
-import cvxpy as cp
 import numpy as np
+
+from extras import optional
+
+cp = optional("cvxpy")
 
 
 def scaled(X):

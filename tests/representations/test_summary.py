@@ -3,16 +3,18 @@
 import itertools
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from extras import optional
 from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.table import Table
 from kernel_learn.representations import ArraySource, Summary
 from kernel_learn.representations.summary import CAPACITY, capacity_of
+
+pd = optional("pandas")
 
 
 def rows_of(X, summary):

@@ -1,11 +1,11 @@
 """check_kernel passes every kernel of the package and names what a broken one breaks."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.gaussian_process import kernels as gp
 
+from extras import optional
 from kernel_learn import kernels
 from kernel_learn.kernels import (
     ColumnKernel,
@@ -21,6 +21,8 @@ from kernel_learn.kernels import (
 )
 from kernel_learn.kernels.resolve import NAMES
 from kernel_learn.testing import check_kernel
+
+pd = optional("pandas")
 
 OTHERS = [
     "sigmoid",

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from kernel_learn.report import charts
-
 MOST_MEMBERS = 10
 MOST_CLASSES = 20  # of a confusion table that a page has room for
 CELLS = 5  # columns shown of a surprising row
@@ -70,6 +68,8 @@ def render(
 
 def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dict[str, Any]:
     """Every picture there are numbers for."""
+    from kernel_learn.report import charts  # needs MarkupSafe, which comes with Jinja2
+
     found: dict[str, Any] = dict.fromkeys(PICTURES)
     importance = facts.get("importance") or {}
     if importance.get("relevance"):
@@ -116,6 +116,8 @@ def draw(facts: Mapping[str, Any], leaderboard: Mapping[str, Any] | None) -> dic
 
 def draw_embedding(facts: Mapping[str, Any]) -> Any:
     """Training rows, and new ones as rings."""
+    from kernel_learn.report import charts
+
     old, names = facts["embedding"], facts["embedding"]["names"]
     new = (facts.get("new_rows") or {}).get("points") or []
     points = []
@@ -125,7 +127,8 @@ def draw_embedding(facts: Mapping[str, Any]) -> Any:
             x, y = (*place, 0.0)[:2]
             points.append((x, y, label, f"{word} {row}: {names[label]}", is_new))
     shape = charts.scatter if old["dimensions"] > 1 else charts.strips
-    return shape(points, names, "Rows in the learned features, coloured by class")
+    axis = "held-out log ratio" if old.get("held_out") else "learned feature"
+    return shape(points, names, f"Rows by {axis}, coloured by class", axis=axis)
 
 
 def confusion_cells(facts: Mapping[str, Any]) -> dict[str, Any] | None:
