@@ -347,7 +347,7 @@ class TestTables:
         X, y = mixed
         P = KernelClassifier(quality="fast").fit(X, y).predict_proba(X)
         columns = {name: [None if v != v else v for v in X[name].tolist()] for name in X.columns}
-        module = __import__(library)
+        module = optional(library)
         frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
         model = KernelClassifier(quality="fast").fit(frame, y)
         assert list(model.feature_names_in_) == list(X.columns)
