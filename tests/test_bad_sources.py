@@ -14,7 +14,7 @@ from scipy import sparse
 import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
-from kernel_learn.estimators import streaming
+from kernel_learn.estimators import source_fitting, streaming
 from refusals import N, X, Y, changed, refuse
 
 pd = optional("pandas")
@@ -103,6 +103,7 @@ LATE = {
     "four parts": (lambda: iter([(X, Y, None, Y)]), "this one has 4 parts"),
     "no block": (lambda: iter([]), "no rows|0 rows|empty"),
     "blocks without rows": (lambda: iter([(X[:0], Y[:0])] * 3), "no rows|0 rows|empty"),
+    "constant rows": (lambda: iter([(np.ones_like(X), Y)] * 3), "zero variance"),
     "one class": (lambda: iter([(X, np.zeros(N))] * 2), "1 class|one class"),
     "weights of zero": (lambda: iter([(X, Y, np.zeros(N))] * 2), "no rows|zero|weight"),
     "a number for blocks": (lambda: 3, "returned a int"),
@@ -324,3 +325,17 @@ def test_files_that_are_not_there(kind, tmp_path):
         pytest.importorskip("pyarrow", reason="needs pyarrow")
     with pytest.raises(FileNotFoundError, match=r"There is no .*none"):
         kind(tmp_path / "none", **options)
+
+
+def test_constant_rows_that_fit_nowhere(monkeypatch):
+    """Neither into memory nor on the disk."""
+    monkeypatch.setattr(source_fitting, "HEAD_SHARE", 1e9)
+
+    def no_disk(*_):
+        raise source_fitting.DiskIsShort("none")
+
+    monkeypatch.setattr(source_fitting, "Spill", no_disk)
+    model = make("KernelClassifier")
+    refuse(
+        lambda: model.fit(lambda: iter([(np.ones_like(X), Y)] * 3)), "zero variance", model=model
+    )
