@@ -1,6 +1,6 @@
 """Dask's workers: two against one, and what a task costs beside its work.
 
-    python benchmarks/dask.py [--rows 200000] [--landmarks 500]
+    python benchmarks/dask.py [--rows 200000] [--landmarks 500] [--part workers overhead]
 
 Times are CPU seconds, so that other work on the machine does not count: a pass takes as long as
 the tasks of its busiest worker, and the scheduler (in this process) works beside them. What a task
@@ -12,8 +12,9 @@ on a busy machine a pass takes longer, they tick more often, and no idle second 
 import sys
 from pathlib import Path
 
-# This file has the name of the library that it measures, and scripts come first in the path.
-sys.path[:] = [path for path in sys.path if Path(path).resolve() != Path(__file__).parent.resolve()]
+# This file has the name of the library that it measures: its folder comes last in the path.
+HERE = Path(__file__).parent.resolve()
+sys.path[:] = [*(path for path in sys.path if Path(path).resolve() != HERE), str(HERE)]
 if __name__ == "dask":  # a benchmark beside this one, or a library, wants the library
     del sys.modules["dask"]
     import dask  # noqa: F401
@@ -146,15 +147,15 @@ def two_against_one(n, M, size):
             wall, here, workers = fit(client, n, M, size)
         busiest[n_workers], even[n_workers] = max(workers), sum(workers) / n_workers
         print(
-            f"{n_workers} worker(s): {n} rows, {M} landmarks, blocks of {size}: tasks of the "
+            f"  {n_workers} worker(s): {n} rows, {M} landmarks, blocks of {size}: tasks of the "
             f"busiest worker {max(workers):.1f} s, of all {sum(workers):.1f} s, client and "
             f"scheduler {here:.1f} s, wall {wall:.1f} s",
             flush=True,
         )
+    from timing import report_ratio
+
     for what, times in (("passes", busiest), ("passes, tasks shared evenly", even)):
-        ratio = times[1] / times[2]
-        enough = "ok" if ratio >= 1.6 else "SHORT"
-        print(f"two workers against one, {what}: {ratio:.2f} (at least 1.6) {enough}", flush=True)
+        report_ratio(f"Dask, {what}: two workers / one", times[2] / times[1], 1 / 1.6)
 
 
 def work(milliseconds):
@@ -204,12 +205,15 @@ def main():
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--landmarks", type=int, default=500)
     parser.add_argument("--block", type=int, default=10_000)
+    parser.add_argument("--part", nargs="+", default=["workers", "overhead"])
     options = parser.parse_args()
     import dask
 
     with dask.config.set(QUIET):
-        two_against_one(options.rows, options.landmarks, options.block)
-        overhead()
+        if "workers" in options.part:
+            two_against_one(options.rows, options.landmarks, options.block)
+        if "overhead" in options.part:
+            overhead()
 
 
 if __name__ == "__main__":

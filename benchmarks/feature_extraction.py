@@ -40,6 +40,14 @@ def gram_and_cholesky():
     linalg.cho_solve(factor, Y, check_finite=False)
 
 
+def gram_and_inverse():
+    """What RKDA needs: scores of rows left out take the diagonal of the inverse."""
+    G = KERNEL(X)
+    G[np.diag_indices(N)] += 1.0
+    factor, _ = linalg.lapack.dpotrf(G.T, lower=1, overwrite_a=1)
+    linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)
+
+
 def gram_and_eigh(n=2000):
     linalg.eigh(KERNEL(X[:n]), check_finite=False)
 
@@ -53,7 +61,7 @@ def main():
         ("KOC", KernelOrthogonalCentroid(KERNEL), gram, N),
         ("KPLS, 3 features", KernelPLS(KERNEL), gram_and_products, N),
         ("HSIC", HSICSubspace(KERNEL), gram_and_cholesky, N),
-        ("RKDA, fixed reg", KernelDiscriminant(KERNEL, reg=1e-2), gram_and_cholesky, N),
+        ("RKDA, fixed reg", KernelDiscriminant(KERNEL, reg=1e-2), gram_and_inverse, N),
         ("RKDA, 25 regs by leave-one-out, n=2000", KernelDiscriminant(KERNEL), gram_and_eigh, 2000),
     ]
     for name, model, bare, n in cases:
@@ -63,7 +71,7 @@ def main():
         best_times({"fit": lambda n=n: KernelDiscriminantQR(KERNEL).fit(X[:n], y[:n])}, 5)["fit"]
         for n in (N // 4, N)
     )
-    print(f"{'AKDA/QR: four times the rows':62} time x {large / small:.1f} (linear: 4.0)")
+    print(f"  AKDA/QR: four times the rows, {large / small:.1f} times the time")
 
 
 if __name__ == "__main__":

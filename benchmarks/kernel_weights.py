@@ -42,7 +42,7 @@ def against_the_sdp(n=40):
     times = best_times({"newton": lambda: run("newton")}, 5)
     times |= best_times({"sdp": lambda: run("sdp")}, 1)
     apart = abs(solved["newton"].value / solved["sdp"].value - 1)
-    print(f"values of newton and sdp differ by {apart:.1e} (relative)")
+    print(f"  values of newton and sdp differ by {apart:.1e} (relative)")
     report(f"HSIC_mkl, n={n}, 10 kernels", "newton", "sdp", 1e-3, times)
     print(f"  sdp {times['sdp']:.2f} s, newton {1000 * times['newton']:.1f} ms: ", end="")
     print(f"{times['sdp'] / times['newton']:.0f} times")

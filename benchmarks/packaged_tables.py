@@ -90,18 +90,26 @@ def as_text(column):
     return column.map(lambda value: None if pd.isna(value) else f"v_{str(value).strip()}")
 
 
+def write_table(frame, file):
+    """The table as a CSV file with a column "target"; None where one class is left."""
+    X = frame.iloc[:, :-1].set_axis([f"c{i}" for i in range(frame.shape[1] - 1)], axis=1)
+    X = X.apply(lambda column: column if column.dtype.kind in "fiu" else as_text(column))
+    X["target"] = frame.iloc[:, -1].astype(str).str.strip()
+    X = X[X["target"].map(X["target"].value_counts()) >= 4]
+    if X["target"].nunique() == 1:
+        return None
+    X.to_csv(file, index=False)
+    return X
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder / "mixed"
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in tables():
-        X = frame.iloc[:, :-1].set_axis([f"c{i}" for i in range(frame.shape[1] - 1)], axis=1)
-        X = X.apply(lambda column: column if column.dtype.kind in "fiu" else as_text(column))
-        X["target"] = frame.iloc[:, -1].astype(str).str.strip()
-        X = X[X["target"].map(X["target"].value_counts()) >= 4]
-        if X["target"].nunique() > 1:
-            X.to_csv(folder / f"{name}.csv", index=False)
+        X = write_table(frame, folder / f"{name}.csv")
+        if X is not None:
             print(name, *np.subtract(X.shape, (0, 1)), X["target"].nunique())
 
 

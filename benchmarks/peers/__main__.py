@@ -56,6 +56,13 @@ def rows(n):
     return (X - X.mean(axis=0)) / X.std(axis=0), y
 
 
+def write_rows(file, n):
+    """n rows to learn from and n new ones, for the scripts."""
+    X, y = rows(n)
+    np.savez(file, X=X[:n], y=y[:n], X_new=X[n:], y_new=y[n:])
+    return file
+
+
 def run(python, script, file):
     """The figures that a script prints: seconds, bytes, error."""
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -78,9 +85,7 @@ def main():
     arguments = parser.parse_args()
     n = arguments.rows
     with tempfile.TemporaryDirectory() as folder:
-        X, y = rows(n)
-        file = Path(folder) / "rows.npz"
-        np.savez(file, X=X[:n], y=y[:n], X_new=X[n:], y_new=y[n:])
+        file = write_rows(Path(folder) / "rows.npz", n)
         for name in [arguments.only] if arguments.only else PEERS:
             _, theirs, ours = PEERS[name]
             peer = run(environment(arguments.environments, name), theirs, file)
@@ -91,7 +96,7 @@ def main():
             for found in (mine, peer):
                 print(
                     f"  {found['name']}: {found['seconds']:.2f} s, {found['bytes'] / 1e6:.0f} MB, "
-                    f"error {100 * found['error']:.2f} % of {len(y) - n} new rows"
+                    f"error {100 * found['error']:.2f} % of {n} new rows"
                 )
 
 

@@ -50,6 +50,16 @@ def threads():
     report_ratio("InductiveKernel on wine, wall: 2 threads / 1", seconds[2] / seconds[1], 3.0)
 
 
+def time_budget(seconds=2.0):
+    """Wall seconds of a fit over its budget, on rows that would take several times as long."""
+    X, y = load_digits(return_X_y=True)
+    KernelClassifier(time_budget=seconds).fit(X[::4], y[::4])
+    start = perf_counter()
+    KernelClassifier(time_budget=seconds).fit(X, y)
+    used = perf_counter() - start
+    report_ratio(f"KernelClassifier, digits, time_budget={seconds:g}: used", used / seconds, 1.2)
+
+
 def many_rows():
     """covtype: seconds of processor time for 20,000 and 50,000 rows."""
     X, y = find_data().load("covtype")

@@ -174,6 +174,18 @@ def test_groups_change_what_is_held_out(folder):
     assert "who" not in kl.load(folder / "g.skops").columns_.used
 
 
+def test_repeated_measures_without_a_group_are_named(folder):
+    frame = pd.read_csv(folder / "wine.csv").sort_values("cultivar", ignore_index=True)
+    label = frame["cultivar"].ne(frame["cultivar"].shift()).cumsum()
+    frame["who"] = [f"P{i // 3}_{k}" for i, k in enumerate(label)]
+    frame.to_csv(folder / "measured.csv", index=False)
+    words = ["fit", folder / "measured.csv", "-t", "cultivar", "-o", folder / "r.skops", *FAST]
+    assert "All rows with the same 'who' have the same 'cultivar'" in " ".join(
+        run(*words)[1].split()
+    )
+    assert "have the same" not in run(*words, "--group", "who")[1]
+
+
 def test_report_of_the_model_and_of_new_rows(folder):
     table = pd.read_csv(folder / "wine.csv")
     table[::2].to_csv(folder / "old.csv", index=False)

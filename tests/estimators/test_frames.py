@@ -157,3 +157,21 @@ def test_points_do_not_move_among_named_columns(library):
     kernel = ColumnKernel(Gaussian(), ["a", "c"])
     with pytest.raises(ValueError, match="ExpansionSVC moves points among vectors"):
         make("ExpansionSVC", kernel=kernel).fit(numbers(library), Y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_names_of_a_wide_frame_are_read_once(library, monkeypatch):
+    """One reading of all names for each column made 6,000 genes and a category take minutes."""
+    from kernel_learn.estimators import table
+
+    columns = {f"gene_{i}": RNG.normal(size=30) for i in range(40)}
+    frame = frame_of(library, columns | {"site": ["north", "south", "west"] * 10})
+    calls = []
+    monkeypatch.setattr(
+        table, "column_names", lambda X, own=table.column_names: calls.append(1) or own(X)
+    )
+    reader = table.learn_table(frame, "auto")
+    rows = reader.read(frame)
+    assert len(calls) <= 3
+    np.testing.assert_array_equal(rows.numbers, np.column_stack(list(columns.values())))
+    assert reader.categories.tolist() == [40] and len(reader.levels[0]) == 3

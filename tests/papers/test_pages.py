@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,8 @@ import pytest
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, load_protocol, origin
 from kernel_learn.papers.difference import corrected_p, format_p, verdict
-from kernel_learn.papers.pages import figures, make_page, read_check
-from kernel_learn.papers.protocol import Cell, Protocol, run
+from kernel_learn.papers.pages import figures, make_page, read_check, same_figures
+from kernel_learn.papers.protocol import Cell, Protocol, read_records, run, run_again
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 PAGES = {name: f"{name}.md" for name in PROTOCOLS} | {"chen2008-table2": "chen2008.md"}
@@ -64,6 +65,38 @@ def test_a_page_says_what_made_it(tmp_path, monkeypatch):
     assert f"numpy {np.__version__}" in page and "2 of 3 cells" in page
     assert read_check(page) == {"key": "cell-1", "value": 1, "error": 0.33333, "more": {"x": [2]}}
     assert str(tmp_path) not in page and str(Path.home()) not in page
+
+
+def test_finished_cells_are_computed_again(tmp_path, monkeypatch):
+    protocol, quiet = small_protocol(), io.StringIO()
+    monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
+    run(protocol, None, tmp_path, stream=quiet)
+    # nothing to do where the code is the same
+    records, apart = run_again(protocol, None, tmp_path, 3, same_figures, stream=quiet)
+    assert not apart and "Computed once more" not in make_page(protocol, records)
+    monkeypatch.setattr(origin, "code_version", lambda: "def5678")
+    records, apart = run_again(protocol, None, tmp_path, 2, same_figures, stream=quiet)
+    assert [record["key"] for record in records if "again" in record["made"]] == [
+        "cell-0",
+        "cell-1",
+    ]
+    page = make_page(protocol, read_records(tmp_path / "small.jsonl"))
+    assert "Computed once more, with the same figures: 2 of these cells, at def5678." in page
+    assert "Code: abc1234." in page and not apart
+    other = replace(protocol, run_cell=lambda data, cell: {"error": 0.5, "more": {"x": [2]}})
+    assert run_again(other, None, tmp_path, 3, same_figures, stream=quiet)[1] == [
+        "cell-0",
+        "cell-1",
+        "cell-2",
+    ]
+
+
+def test_same_figures_are_the_same_to_what_libraries_share():
+    record = {"key": "a", "error": 0.1, "more": {"x": [2, np.nan], "gap": 1.0}, "seconds": 1.0}
+    assert same_figures(record, {**record, "error": 0.10001, "seconds": 9.0})
+    assert not same_figures(record, {**record, "error": 0.102})
+    assert not same_figures(record, {**record, "more": {"x": [2]}})
+    assert not same_figures(record, {**record, "more": {"x": [3, np.nan]}})
 
 
 def test_records_without_an_origin_are_said_to_have_none():

@@ -266,3 +266,43 @@ def test_ticks_are_few_and_inside(low, high):
 
 def test_tags_escape():
     assert charts.tag("text", EVIL, data_t=EVIL).count("<") == 2
+
+
+def wide_noise(n=40, d=300):
+    frame = pd.DataFrame(np.random.default_rng(3).normal(size=(n, d))).add_prefix("gene_")
+    frame["sample"] = [f"P{i}" for i in range(n)]
+    y = np.random.default_rng(4).permutation(np.repeat(["case", "control"], n // 2))
+    model = TableModel(KernelClassifier(quality="fast"), target="kind")
+    model.fit(frame, y, columns=look_at_columns(frame, y))
+    return model, frame, y
+
+
+def test_rows_of_a_wide_table_stand_where_they_were_put_while_left_out():
+    """Rows the model has seen coincide by class: the picture would tell noise apart."""
+    model, frame, y = wide_noise()
+    facts = json.loads(json.dumps(gather_facts(model, frame, y, method="KernelClassifier")))
+    found = facts["embedding"]
+    place = found["scale"] * np.array([point[0] for point in found["points"]])
+    rows = [point[-1] for point in found["points"]]
+    P = model.estimator_.loo_proba_[rows]
+    odds = np.log(P[:, 0] / P[:, 1])
+    spread = np.abs(odds - odds.mean()).max()
+    assert abs(np.corrcoef(place, odds)[0, 1]) > 1 - 1e-5 or spread < 1e-9
+    page = render(facts)
+    assert "while it was left out. (The learned features" in page and "held-out log ratio" in page
+    new = judge_new_rows(model, facts, shifted(frame), y)
+    assert len(new["new_rows"]["points"]) == len(frame)
+
+
+def shifted(frame):
+    return frame.assign(gene_0=frame["gene_0"] + 1.0)
+
+
+def test_of_many_columns_those_are_listed_that_matter():
+    model, frame, y = wide_noise()
+    facts = gather_facts(model, frame, y, method="KernelClassifier")
+    shown = [column["name"] for column in facts["data"]]
+    assert len(shown) == 60 and "sample" in shown
+    relevance = model.estimator_.feature_relevance_
+    assert {f"gene_{i}" for i in np.argsort(-relevance)[:59]} == set(shown) - {"sample"}
+    assert "The 60 columns that were left out or matter most, of 301." in render(facts)

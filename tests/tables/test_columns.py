@@ -6,7 +6,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
 
-from kernel_learn.tables.columns import check_target, kind_of, look_at_columns  # noqa: E402
+from kernel_learn.tables.columns import check_target, find_groups, kind_of, look_at_columns  # noqa: E402
 from kernel_learn.tables.reading import TableError  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -92,6 +92,17 @@ def test_leaks_are_found_in_wide_tables():
     wide = pd.DataFrame(rng.normal(size=(N, 300))).rename(columns=str)
     wide["299"] = np.where(Y == "sick", 1.0, 0.0) + 0.01 * rng.normal(size=N)
     assert list(look_at_columns(wide, Y).leaks) == ["299"]
+
+
+def test_repeated_measures_are_seen():
+    patient = np.arange(N) // 3  # three rows each, of one label
+    frame = table(patient=[f"P{i}" for i in patient], nr=patient, age=rng.permutation(patient))
+    assert find_groups(frame, look_at_columns(frame), Y) == ["patient", "nr"]
+    Y_mixed = Y.copy()
+    Y_mixed[0] = "well"  # of a patient two of whose rows are sick
+    assert find_groups(frame, look_at_columns(frame), Y_mixed) == []
+    pairs = table(code=[f"P{min(i, 55)}" for i in range(N)])  # one value of five rows is chance
+    assert find_groups(pairs, look_at_columns(pairs), Y) == []
 
 
 @pytest.mark.parametrize(

@@ -165,22 +165,26 @@ def fit(
     """Fit a model to a table and keep it in a file."""
     with session(as_json=json, quiet=quiet, debug=debug) as run:
         from kernel_learn.cli.fitting import fit_command
+        from kernel_learn.cli.training import Given
 
-        fit_command(
-            run,
+        given = Given(
             data,
             target=target,
-            output=output,
-            method=method,
-            settings=setting,
             group=group,
             drop=drop,
             keep=keep,
-            report=report,
-            onnx=onnx,
             format=format,
             memory=memory,
             seed=seed,
+        )
+        fit_command(
+            run,
+            given,
+            output=output,
+            method=method,
+            settings=setting,
+            report=report,
+            onnx=onnx,
         )
 
 
@@ -237,24 +241,28 @@ def compare(
     """Compare KernelClassifier with other methods on the same parts of a table."""
     with session(as_json=json, quiet=quiet, debug=debug) as run:
         from kernel_learn.cli.comparing import compare_command
+        from kernel_learn.cli.training import Given
 
-        compare_command(
-            run,
+        given = Given(
             data,
             target=target,
-            methods=method,
-            settings=setting,
             group=group,
             drop=drop,
             keep=keep,
+            format=format,
+            memory=memory,
+            seed=seed,
+        )
+        compare_command(
+            run,
+            given,
+            methods=method,
+            settings=setting,
             folds=folds,
             repeats=repeats,
             rows=rows,
             report=report,
             output=output,
-            format=format,
-            memory=memory,
-            seed=seed,
         )
 
 
@@ -327,22 +335,20 @@ def learn_kernel(
     """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
     with session(as_json=json, quiet=quiet, debug=debug) as run:
         from kernel_learn.cli.kernels import learn_kernel_command
+        from kernel_learn.cli.training import Given
 
+        given = Given(
+            data, target=target, drop=drop, keep=keep, format=format, memory=memory, seed=seed
+        )
         learn_kernel_command(
             run,
-            data,
+            given,
             output=output,
-            target=target,
             pairs=pairs,
             method=method,
             components=components,
             settings=setting,
-            drop=drop,
-            keep=keep,
             report=report,
-            format=format,
-            memory=memory,
-            seed=seed,
         )
 
 
@@ -385,6 +391,10 @@ def reproduce(
         bool, typer.Option("--reduced", help="Only the cells of a version of some minutes.")
     ] = False,
     render: Annotated[bool, typer.Option("--render", help="Write the page, run nothing.")] = False,
+    again: Annotated[
+        int | None,
+        typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),
+    ] = None,
     json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -404,6 +414,7 @@ def reproduce(
             seconds=seconds,
             reduced=reduced,
             render=render,
+            again=again,
         )
 
 

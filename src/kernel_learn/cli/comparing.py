@@ -6,7 +6,7 @@ from typing import Any
 from kernel_learn.cli.fitting import fit_model, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
-from kernel_learn.cli.training import read_training
+from kernel_learn.cli.training import Given, read_training
 from kernel_learn.tables.comparing import Leaderboard, compare
 from kernel_learn.tables.methods import AUTO, compared, make_model
 from kernel_learn.tables.writing import check_output
@@ -14,39 +14,22 @@ from kernel_learn.tables.writing import check_output
 
 def compare_command(
     run: Session,
-    data: Sequence[str],
+    given: Given,
     *,
-    target: str,
     methods: Sequence[str],
     settings: Sequence[str],
-    group: str | None,
-    drop: Sequence[str],
-    keep: Sequence[str],
     folds: int,
     repeats: int,
     rows: int,
     report: str | None,
     output: str | None,
-    format: str | None,
-    memory: str | None,
-    seed: int,
 ) -> None:
     """Compare, and on request fit KernelClassifier to all rows."""
     check_output(output, ".skops")
     check_output(report, ".html")
     chosen = compared(methods)
-    model = make_model(AUTO, target, seed, settings, memory)
-    training = read_training(
-        run,
-        data,
-        target=target,
-        group=group,
-        drop=drop,
-        keep=keep,
-        format=format,
-        memory=memory,
-        seed=seed,
-    )
+    model = make_model(AUTO, given.target or "", given.seed, settings, given.memory)
+    training = read_training(run, given)
     assert training.y is not None
     with run.progress("comparing", len(chosen) * folds * repeats) as step:
         done = 0
@@ -65,16 +48,16 @@ def compare_command(
             folds=folds,
             repeats=repeats,
             most_rows=rows,
-            seed=seed,
+            seed=given.seed,
             settings=settings,
-            memory=memory,
+            memory=given.memory,
             step=count,
         )
     if board.left_out:
         run.warn(f"Class {board.left_out[0]!r} has fewer than {folds} rows and is not compared.")
     values = as_values(board)
     if report is not None or output is not None:
-        facts, training = fit_model(run, model, training, AUTO, seed)
+        facts, training = fit_model(run, model, training, AUTO, given.seed)
         if output is not None:
             save_model(model, output)
         if report is not None:

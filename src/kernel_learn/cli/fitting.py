@@ -8,7 +8,7 @@ from typing import Any
 
 from kernel_learn.cli.models import contained_rows, save_model
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import Training, command_line, read_training
+from kernel_learn.cli.training import Given, Training, command_line, read_training
 from kernel_learn.report import gather_facts, render
 from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
 from kernel_learn.tables.model import TableModel
@@ -20,20 +20,13 @@ from kernel_learn.whole_file import whole_file
 
 def fit_command(
     run: Session,
-    data: Sequence[str],
+    given: Given,
     *,
-    target: str,
     output: str,
     method: str,
     settings: Sequence[str],
-    group: str | None,
-    drop: Sequence[str],
-    keep: Sequence[str],
     report: str | None,
     onnx: str | None,
-    format: str | None,
-    memory: str | None,
-    seed: int,
 ) -> None:
     """Fit, keep the model, write what else is asked for."""
     for path, suffix in ((output, ".skops"), (report, ".html"), (onnx, ".onnx")):
@@ -43,21 +36,11 @@ def fit_command(
         raise TableError(
             f"{method} is there to compare with; fit takes kernel-learn's own methods."
         )
-    model = make_model(method, target, seed, settings, memory)
-    training = read_training(
-        run,
-        data,
-        target=target,
-        group=group,
-        drop=drop,
-        keep=keep,
-        format=format,
-        memory=memory,
-        seed=seed,
-    )
+    model = make_model(method, given.target or "", given.seed, settings, given.memory)
+    training = read_training(run, given)
     if training.blocks is not None:
         check_streamed(method)
-    facts, training = fit_model(run, model, training, method, seed)
+    facts, training = fit_model(run, model, training, method, given.seed)
     save_model(model, output)
     if onnx is not None:
         write_onnx(run, model, training.frame, onnx)

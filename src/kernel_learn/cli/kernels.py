@@ -9,7 +9,7 @@ import numpy as np
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import command_line, read_training
+from kernel_learn.cli.training import Given, command_line, read_training
 from kernel_learn.report import gather_facts
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
@@ -23,25 +23,19 @@ FROM_PAIRS = "InductiveKernel"
 
 def learn_kernel_command(
     run: Session,
-    data: Sequence[str],
+    given: Given,
     *,
     output: str,
-    target: str | None,
     pairs: str | None,
     method: str,
     components: int | None,
     settings: Sequence[str],
-    drop: Sequence[str],
-    keep: Sequence[str],
     report: str | None,
-    format: str | None,
-    memory: str | None,
-    seed: int,
 ) -> None:
     """Learn a kernel from labels or pairs and keep it."""
     check_output(output, ".skops")
     check_output(report, ".html")
-    if (target is None) == (pairs is None):
+    if (given.target is None) == (pairs is None):
         raise TableError(
             "A kernel is learned from labels (--target) or from pairs (--pairs): give one."
         )
@@ -52,26 +46,17 @@ def learn_kernel_command(
         raise TableError(f"{method} learns no features; choose one of {', '.join(LEARNERS)}.")
     if pairs is not None and method != FROM_PAIRS:
         raise TableError(f"{method} learns from labels; {FROM_PAIRS} learns from pairs.")
-    estimator = make_estimator(method, seed, settings, memory)
+    estimator = make_estimator(method, given.seed, settings, given.memory)
     if components is not None:
         estimator.set_params(n_components=components)
-    training = read_training(
-        run,
-        data,
-        target=target,
-        drop=drop,
-        keep=keep,
-        format=format,
-        memory=memory,
-        seed=seed,
-    )
+    training = read_training(run, given)
     if training.blocks is not None and method not in STREAMED:
         raise TableError(
             f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
             f"choose one of {', '.join(STREAMED)}, or raise --memory."
         )
     constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
-    model = TableModel(estimator, encoding="full", target=target or "")
+    model = TableModel(estimator, encoding="full", target=given.target or "")
     y, blocks = training.y, training.blocks
     n_rows = len(training.frame) if blocks is None else blocks.n_rows
     with run.progress(f"learning a kernel from {n_rows} rows"):
@@ -87,7 +72,7 @@ def learn_kernel_command(
         training.frame,
         y,
         method=method,
-        seed=seed,
+        seed=given.seed,
         command=command_line(),
         files=training.files,
         notes=training.notes,

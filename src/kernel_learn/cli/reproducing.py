@@ -4,9 +4,9 @@ from pathlib import Path
 
 from kernel_learn.cli.session import Session
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, load_protocol
-from kernel_learn.papers.pages import make_page
-from kernel_learn.papers.protocol import read_records, run
+from kernel_learn.papers import PROTOCOLS, Cell, load_protocol
+from kernel_learn.papers.pages import make_page, same_figures
+from kernel_learn.papers.protocol import read_records, run, run_again
 from kernel_learn.tables.reading import TableError
 from kernel_learn.tables.writing import check_output
 from kernel_learn.whole_file import whole_file
@@ -24,6 +24,7 @@ def reproduce_command(
     seconds: float | None,
     reduced: bool,
     render: bool,
+    again: int | None,
 ) -> None:
     """List the experiments, or run one and write its page."""
     names = sorted(PROTOCOLS)
@@ -35,19 +36,29 @@ def reproduce_command(
         raise TableError(f"{wrong} Choose one of {', '.join(names)}.")
     check_output(page, ".md")
     protocol = load_protocol(table)
+    folder = Path(results)
+    apart: list[str] = []
+
+    def wanted(cell: Cell) -> bool:
+        return only in cell.key and (protocol.reduced(cell) or not reduced)
+
     if render:
-        records = list(read_records(Path(results) / f"{protocol.name}.jsonl"))
-    else:
-        records = run(
-            protocol,
-            find_data(data),
-            Path(results),
-            only=lambda cell: only in cell.key and (protocol.reduced(cell) or not reduced),
-            seconds=float("inf") if seconds is None else seconds,
+        records = list(read_records(folder / f"{protocol.name}.jsonl"))
+    elif again is not None:
+        records, apart = run_again(
+            protocol, find_data(data), folder, again, same_figures, only=wanted
         )
+    else:
+        limit = float("inf") if seconds is None else seconds
+        records = run(protocol, find_data(data), folder, only=wanted, seconds=limit)
     text = make_page(protocol, records)
     if page is not None:
         with whole_file(page) as part:
             part.write_text(text, encoding="utf-8")
+    if apart:
+        raise TableError(
+            f"{table}: other figures than before for {', '.join(apart)}. Take their lines out of "
+            f"{folder / protocol.name}.jsonl, or move that file away, and run the table again."
+        )
     values = {"table": table, "records": len(records), "of": len(protocol.cells), "page": page}
     session.result(values, lambda: print(text if page is None else f"Written: {page}."))

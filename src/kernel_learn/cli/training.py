@@ -1,5 +1,6 @@
 """What all commands that learn from a table do first."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel_learn.cli.session import Session
-from kernel_learn.tables.columns import Columns, check_target, look_at_columns, offer
+from kernel_learn.tables.columns import Columns, check_target, find_groups, look_at_columns, offer
 from kernel_learn.tables.reading import TableError, read_table
 from kernel_learn.tables.streaming import is_too_large, sample_rows
 
@@ -38,23 +39,28 @@ class Training:
     blocks: Blocks | None = None  # of a table larger than memory, of which the frame is a sample
 
 
-def read_training(
-    run: Session,
-    data: Sequence[str],
-    *,
-    target: str | None,
-    group: str | None = None,
-    drop: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    format: str | None = None,
-    memory: Any = None,
-    seed: int = 0,
-) -> Training:
+@dataclass(frozen=True)
+class Given:
+    """The table to learn from, as it was asked for."""
+
+    data: Sequence[str]
+    target: str | None
+    group: str | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    format: str | None = None
+    memory: str | None = None
+    seed: int = 0
+
+
+def read_training(run: Session, given: Given) -> Training:
     """Read the table, take the labels out, look at the columns, say what is odd."""
+    data, format = given.data, given.format
+    target, group = given.target, given.group
     total = None
     with run.progress("reading"):
-        if is_too_large(data, format, memory):
-            frame, total = sample_rows(data, format, seed=seed)
+        if is_too_large(data, format, given.memory):
+            frame, total = sample_rows(data, format, seed=given.seed)
         else:
             frame = read_table(data, format)
     for name, option in ((target, "--target"), (group, "--group")):
@@ -90,7 +96,14 @@ def read_training(
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
             "and figures are of some of its rows."
         )
-    columns = look_at_columns(frame, y, drop, keep)
+    columns = look_at_columns(frame, y, given.drop, given.keep)
+    if y is not None and given.group is None:
+        notes += [
+            f"All rows with the same {name!r} have the same {given.target!r}. If these are "
+            f"repeated measures (of one patient, one batch), say --group {shlex.quote(name)}: left "
+            "out one at a time they are told by the others, and figures are too good."
+            for name in find_groups(frame, columns, y)
+        ]
     for text in [*notes, *columns.warnings]:
         run.warn(text)
     return Training(frame, y, groups, columns, list(data), notes, blocks)
@@ -110,6 +123,4 @@ def check_blocks(
 
 def command_line() -> str:
     """What was typed."""
-    import shlex
-
     return " ".join(["kernel-learn", *(shlex.quote(word) for word in sys.argv[1:])])

@@ -37,7 +37,7 @@ def permutation_p_value(
         slack, blocks = path.slack(reg)
         share = path.w / (path.w + reg * path.centred.unit)
         residual = L - path.U @ (share[:, None] * UT_L)
-        without, least = leave_out(T, residual, slack, blocks)
+        without, least = leave_out(T.groups, residual, slack, blocks)
         if least < LEAST_SLACK:
             continue
         errors = np.sum(without**2, axis=0).reshape(len(orders), -1).sum(axis=1)

@@ -194,8 +194,12 @@ def with_all_shares(scores: Array, targets: Targets) -> Array:
     weight = targets.weight.copy()
     for rows in targets.groups:
         moved[rows], weight[rows] = moved[rows].sum(axis=0), weight[rows].sum()
-    rest = np.maximum(targets.total - weight, 1e-12 * targets.total)
-    return np.asarray(scores + moved / rest[:, None])
+    return np.asarray(scores + share_of(moved, weight, targets.total))
+
+
+def share_of(moved: Array, weight: Array, total: float) -> Array:
+    """What rows take from the mean of all when they leave: w_i (y_i - mu) / (N - w_i)."""
+    return np.asarray(moved / np.maximum(total - weight, 1e-12 * total)[:, None])
 
 
 def left_out(
@@ -206,18 +210,21 @@ def left_out(
     blocks: Sequence[Array],  # I - H_gg of each group
 ) -> tuple[Array, float]:
     """Scores y_g - S_g^{-1/2} (I - H_gg)^{-1} residual_g, and how far I - H_gg is from singular."""
-    without, least = leave_out(targets, residual, slack, blocks)
+    without, least = leave_out(targets.groups, residual, slack, blocks)
     return targets.Y - without / root[:, None], least
 
 
 def leave_out(
-    targets: Targets, residual: Array, slack: Array, blocks: Sequence[Array]
+    groups: Sequence[Array],  # rows of each
+    residual: Array,
+    slack: Array,
+    blocks: Sequence[Array],
 ) -> tuple[Array, float]:
     """(I - H_gg)^{-1} residual_g of every group and row, and the least eigenvalue of I - H_gg."""
     without = residual / np.maximum(slack, 0.1 * LEAST_SLACK)[:, None]
     single = np.ones(len(slack), dtype=bool)
     least = np.inf
-    for rows, block in zip(targets.groups, blocks, strict=True):
+    for rows, block in zip(groups, blocks, strict=True):
         single[rows] = False
         values, V = np.linalg.eigh(block)
         least = min(least, float(values[0]))

@@ -58,11 +58,11 @@ class Checkpoint:
     def is_due(self) -> bool:
         return time.perf_counter() - self._last > self.pause
 
-    def write(self, content: dict[str, Any]) -> None:
+    def write(self, content: dict[str, Any], file: Path | None = None) -> None:
         """Keep ``content``; the checkpoint before it stays until this one is whole."""
         start = time.perf_counter()
         try:
-            write_file(self.file, {"signature": self.signature, **content})
+            write_file(file or self.file, {"signature": self.signature, **content})
         except OSError as error:
             kept = "The one before it is kept." if self.file.exists() else "There is none yet."
             raise CheckpointError(

@@ -13,7 +13,6 @@ from kernel_learn.criteria.soft_weights import mean_and_error
 from kernel_learn.datasets.blocks import as_source
 from kernel_learn.estimators.base import Convertible, all_or_nothing
 from kernel_learn.estimators.classifiers import ProbabilityClassifier
-from kernel_learn.estimators.fitting import fit_classifier
 from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import (
     BOOLEAN,
@@ -32,7 +31,7 @@ from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
 from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
-from kernel_learn.estimators.source_fitting import fit_source
+from kernel_learn.estimators.source_fitting import fit_prepared, fit_source
 from kernel_learn.estimators.validation import Array, check_count
 
 
@@ -161,7 +160,15 @@ class KernelClassifier(
         return tags
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        groups: Any = None,
+        *,
+        checkpoint: Any = None,
+    ) -> Self:
         """Fit to a table and its labels.
 
         Parameters
@@ -178,16 +185,20 @@ class KernelClassifier(
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
             Rows of one group (measures of one patient) are left out together.
+        checkpoint : path, default=None
+            A folder. Where there are so many rows that they are fitted in leaves, those that are
+            done are kept there, and a fit that was stopped, or killed, goes on after them: rows
+            are read and kernels chosen again, with the same result. Removed when the fit is done.
         """
         seed = 0 if self.random_state is None else _seed(self.random_state)
         source = as_source(X, y, sample_weight)
         if source is not None:
             if groups is not None:
                 raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
-            self._store(*fit_source(self, source, seed), seed)
+            self._store(*fit_source(self, source, seed, checkpoint), seed)
             return self
         prepared = prepare(self, X, y, sample_weight, groups, seed)
-        self._store(prepared, fit_classifier(prepared.problem), seed)
+        self._store(*fit_prepared(self, prepared, checkpoint), seed)
         return self
 
     def transform(self, X: Any) -> Array:

@@ -16,6 +16,7 @@ from kernel_learn.criteria.second_level import SecondLevel, fit_second_level
 from kernel_learn.criteria.soft_weights import mixture_weights
 from kernel_learn.estimators.fitting import fit_views, held_out_average, sample_of
 from kernel_learn.estimators.judging import FINALISTS, REGS, Judged, Sample
+from kernel_learn.estimators.kept_work import work_key
 from kernel_learn.estimators.leaves import scaled
 from kernel_learn.estimators.machine import build_machine
 from kernel_learn.estimators.problem import Fitted, Problem, make_probe, members_of
@@ -58,7 +59,7 @@ def fit_on_landmarks(
         landmarks = choose_landmarks(sample, kept[0], problem.plan.n_landmarks, seed)
         problem.say(f"{len(kept)} members on {len(landmarks)} landmarks")
         maps = [feature_map(sample, one, landmarks) for one in kept]
-        moments = add_moments(problem, views, kept, maps, read)
+        moments = add_moments(problem, views, kept, landmarks, maps, read)
         found = [
             judge_moments(sample, one, features, own)
             for one, features, own in zip(kept, maps, moments, strict=True)
@@ -102,14 +103,21 @@ def add_moments(
     problem: Problem,
     views: Mapping[str, TableView],
     kept: Sequence[Judged],
+    landmarks: Array,
     maps: Sequence[FeatureMap],
     read: Callable[[int], Iterator[TableBlock]],
 ) -> list[Moments]:
     """The moments of every member's features and the labels, in one pass."""
     found: list[Moments] = []
+    before, key = 0, work_key(landmarks, kept, problem.plan.block_rows)
+    if problem.kept:
+        found, before = problem.kept.sums_of(key)
     done = 0
     with problem.watching("pass 2 of 2, moments") as at:
         for table, labels, weight in read(problem.plan.block_rows):
+            done += len(weight)
+            if done <= before:
+                continue
             T = one_hot(labels, problem.targets.n_classes)
             rows = {name: views[name].rows(table) for name in {one.candidate.view for one in kept}}
             new = [
@@ -117,7 +125,8 @@ def add_moments(
                 for one, features in zip(kept, maps, strict=True)
             ]
             found = [a.merge(b) for a, b in zip(found, new, strict=True)] if found else new
-            done += len(weight)
+            if problem.kept:
+                problem.kept.keep_sums(key, found, done)
             at(done)
     return found
 

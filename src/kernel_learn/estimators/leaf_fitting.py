@@ -75,7 +75,7 @@ def fit_in_leaves(
         leaf_rows.append(leaves)
         problem.say(f"tree {t + 1}: {len(chosen)} members in {len(leaves)} leaves")
         with problem.watching(f"tree {t + 1} of {n_trees}") as at:
-            fits = fit_leaves(sample, chosen, t, leaves, watched, judging, at)
+            fits = fit_leaves(sample, chosen, t, leaves, watched, judging, at, problem.kept)
         for total, (member, P) in zip(sums, fits, strict=True):
             members.append(member)
             total += P

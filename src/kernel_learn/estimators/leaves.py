@@ -8,6 +8,7 @@ edge of one leaf is inside another.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from kernel_learn.criteria.second_level import LinearMap, fit_second_level, soft
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.features import KernelFeatures
 from kernel_learn.estimators.judging import Sample
+from kernel_learn.estimators.kept_work import KeptWork, LeafFit
 from kernel_learn.estimators.members import Candidate
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.trees import Tree
@@ -134,6 +136,7 @@ def fit_leaves(
     watched: Array,  # rows whose held-out scores are kept
     judging: Array,  # of these, those that neither scales nor widths have seen
     at: Callable[[int], None] = lambda n_rows: None,  # told how many rows are done
+    kept: KeptWork | None = None,
 ) -> list[tuple[LeafMember, Array]]:
     """Every kernel on one tree, with its held-out probabilities (n_watched, k)."""
     scores = np.zeros((len(chosen), len(watched), sample.targets.n_classes))
@@ -142,15 +145,12 @@ def fit_leaves(
     models: list[list[Dual]] = [[] for _ in chosen]
     done = 0
     for rows in leaves:
-        part, seen = sample.targets.take(rows), np.flatnonzero(seat[rows] >= 0)
-        for place in dict.fromkeys(one.candidate.place for one in chosen):
-            mine = [m for m, one in enumerate(chosen) if one.candidate.place == place]
-            S = leaf_statistics(sample, place[0], chosen[mine[0]].scales, rows)
-            for m in mine:
-                K = evaluate_shared(chosen[m].kernel, S)
-                held, model = _fit_leaf(K, part, chosen[m].lam)
-                scores[m, seat[rows[seen]]] = held[seen]
-                models[m].append(model)
+        seen = np.flatnonzero(seat[rows] >= 0)
+        fit = partial(fit_one_leaf, sample, chosen, rows, seen)
+        fits = fit() if kept is None else kept.leaf(rows, chosen, fit)
+        for m, (model, held) in enumerate(fits):
+            scores[m, seat[rows[seen]]] = held
+            models[m].append(model)
         done += len(rows)
         at(done)
     judges, folds = sample.targets.take(watched[judging]), sample.folds[watched[judging]]
@@ -161,6 +161,21 @@ def fit_leaves(
         P[judging] = level.proba()
         found.append((LeafMember(one, tree, tuple(models[m]), level.map), P))
     return found
+
+
+def fit_one_leaf(
+    sample: Sample, chosen: Sequence[LeafKernel], rows: Array, seen: Array
+) -> list[LeafFit]:
+    """All kernels on the rows of a leaf, with the held-out scores of those that are seen."""
+    part, found = sample.targets.take(rows), {}
+    for place in dict.fromkeys(one.candidate.place for one in chosen):
+        mine = [m for m, one in enumerate(chosen) if one.candidate.place == place]
+        S = leaf_statistics(sample, place[0], chosen[mine[0]].scales, rows)
+        for m in mine:
+            K = evaluate_shared(chosen[m].kernel, S)
+            held, model = _fit_leaf(K, part, chosen[m].lam)
+            found[m] = LeafFit(model, held[seen])
+    return [found[m] for m in range(len(chosen))]
 
 
 def leaf_statistics(

@@ -1,6 +1,8 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,10 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.criteria.targets import Targets
+from kernel_learn.estimators.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import DistinctRows, merge_rows
+from kernel_learn.estimators.kept_work import KeptWork
 from kernel_learn.estimators.labels import check_labels
 from kernel_learn.estimators.members import Candidate, candidates
 from kernel_learn.estimators.problem import Fitted, Problem
@@ -136,6 +140,30 @@ def make_problem(
         few=few,
         progress=progress,
     )
+
+
+@contextmanager
+def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepared]:
+    """The problem with what was kept of an earlier fit to it; given up when the fit is done."""
+    if folder is None:
+        yield prepared
+        return
+    if estimator.time_budget is not None:
+        raise ValueError(
+            "A fit with a time_budget ends by itself and is another one each time: it cannot go "
+            "on from a checkpoint. Leave out one of them."
+        )
+    targets = prepared.rows.targets
+    rows = {"rows": prepared.rows.digest, "labels": targets.counts, "groups": targets.groups}
+    kept = KeptWork(Checkpoint(folder, signature_of(estimator, rows)))
+    try:
+        yield replace(prepared, problem=replace(prepared.problem, kept=kept))
+    except CheckpointError:
+        raise
+    except BaseException:
+        kept.flush()
+        raise
+    kept.remove()
 
 
 def clock_of(estimator: Any) -> Clock:

@@ -15,6 +15,7 @@ from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.clock import Clock
 from kernel_learn.estimators.distinct import stratified_rows
 from kernel_learn.estimators.judging import REGS, Judged, Sample, scales_of_parts
+from kernel_learn.estimators.kept_work import KeptWork
 from kernel_learn.estimators.leaves import LeafMachine
 from kernel_learn.estimators.machine import Machine
 from kernel_learn.estimators.members import Candidate, candidates
@@ -48,6 +49,7 @@ class Problem:
     say: Callable[[str], None] = lambda text: None
     few: Array | None = None  # rows that stand for all where not all are in memory
     progress: Progress | None = None
+    kept: KeptWork | None = None  # of an earlier fit to the same rows
 
     def few_rows(self) -> tuple[Table, Array]:
         """Rows that stand for all, and their weights; all of them if they are in memory."""

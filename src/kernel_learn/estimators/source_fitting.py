@@ -20,6 +20,7 @@ from kernel_learn.estimators.preparing import (
     candidates_for,
     class_factors,
     clock_of,
+    keep_work,
     make_problem,
     prepare,
     size_of,
@@ -48,7 +49,9 @@ from kernel_learn.representations.summary import Summary, row_bytes
 HEAD_SHARE = 8
 
 
-def fit_source(estimator: Any, source: RowSource, seed: int) -> tuple[Prepared, Fitted]:
+def fit_source(
+    estimator: Any, source: RowSource, seed: int, checkpoint: Any = None
+) -> tuple[Prepared, Fitted]:
     """The fit of the rows themselves if they are few, else with rows on the disk."""
     room = parse_memory(estimator.memory_budget) / HEAD_SHARE
     head, rest = gather_blocks(source, room)
@@ -56,7 +59,7 @@ def fit_source(estimator: Any, source: RowSource, seed: int) -> tuple[Prepared, 
         TableBlocks(estimator, HeadAndRest(source, list(head))).check()
         try:
             prepared = prepare(estimator, *join_blocks(head), None, seed, as_it_is=True)
-            return prepared, fit_classifier(prepared.problem)
+            return fit_prepared(estimator, prepared, checkpoint)
         except TooLargeError:
             pass
     progress = Progress(estimator, getattr(source, "n_rows", None))
@@ -66,7 +69,7 @@ def fit_source(estimator: Any, source: RowSource, seed: int) -> tuple[Prepared, 
             blocks = TableBlocks(estimator, HeadAndRest(source, head, rest))
             rows = read_all(blocks, spill, progress)
             prepared = prepare_spilled(estimator, blocks, spill, rows, seed, progress)
-            return prepared, fit_classifier(prepared.problem)
+            return fit_prepared(estimator, prepared, checkpoint)
     except DiskIsShort as error:
         if not source.rewinds:
             raise ValueError(
@@ -79,7 +82,15 @@ def fit_source(estimator: Any, source: RowSource, seed: int) -> tuple[Prepared, 
             "landmarks, which costs error where narrow ones pay. Make room, or set TMPDIR to a "
             "folder that has it."
         )
-    return fit_without_rows(estimator, source, seed, progress)
+    return fit_without_rows(estimator, source, seed, progress, checkpoint)
+
+
+def fit_prepared(
+    estimator: Any, prepared: Prepared, checkpoint: Any = None
+) -> tuple[Prepared, Fitted]:
+    """The classifier of rows that can be asked for; its work is kept where a folder is given."""
+    with keep_work(estimator, prepared, checkpoint) as prepared:
+        return prepared, fit_classifier(prepared.problem)
 
 
 class HeadAndRest:
@@ -178,7 +189,7 @@ def prepare_spilled(
 
 
 def fit_without_rows(
-    estimator: Any, source: RowSource, seed: int, progress: Progress
+    estimator: Any, source: RowSource, seed: int, progress: Progress, checkpoint: Any
 ) -> tuple[Prepared, Fitted]:
     """One pass that keeps some rows, on which members are chosen; one that fits them to all."""
     clock, budget = clock_of(estimator), estimator.memory_budget
@@ -217,7 +228,8 @@ def fit_without_rows(
     everything = np.arange(targets.n)
     rows = DistinctRows(everything, everything, targets, digest_text(found.sums))
     prepared = Prepared(problem, rows, classes, positions, None, blocks.n_read)
-    return prepared, fit_on_landmarks(problem, read, seed)
+    with keep_work(estimator, prepared, checkpoint) as prepared:
+        return prepared, fit_on_landmarks(prepared.problem, read, seed)
 
 
 @dataclass(frozen=True)

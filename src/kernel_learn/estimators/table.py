@@ -46,21 +46,14 @@ class TableReader:
         """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
         if is_sparse(X):
             return coded(X)
-        if not len(self.categories) and (is_plain(X) or is_numeric_frame(X)):
-            plain = X.to_numpy(np.float64, na_value=np.nan) if hasattr(X, "iloc") else X
-            plain = np.asarray(plain, dtype=np.float64)
-            return coded(finite(plain))
-        columns = [Column.of(X, int(c)) for c in range(X.shape[1])]
-        n = X.shape[0]
-        numbers = [columns[c].numbers() for c in self.numbers]
+        if not len(self.categories) and is_plain(X):
+            return coded(finite(np.asarray(X, dtype=np.float64)))
         codes = [
-            known_codes(columns[c].objects(), levels)
-            for c, levels in zip(self.categories, self.levels, strict=True)
+            known_codes(column.objects(), levels)
+            for column, levels in zip(Column.of(X, self.categories), self.levels, strict=True)
         ]
-        return coded(
-            finite(np.column_stack(numbers)) if numbers else np.empty((n, 0)),
-            np.column_stack(codes) if codes else None,
-        )
+        numbers = finite(number_columns(X, self.numbers))
+        return coded(numbers, np.column_stack(codes) if codes else None)
 
 
 @dataclass(frozen=True)
@@ -91,7 +84,7 @@ def learn_table(X: Any, categorical: Any) -> TableReader:
                 "Pass a data frame with category columns, or encode them before."
             )
         return TableReader(everything, everything[:0], ())
-    columns = [Column.of(X, int(c)) for c in everything]
+    columns = Column.of(X, everything)
     is_category = np.array(
         [c in chosen or column.is_category() for c, column in enumerate(columns)]
     )
@@ -120,13 +113,16 @@ class Column:
     values: Any
 
     @staticmethod
-    def of(X: Any, c: int) -> "Column":
-        if is_frame(X):
-            values = frame_column(X, c)
-            kind = _pandas_kind(values.dtype) if hasattr(X, "iloc") else _other_kind(values)
-            return Column(column_names(X)[c], kind, values)
-        values = np.asarray(X)[:, c]
-        return Column(c, "number" if values.dtype.kind in "fiub" else "object", values)
+    def of(X: Any, positions: Array) -> "list[Column]":
+        if not is_frame(X):
+            A = np.asarray(X)
+            kind: Kind = "number" if A.dtype.kind in "fiub" else "object"
+            return [Column(int(c), kind, A[:, c]) for c in positions]
+        names = column_names(X)  # once: a frame of thousands of columns takes its time
+        found = [(names[c], frame_column(X, int(c))) for c in positions]
+        if hasattr(X, "iloc"):
+            return [Column(name, _pandas_kind(values.dtype), values) for name, values in found]
+        return [Column(name, _other_kind(values), values) for name, values in found]
 
     def objects(self) -> Array:
         """The entries as Python objects."""
@@ -183,6 +179,15 @@ class Column:
         return list(zip(values, is_missing(values), strict=True))
 
 
+def number_columns(X: Any, positions: Array) -> Array:
+    """(n_rows, n_positions): columns as float64, NaN where missing."""
+    if not len(positions):
+        return np.empty((X.shape[0], 0))
+    if hasattr(X, "iloc") and is_numeric_frame(some := X.iloc[:, positions]):
+        return np.asarray(some.to_numpy(np.float64, na_value=np.nan))  # at once, not one by one
+    return np.column_stack([column.numbers() for column in Column.of(X, positions)])
+
+
 def known_codes(values: Array, levels: Array) -> Array:
     """Codes among the levels seen at fit."""
     fresh, codes = level_codes(values)
@@ -200,7 +205,7 @@ def is_plain(X: Any) -> bool:
 
 def is_numeric_frame(X: Any) -> bool:
     """Whether X is a pandas frame of numbers, which become an array at once."""
-    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in X.dtypes)
+    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in set(X.dtypes))
 
 
 def finite(numbers: Array) -> Array:

@@ -142,7 +142,7 @@ class TableBlocks(CheckedBlocks):
             raise ValueError("categorical names columns of a sparse matrix, which are numbers.")
         if is_sparse(X) or (is_plain(X) and not len(chosen)):
             return
-        columns = [Column.of(X, c) for c in range(self.n_columns)]
+        columns = Column.of(X, np.arange(self.n_columns))
         self.columns = [LevelsFound(one.name, c in chosen) for c, one in enumerate(columns)]
 
     def _cells(self, X: Any) -> Rows:
@@ -155,7 +155,8 @@ class TableBlocks(CheckedBlocks):
             for c, one in enumerate(self.columns):
                 one.has_numbers = one.has_numbers or not np.isnan(cells[:, c]).all()
             return cells
-        found = [one.cells(Column.of(X, c)) for c, one in enumerate(self.columns)]
+        columns = Column.of(X, np.arange(self.n_columns))
+        found = [one.cells(own) for one, own in zip(self.columns, columns, strict=True)]
         return finite(np.column_stack(found))
 
     @property

@@ -137,7 +137,7 @@ def frame_column(X: Any, c: int) -> Any:
     """Column c of a frame as the frame's own kind of column."""
     if hasattr(X, "iloc"):
         return X.iloc[:, c]
-    return X.get_column(X.columns[c]) if hasattr(X, "get_column") else X.column(c)
+    return X.to_series(c) if hasattr(X, "get_column") else X.column(c)
 
 
 def frame_columns(X: Any, positions: Any) -> Any:

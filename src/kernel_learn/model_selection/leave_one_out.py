@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernel_learn.criteria.ridge import LEAST_SLACK, leave_out, share_of
 from kernel_learn.kernels.pairwise import row_blocks
 from kernel_learn.representations.base import Combined, SpectralBlock
 from kernel_learn.representations.gram import Gram
@@ -14,7 +15,7 @@ from kernel_learn.representations.gram import Gram
 Array = NDArray[Any]
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
-LEVERAGE_LIMIT = 1 - 1e-5
+LEVERAGE_LIMIT = 1 - LEAST_SLACK
 # Predictions that are held at a time, in numbers: 1 MB.
 BLOCK_SIZE = 2**17
 # Rows whose errors judge a large sample, and how many lams are tried on it at the most.
@@ -151,8 +152,8 @@ def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> He
     """What the ridge regression above says of rows that it has not seen, as of new rows.
 
     A row left out takes its targets out of their mean, to which scores shrink: at a large
-    lam it would be given away by being below it. A new row sees the mean of all, so
-    s_i (t_i - mean) / (n - s_i) is added. Of all rows where the sample is decomposed
+    lam it would be given away by being below it. A new row sees the mean of all, so what it
+    takes is added (``share_of``). Of all rows where the sample is decomposed
     (of ``rows``, if it is one of moments; None: for POOL_SCORES), else of SEARCH_ROWS for one
     factorisation.
     """
@@ -175,7 +176,7 @@ def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> He
     T, left_out, H, share = (x[counting] for x in (T, left_out, H, share))
     weight = share[:, None] * sample.n
     targets = T / np.sqrt(weight)  # centred
-    moved = targets * share[:, None] / np.maximum(1 - share, 1e-12)[:, None]
+    moved = share_of(weight * targets, weight[:, 0], sample.n)
     scores = targets - left_out / np.sqrt(weight) + moved + sample.target_mean
     return HeldOut(scores, weight * (targets + sample.target_mean), float(H.max()))
 
@@ -199,12 +200,10 @@ def leave_groups_out(
         raise ValueError(f"groups has shape {groups.shape}; one per row is {share.shape}.")
     shrink = 1 / (spectrum.w + lam)
     residual = T - A @ (shrink[:, None] * sample.spectral_targets(spectrum))
-    B, root_share = A * np.sqrt(shrink), np.sqrt(share)
-    left_out = np.empty_like(residual)
-    for group in np.unique(groups):
-        own = np.flatnonzero(groups == group)
-        H = B[own] @ B[own].T + np.outer(root_share[own], root_share[own])
-        left_out[own] = np.linalg.solve(np.eye(len(own)) - H, residual[own])
+    B = np.column_stack([A * np.sqrt(shrink), np.sqrt(share)])  # H = BB'
+    together = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    blocks = [np.eye(len(own)) - B[own] @ B[own].T for own in together]
+    left_out, _ = leave_out(together, residual, np.ones(len(B)), blocks)
     root = np.sqrt(share * sample.n)[:, None]
     return np.asarray((T - left_out) / root + sample.target_mean)
 

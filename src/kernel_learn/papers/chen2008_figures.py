@@ -7,14 +7,17 @@ draws the pictures of a run.
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
+from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.papers.chen2008 import (
     CLAIMED,
     METHODS,
@@ -25,7 +28,7 @@ from kernel_learn.papers.chen2008 import (
 )
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen
-from kernel_learn.solvers.joint import alternate, label_directions
+from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
 
 NAME = "chen2008-figures"
 PER_CLASS = 100
@@ -35,6 +38,8 @@ FIGURE_C = 10.0
 FIGURE_REG = 1e-2
 DIMENSIONS = range(1, 16)
 ROUNDS = 10
+CLASSES = {"satimage": 6, "usps": 10}
+NEAR = 25.0  # per cent: what the lower panels of Figure 1 show
 
 
 def figures() -> Protocol:
@@ -89,22 +94,14 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
     """Test errors for 1 to 15 features at fixed C and reg; constant where a method has no more."""
     errors: list[float] = []
     uncorrelated = method.startswith("u")
+    if method.endswith("joint"):
+        rows = joint_rows(half, width, uncorrelated)[1]
     for l in DIMENSIONS:  # noqa: E741
         most = half.n_classes - 1 if method.endswith("HSIC") else half.n_classes
         if method != "SKFE" and l > most:
             errors.append(errors[-1])
         elif method.endswith("joint"):
-            model = frozen(
-                SubspaceSVC,
-                "precomputed",
-                uncorrelated=uncorrelated,
-                n_components=l,
-                C=FIGURE_C,
-                reg=FIGURE_REG,
-                tol=1e-2,
-                max_iter=500,
-            ).fit(half.K[width], half.y_train)
-            errors.append(features_error(half, width, model, FIGURE_C))
+            errors.append(features_error(half, width, joint_features(rows, l), FIGURE_C))
         else:
             transformer = (
                 frozen(
@@ -128,14 +125,27 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
     return errors
 
 
+def joint_rows(half: Half, width: int, uncorrelated: bool) -> tuple[SubspaceSVC, JointRows]:
+    """The joint method, not fitted, and the training rows as it sees them."""
+    model = frozen(
+        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
+    )
+    return model, model._prepare(model._rows(half.K[width], half.y_train))
+
+
+def joint_features(rows: JointRows, l: int) -> SubspaceKernel:  # noqa: E741
+    """The subspace of l features alone: a fit would also hold rows out for its probabilities."""
+    rows = replace(rows, n_components=l)
+    problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
+    solution = solve_exact(problem, tol=1e-2, max_iter=500, L=rows.label_factor)
+    return rows.sample.expand(coordinates.lift(solution.directions))
+
+
 def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     """Bounds and test errors of each round of the alternation, and of the exact solution."""
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
-    exact = frozen(
-        SubspaceSVC, "precomputed", uncorrelated=uncorrelated, C=FIGURE_C, reg=FIGURE_REG
-    )
-    rows = exact._prepare(exact._rows(K, y))
+    exact, rows = joint_rows(half, width, uncorrelated)
     problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
     start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
@@ -256,17 +266,24 @@ def _legend(panels: Any) -> None:
 
 
 def _draw_dimensions(records: list[Record]) -> Any:
-    figure, panels = _panels(1, 2)
-    for panel, name in zip(panels[0], SETS[1], strict=True):
+    """Above the whole range; below that of the paper's table, where methods lie side by side."""
+    figure, panels = _panels(2, 2)
+    for column, name in zip(panels.T, SETS[1], strict=True):
         for i, method in enumerate(METHODS[1:]):
             runs = select(records, data=name, method=method)
             if runs:
                 errors = np.mean([run["errors"] for run in runs], axis=0)
-                panel.plot(DIMENSIONS, errors, marker="o", ms=3, color=f"C{i}", label=method)
                 claimed = CLAIMED[name][i + 1]
-                panel.axhline(claimed, color=f"C{i}", lw=0.6, ls=":")
-        panel.set(title=name, xlabel="number of features l", xlim=(1, 15), ylim=(0, None))
-    panels[0, 0].set_ylabel("test error in per cent (dotted: the paper's Table 2)")
+                for panel in column:
+                    panel.plot(DIMENSIONS, errors, marker="o", ms=3, color=f"C{i}", label=method)
+                    panel.axhline(claimed, color=f"C{i}", lw=0.8, ls=":")
+        k = CLASSES[name]
+        for panel, top in zip(column, (None, NEAR), strict=True):
+            panel.axvline(k - 1, color="0.7", lw=0.8, ls="--")
+            panel.set(xlabel="number of features l", xlim=(0.5, 15.5), ylim=(0, top))
+        column[0].set_title(f"{name}, {k} classes (dashed: l = {k - 1})")
+    for panel in panels[:, 0]:
+        panel.set_ylabel("test error, % (dotted: the paper's Table 2)")
     _legend(panels)
     return figure
 
@@ -282,6 +299,7 @@ def _draw_bounds(records: list[Record]) -> Any:
             panel.axhline(1.0, color="0.5", lw=0.8, ls=":", label="exact")
             panel.set(title=f"{name}, {'uSVM_joint' if u else 'SVM_joint'}", xlabel="round")
             panel.set_yscale("symlog")
+            panel.margins(y=0.1)
         row[0].set_ylabel("bound / exact value")
     _legend(panels)
     return figure

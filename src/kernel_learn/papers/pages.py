@@ -1,12 +1,14 @@
 """Pages: what a protocol renders, where its figures come from, and one cell to check."""
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from kernel_learn.papers.protocol import Protocol, Record
 
+SHARED = 1e-3  # what two versions of a library agree on, relative
 # what differs from run to run, or in the last digits from library to library
 UNSTABLE = frozenset({"seconds", "made", "weights", "gap", "relative_gap", "largest_gap"})
 
@@ -36,11 +38,32 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
         f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
         "one thread.",
     ]
+    again = [entry["again"] for entry in made if "again" in entry]
+    if again:
+        lines.append(
+            f"- Computed once more, with the same figures: {len(again)} of these cells, at "
+            f"{'; '.join(dict.fromkeys(again))}."
+        )
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
         text = json.dumps({"key": protocol.check, **figures(checked)}, indent=None)
         lines += ["", "One cell, which the tests compute anew:", "", f"```json\n{text}\n```"]
     return "\n".join(lines) + "\n"
+
+
+def same_figures(record: Record, again: Record) -> bool:
+    """Whether two records of a cell found the same, to the digits that libraries share."""
+
+    def same(a: Any, b: Any) -> bool:
+        if isinstance(a, dict) and isinstance(b, dict):
+            return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        if isinstance(a, list) and isinstance(b, list):
+            return len(a) == len(b) and all(map(same, a, b))
+        if isinstance(a, (int, float)) and isinstance(b, (int, float)):
+            return math.isclose(a, b, rel_tol=SHARED) or (math.isnan(a) and math.isnan(b))
+        return bool(a == b)
+
+    return same(figures(record), json.loads(json.dumps(figures(again))))
 
 
 def figures(record: Record) -> Record:

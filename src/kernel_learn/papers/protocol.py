@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.origin import made_now
+from kernel_learn.whole_file import whole_file
 
 Record = dict[str, Any]
 
@@ -84,6 +85,45 @@ def run(
         print(f"\n{protocol.name}: stopped; run it again to go on.", file=stream)
     print(file=stream)
     return records
+
+
+def run_again(
+    protocol: Protocol,
+    data: DataSets,
+    results: Path,
+    count: int,
+    same: Callable[[Record, Record], bool],
+    *,
+    only: Callable[[Cell], bool] = lambda cell: True,
+    stream: TextIO | None = None,
+) -> tuple[list[Record], list[str]]:
+    """Compute finished cells of other code anew; all records, and the keys that came out otherwise.
+
+    ``count`` cells, spread evenly over the file. Those that are the ``same``
+    keep the code that made them and have that of now beside it.
+    """
+    stream = sys.stderr if stream is None else stream
+    file = results / f"{protocol.name}.jsonl"
+    records, cells = list(read_records(file)), {cell.key: cell for cell in protocol.cells}
+    now = made_now()
+    older = [
+        record
+        for record in records
+        if only(cells[record["key"]]) and now["commit"] != record.get("made", {}).get("commit")
+    ]
+    chosen = [older[i * len(older) // count] for i in range(min(count, len(older)))]
+    apart, start = [], time.monotonic()
+    for i, record in enumerate(chosen):
+        _show(stream, protocol.name, i, len(chosen), time.monotonic() - start, record["key"])
+        cell = cells[record["key"]]
+        if same(record, {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}):
+            record["made"] = {**record.get("made", {}), "again": now["commit"]}
+        else:
+            apart.append(cell.key)
+    with whole_file(file) as part:
+        part.write_text("".join(json.dumps(record) + "\n" for record in records))
+    print(file=stream)
+    return records, apart
 
 
 def fill_page(name: str, **values: object) -> str:

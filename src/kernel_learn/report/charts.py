@@ -250,19 +250,22 @@ def scatter(
     points: Sequence[tuple[float, float, int, str, bool]],  # x, y, class, hover, new
     names: Sequence[str],
     label: str,
+    axis: str = "learned feature",
 ) -> Markup:
     """Rows in the first two features."""
     xs, ys = [p[0] for p in points], [p[1] for p in points]
-    plane = Plane(
-        padded(xs), padded(ys), size=(560, 430), labels=("learned feature 1", "learned feature 2")
-    )
+    labels = (f"{axis} 1", f"{axis} 2")
+    plane = Plane(padded(xs), padded(ys), size=(560, 430), labels=labels)
     for x, y, group, hover, new in points:
         plane.add(mark(*plane.at(x, y), group, hover, ring=new))
     return plane.draw(label) + legend(names, any(p[4] for p in points))
 
 
 def strips(
-    points: Sequence[tuple[float, float, int, str, bool]], names: Sequence[str], label: str
+    points: Sequence[tuple[float, float, int, str, bool]],
+    names: Sequence[str],
+    label: str,
+    axis: str = "learned feature",
 ) -> Markup:
     """Rows in the one feature there is: a strip for each class."""
     used = sorted({p[2] for p in points})
@@ -271,7 +274,7 @@ def strips(
         padded([p[0] for p in points]),
         (-0.5, len(used) - 0.5),
         size=(560, 80 + 70 * len(used)),
-        labels=("learned feature", ""),
+        labels=(axis, ""),
         y_names=[names[group] for group in reversed(used)],
     )
     spot = dict.fromkeys(used, 0)

@@ -21,15 +21,21 @@ from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name
 from kernel_learn.inspection.reading import find_part, see, some_rows
 from kernel_learn.inspection.relevance import read_relevance
+from kernel_learn.report.placing import (
+    MOST_POINTS,
+    embedding,
+    is_collapsed,
+    place_by_probability,
+    place_new_rows,
+)
 from kernel_learn.tables.comparing import FLOOR, held_out_probabilities
 from kernel_learn.tables.model import TableModel
 
 Array = NDArray[Any]
 Facts = dict[str, Any]
 
-MOST_POINTS = 2000  # of the embedding
 SURPRISING, NEIGHBOURS = 10, 5
-MOST_BARS, MOST_COLUMNS = 15, 200
+MOST_BARS, MOST_COLUMNS = 15, 60
 MOST_SIMILAR = 20_000  # training rows among which neighbours are looked for
 PERMUTATIONS = 200
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "skrub", "pyarrow")
@@ -60,6 +66,7 @@ def gather_facts(
         "versions": versions(),
         "n_rows": len(frame),
         "n_columns": len(model.columns_.used),
+        "all_columns": len(frame.columns),
         "data": describe_columns(frame, model),
         "warnings": [*model.columns_.warnings, *notes],
         "plan": plan_of(model),
@@ -74,6 +81,8 @@ def gather_facts(
         facts["held_out"] = judge(P, model.labels_, kind, groups)
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
         facts["surprising"] = surprising(model, rows, P)
+        if is_collapsed(facts["embedding"]) and not is_certain(P):
+            facts["embedding"] = place_by_probability(P, model.labels_, facts["classes"])
     return facts
 
 
@@ -317,44 +326,13 @@ def none_where_unknown(values: Array) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
-    """The first two learned features of some training rows."""
-    try:
-        part, steps = find_part(model.estimator_, "kernel_", display="report")
-    except ValueError:
-        return None
-    if not hasattr(part, "transform"):
-        return None
-    n = rows.shape[0]
-    names, labels = ["all rows"], np.zeros(n, dtype=int)
-    if y is not None:
-        classes, labels = np.unique(y, return_inverse=True)
-        names = [str(label) for label in classes]
-    some = some_rows(labels, MOST_POINTS)
-    seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
-    F = np.asarray(part.transform(seen))[:, :2]
-    if not F.size or not np.isfinite(F).all():
-        return None
-    size = np.abs(F).max() or 1.0
-    return {
-        "points": [
-            [*(float(f"{v / size:.4g}") for v in f), int(labels[i]), int(i)]
-            for f, i in zip(F, some, strict=True)
-        ],
-        "names": names,
-        "dimensions": F.shape[1],
-        "scale": float(size),
-        "of": n,
-    }
-
-
 def describe_columns(frame: Any, model: TableModel) -> list[Facts]:
-    """One line for each column: kind, holes, values."""
+    """One line for each column that is shown: kind, holes, values."""
     left_out = dict.fromkeys(model.columns_.ids, "identifier, left out")
     left_out |= dict.fromkeys(model.columns_.constants, "constant, left out")
     left_out |= dict.fromkeys(model.columns_.dropped, "left out on request")
     found = []
-    for name in list(frame.columns)[:MOST_COLUMNS]:
+    for name in columns_to_show(list(frame.columns), left_out, model):
         column = frame[name]
         kind = model.columns_.kinds.get(name, left_out.get(name, ""))
         found.append(
@@ -368,6 +346,21 @@ def describe_columns(frame: Any, model: TableModel) -> list[Facts]:
             }
         )
     return found
+
+
+def columns_to_show(names: list[str], left_out: Facts, model: TableModel) -> list[str]:
+    """In the order of the table: all, or those left out, those suspicious, those relevant."""
+    if len(names) <= MOST_COLUMNS:
+        return names
+    first = [*left_out, *model.columns_.leaks][: MOST_COLUMNS // 2]
+    try:
+        values, _, own = read_relevance(model.estimator_)
+    except ValueError:
+        relevant = names
+    else:
+        relevant = [str(own[i]) for i in np.argsort(-values, kind="stable")]
+    shown = set(list(dict.fromkeys([*first, *relevant, *names]))[:MOST_COLUMNS])
+    return [name for name in names if name in shown]
 
 
 def values_of(column: Any, kind: str) -> str:
@@ -431,11 +424,6 @@ def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: A
     new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")
     if old:
-        part, steps = find_part(model.estimator_, "kernel_", display="report")
         some = some_rows(labels, MOST_POINTS // 2)
-        F = np.asarray(part.transform(see(steps, model.encode(frame.iloc[some]))))[:, :2]
-        new["points"] = [
-            [*(float(f"{v / old['scale']:.4g}") for v in f), int(labels[i]), int(i)]
-            for f, i in zip(F, some, strict=True)
-        ]
+        new["points"] = place_new_rows(model, old, frame.iloc[some], P[some], labels[some], some)
     return {**facts, "new_rows": new}

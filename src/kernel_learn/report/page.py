@@ -127,7 +127,8 @@ def draw_embedding(facts: Mapping[str, Any]) -> Any:
             x, y = (*place, 0.0)[:2]
             points.append((x, y, label, f"{word} {row}: {names[label]}", is_new))
     shape = charts.scatter if old["dimensions"] > 1 else charts.strips
-    return shape(points, names, "Rows in the learned features, coloured by class")
+    axis = "held-out log ratio" if old.get("held_out") else "learned feature"
+    return shape(points, names, f"Rows by {axis}, coloured by class", axis=axis)
 
 
 def confusion_cells(facts: Mapping[str, Any]) -> dict[str, Any] | None:

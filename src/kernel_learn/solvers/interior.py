@@ -4,12 +4,12 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 
 from kernel_learn.solvers.predictor_corrector import (
     QuadraticProgram,
     Residuals,
     Solve,
+    factor_definite,
     inner_point,
     solve_predictor_corrector,
 )
@@ -129,14 +129,11 @@ def _interior(
 
     def factorise(D: Array) -> Solve:
         scaled = Fy / np.sqrt(D)[:, None]
-        factor = linalg.cho_factor(
-            identity + scaled.T @ scaled, lower=True, overwrite_a=True, check_finite=False
-        )
+        inner = factor_definite(identity + scaled.T @ scaled)
 
         def solve(R: Array) -> Array:
             R_D = R / D[:, None]
-            inner = linalg.cho_solve(factor, Fy.T @ R_D, check_finite=False)
-            return np.asarray(R_D - (Fy @ inner) / D[:, None])
+            return np.asarray(R_D - (Fy @ inner(Fy.T @ R_D)) / D[:, None])
 
         return solve
 

@@ -57,7 +57,7 @@ def solve_predictor_corrector(
         try:
             solve = program.factorise(z / a + v / room)
             solved_A = solve(A.T)
-            inner = linalg.lu_factor(_lifted(A @ solved_A), check_finite=False)
+            inner = linalg.lapack.dgetrf(_lifted(A @ solved_A))
         except linalg.LinAlgError:
             break
 
@@ -70,19 +70,23 @@ def solve_predictor_corrector(
             a, room, z, v, residuals, solve, solved_A, inner = state
             right = to_a / a - to_room / room - residuals.dual
             u = solve(right[:, None])[:, 0]
-            dy = linalg.lu_solve(inner, -residuals.primal - A @ u, check_finite=False)
+            dy = linalg.lapack.dgetrs(*inner[:2], -residuals.primal - A @ u)[0]
             da = u + solved_A @ dy
             return da, dy, (to_a - z * da) / a, (to_room + v * da) / room
 
         mu = residuals.complementarity / n_pairs
         sign = 0.0 if upper is None else -1.0  # the room does not change where there is no bound
         da, _, dz, dv = step(-a * z, -room * v)
-        t, s = min(reach(a, da), reach(room, sign * da)), min(reach(z, dz), reach(v, dv))
+        t, s = reach(a, da), reach(z, dz)
+        if upper is not None:
+            t, s = min(t, reach(room, -da)), min(s, reach(v, dv))
         ahead = (a + t * da) @ (z + s * dz) + (room + t * sign * da) @ (v + s * dv)
         target = mu * (float(ahead) / residuals.complementarity) ** 3
         to_room = -room * v if upper is None else target - room * v + da * dv
         da, dy, dz, dv = step(target - a * z - da * dz, to_room)
-        t = 0.995 * min(reach(a, da), reach(room, sign * da), reach(z, dz), reach(v, dv))
+        t = 0.995 * min(reach(a, da), reach(z, dz))
+        if upper is not None:
+            t = min(t, 0.995 * min(reach(room, -da), reach(v, dv)))
         a, y, room = a + t * da, y + t * dy, room + t * sign * da
         z, v = z + t * dz, v + t * dv
         if t < 1e-9:
@@ -99,9 +103,17 @@ def inner_point(program: QuadraticProgram, size: float = np.inf) -> tuple[Array,
 
 
 def reach(x: Array, dx: Array) -> float:
-    """The longest step <= 1 that keeps x + step dx >= 0."""
-    falling = dx < 0
-    return float(min(1.0, np.min(-x[falling] / dx[falling], initial=1.0)))
+    """The longest step <= 1 that keeps x + step dx >= 0, for x > 0."""
+    first = int(np.argmin(dx / x))
+    return min(1.0, float(-x[first] / dx[first])) if dx[first] < 0 else 1.0
+
+
+def factor_definite(N: Array) -> Solve:
+    """R -> N^{-1} R by Cholesky; LAPACK itself, as SciPy's checks cost more than small systems."""
+    factor, info = linalg.lapack.dpotrf(N, lower=1, clean=0)
+    if info:
+        raise linalg.LinAlgError("The matrix is not positive definite.")
+    return lambda R: linalg.lapack.dpotrs(factor, R, lower=1)[0]
 
 
 def _lifted(N: Array) -> Array:

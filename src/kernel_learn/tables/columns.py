@@ -24,6 +24,7 @@ LEAST_DATE = 6  # letters of a date: "2021" is a number, "2021-3" may be one
 LOOKED_AT = 1000  # rows that show what a column of strings is
 # A numeric target with more values than this must have many rows for each of them.
 FEW_VALUES, ROWS_PER_VALUE, MOST_CLASSES = 30, 20, 1000
+LEAST_GROUPS, CHANCE_OF_GROUPS = 10, 1e-6
 LEAK_ACCURACY, LEAK_ROWS, LEAK_COLUMNS = 0.995, 2000, 60
 
 
@@ -241,6 +242,31 @@ def find_leaks(frame: Any, kinds: dict[str, str], y: Array) -> dict[str, float]:
             scores = cross_val_score(tree, values, codes, cv=folds, scoring="balanced_accuracy")
         if scores.mean() >= LEAK_ACCURACY:
             found[name] = float(scores.mean())
+    return found
+
+
+def find_groups(frame: Any, columns: Columns, y: Array) -> list[str]:
+    """Columns such as patients: each value has several rows, and all of them have one label.
+
+    Rows of a patient are alike, so left out one by one they are told by the others. Labels
+    that are drawn give r rows of a value one label with probability sum_k p_k^r.
+    """
+    pd = pandas()
+    codes = np.unique(y, return_inverse=True)[1]
+    shares = np.bincount(codes) / len(codes)
+    found = []
+    for name, kind in columns.kinds.items():
+        whole = kind == "number" and pd.api.types.is_integer_dtype(frame[name].dtype)
+        if name in columns.leaks or not (kind == "category" or whole):
+            continue
+        values = pd.factorize(frame[name], use_na_sentinel=False)[0]
+        rows = np.bincount(values)
+        if len(rows) < max(LEAST_GROUPS, 3 * len(shares)) or len(rows) == len(values):
+            continue
+        labels = len(np.unique(values * len(shares) + codes))
+        chance = np.log(np.sum(shares ** rows[:, None], axis=1)).sum()
+        if labels == len(rows) and chance < np.log(CHANCE_OF_GROUPS):
+            found.append(name)
     return found
 
 
