@@ -243,7 +243,7 @@ def pickled(folder):
 
 
 FILES = {
-    "no such target": (lambda f: parquet(f, "lable"), "'lable'.*label"),
+    "no such target": (lambda f: parquet(f, "labels"), "'labels'.*label"),
     "no such column": (lambda f: parquet(f, keep=["a", "z"]), "'z'"),
     "no such weight": (lambda f: parquet(f, weight="weights"), "'weights'"),
     "a null in a column": (

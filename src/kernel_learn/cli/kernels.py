@@ -111,9 +111,7 @@ def read_pairs(path: str, n: int) -> Any:
     chosen = table[["a", "b", "same"]] if named else table.iloc[:, :3]
     rows = chosen.iloc[:, :2].to_numpy()
     if rows.dtype.kind not in "iu" or not len(rows):
-        raise TableError(
-            f"{path!r}: rows must be whole numbers from 0 to {n - 1}."
-        )
+        raise TableError(f"{path!r}: rows must be whole numbers from 0 to {n - 1}.")
     if rows.min() < 0 or rows.max() >= n:
         bad = rows.min() if rows.min() < 0 else rows.max()
         raise TableError(f"{path!r} names row {bad}, and rows are numbered from 0 to {n - 1}.")
