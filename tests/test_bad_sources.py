@@ -313,6 +313,9 @@ FILES = {
 @pytest.mark.parametrize("name", ["HSICSubspace", "KernelDiscriminantQR"])
 @pytest.mark.parametrize("case", FILES)
 def test_files(name, case, tmp_path):
+    for word, package in {"CSV": "pandas", "Parquet": "pyarrow"}.items():
+        if word in case:
+            pytest.importorskip(package, reason=f"needs {package}")
     make_source, words = FILES[case]
     model = make(name)
     refuse(lambda: model.fit(make_source(tmp_path)), words, model=model)
