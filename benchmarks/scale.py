@@ -133,7 +133,7 @@ def real_gamma(name):
     return {"mnist": 0.02, "covtype": 0.1}[name]
 
 
-def real_fit(name, method, landmarks, rule="rpcholesky"):
+def real_fit(name, method, landmarks, seed=0):
     """Error on the test rows; the fit alone is timed."""
     from sklearn.kernel_approximation import Nystroem
     from sklearn.linear_model import RidgeClassifier, SGDClassifier
@@ -145,8 +145,8 @@ def real_fit(name, method, landmarks, rule="rpcholesky"):
 
     X, y, X_test, y_test = real_data(name)
     gamma = real_gamma(name)
-    own = {"landmarks": kl.Landmarks(rule, landmarks), "random_state": 0}
-    theirs = Nystroem(gamma=gamma, n_components=landmarks, random_state=0)
+    own = {"landmarks": landmarks, "random_state": seed}
+    theirs = Nystroem(gamma=gamma, n_components=landmarks, random_state=seed)
     bank = list(gaussian_bank(10, relative=True).values())
     model = {
         "KernelDiscriminant": lambda: kl.KernelDiscriminant(Gaussian(gamma), **own),
@@ -154,14 +154,12 @@ def real_fit(name, method, landmarks, rule="rpcholesky"):
             Gaussian(gamma), C=2.0, reg=1e-6, uncorrelated=False, tol=1e-3, **own
         ),
         "bank of 10": lambda: kl.HSICSubspace(
-            bank, uncorrelated=True, landmarks=landmarks // 10, random_state=0
+            bank, uncorrelated=True, landmarks=landmarks // 10, random_state=seed
         ),
-        "one kernel": lambda: kl.HSICSubspace(
-            Gaussian(gamma), uncorrelated=True, landmarks=landmarks, random_state=0
-        ),
+        "one kernel": lambda: kl.HSICSubspace(Gaussian(gamma), uncorrelated=True, **own),
         "RidgeClassifier": lambda: make_pipeline(theirs, RidgeClassifier(alpha=1e-2)),
         "LinearSVC": lambda: make_pipeline(theirs, LinearSVC(C=1.0, tol=1e-3)),
-        "SGDClassifier": lambda: make_pipeline(theirs, SGDClassifier(random_state=0)),
+        "SGDClassifier": lambda: make_pipeline(theirs, SGDClassifier(random_state=seed)),
     }[method]()
     found = measured(lambda: model.fit(X, y) and None)
     if hasattr(model, "predict"):
@@ -169,8 +167,11 @@ def real_fit(name, method, landmarks, rule="rpcholesky"):
     return found
 
 
-def rule_fits(name, rows, counts):
-    """Error on held-out training rows and CPU seconds, of each rule and number of landmarks."""
+RULES = ("rpcholesky", "uniform", "stratified", "kmeans")
+
+
+def rule_fits(name, rows, count, rules=RULES):
+    """Error on held-out training rows and CPU seconds, of each rule."""
     import kernel_learn as kl
     from kernel_learn.kernels import Gaussian
 
@@ -178,16 +179,15 @@ def rule_fits(name, rows, counts):
     order = np.random.default_rng(1).permutation(len(y))[: rows + rows // 2]
     X, y = X[order], y[order]
     found = []
-    for count in counts:
-        for rule in ("rpcholesky", "uniform", "stratified", "kmeans"):
-            model = kl.KernelDiscriminant(
-                Gaussian(real_gamma(name)), landmarks=kl.Landmarks(rule, count), random_state=0
-            )
-            start = time.process_time()
-            model.fit(X[:rows], y[:rows])
-            seconds = time.process_time() - start
-            error = float(np.mean(model.predict(X[rows:]) != y[rows:]))
-            found.append([count, rule, error, seconds])
+    for rule in rules:
+        model = kl.KernelDiscriminant(
+            Gaussian(real_gamma(name)), landmarks=kl.Landmarks(rule, count), random_state=0
+        )
+        start = time.process_time()
+        model.fit(X[:rows], y[:rows])
+        seconds = time.process_time() - start
+        error = float(np.mean(model.predict(X[rows:]) != y[rows:]))
+        found.append([count, rule, error, seconds])
     return {"result": found}
 
 
@@ -219,11 +219,11 @@ def run(task, *arguments, limit=None):
 def run_task(task, *arguments):
     with threadpool_limits(1):
         if task == "real":
-            found = real_fit(arguments[0], arguments[1], int(arguments[2]), *arguments[3:])
+            found = real_fit(arguments[0], arguments[1], *map(int, arguments[2:]))
         elif task == "made":
             found = made_fit(*map(int, arguments))
         elif task == "rules":
-            found = rule_fits(arguments[0], int(arguments[1]), json.loads(arguments[2]))
+            found = rule_fits(arguments[0], *map(int, arguments[1:3]), arguments[3:] or RULES)
         else:
             folder, n = Path(arguments[0]), int(arguments[1])
             found = measured(lambda: TASKS[task](folder, n, *arguments[2:]))
@@ -275,11 +275,24 @@ def growth(n=3 * 10**6, landmarks=LANDMARKS):
     report_ratio(f"{what} {times[n]:.1f} s: growth exponent", slope, 1.03)
 
 
-def real(name, limit, landmarks=LANDMARKS):
+def seeds_of(name, method, landmarks, seeds):
+    """Means over draws of landmarks, with the standard deviation of the errors."""
+    runs = [run("real", name, method, landmarks, seed) for seed in range(seeds)]
+    found = {key: float(np.mean([own[key] for own in runs])) for key in runs[0]}
+    spread = float(np.std([own["result"] for own in runs], ddof=min(1, seeds - 1)))
+    print(f"{name}: {method}, {seeds} draws: standard deviation of the error {spread:.4f}")
+    return found
+
+
+def real(name, limit, seeds, landmarks=LANDMARKS):
     methods = ("KernelDiscriminant", "RidgeClassifier", "SubspaceSVC", "SGDClassifier", "LinearSVC")
     found = {}
     for method in methods:
-        found[method] = own = run("real", name, method, landmarks, limit=limit)
+        if method in methods[:2]:
+            own = seeds_of(name, method, landmarks, seeds)
+        else:
+            own = run("real", name, method, landmarks, limit=limit)
+        found[method] = own
         if own is None:
             print(f"{name}: {method:20} not done after {limit} s", flush=True)
             continue
@@ -303,9 +316,9 @@ def real(name, limit, landmarks=LANDMARKS):
     )
 
 
-def against_peers(names=("covtype", "mnist"), limit=600):
+def against_peers(names=("covtype", "mnist"), limit=600, seeds=5):
     for name in names:
-        real(name, limit)
+        real(name, limit, seeds)
 
 
 def bank(name="covtype"):
@@ -320,8 +333,9 @@ def landmark_rules(names, rows, counts):
     for name in names:
         print(f"{name}, {rows} rows, {rows // 2} held out")
         print(f"| landmarks | rule | error | CPU, s |\n|{' --- |' * 4}")
-        for count, rule, error, seconds in run("rules", name, rows, json.dumps(counts))["result"]:
-            print(f"| {count} | {rule} | {error:.4f} | {seconds:.1f} |", flush=True)
+        for wanted in counts:
+            for count, rule, error, seconds in run("rules", name, rows, wanted)["result"]:
+                print(f"| {count} | {rule} | {error:.4f} | {seconds:.1f} |", flush=True)
 
 
 def say_where():
@@ -341,6 +355,7 @@ def main():
     parser.add_argument("--rule-rows", type=int, default=30_000, help="rows for landmark rules")
     parser.add_argument("--sources", nargs="+", default=["memmap", "parquet"])
     parser.add_argument("--growth-landmarks", type=int, default=LANDMARKS)
+    parser.add_argument("--seeds", type=int, default=5, help="draws of landmarks on real data")
     parser.add_argument("--limit", type=int, default=600, help="CPU seconds of a fit on real data")
     parser.add_argument("--task", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -358,7 +373,7 @@ def main():
         elif part == "bank":
             bank()
         elif part == "real":
-            against_peers(options.sets, options.limit)
+            against_peers(options.sets, options.limit, options.seeds)
         else:
             landmark_rules(options.sets, options.rule_rows, options.counts)
 

@@ -226,3 +226,24 @@ def test_hinge_and_learned_C_are_exact(few_held):
         kl.MultiKernelSVC(BANK, loss="squared_hinge", C="learn").fit(blocks)
     with pytest.raises(ValueError, match="reads its rows several times"):
         kl.MultiKernelSVC(BANK, landmarks=30, **SM2).fit(blocks())
+
+
+def test_features_of_the_pass_for_moments_are_kept_for_the_machines(monkeypatch):
+    """Where they fit beside the plan no kernel value is evaluated twice; the same machines."""
+    found, rows = {}, []
+    transform = kl.kernels.SubspaceKernel.transform
+
+    def counting(self, X):
+        rows.append(len(X))
+        return transform(self, X)
+
+    module = __import__("kernel_learn.estimators.block_svc", fromlist=["x"])
+    for budget in ("1GB", "3MB"):
+        rows.clear()
+        with monkeypatch.context() as patch:
+            patch.setattr(kl.kernels.SubspaceKernel, "transform", counting)
+            patch.setattr(module, "calibrate_scores", lambda data, score: 1.0)
+            model = kl.SubspaceSVC(loss="squared_hinge", memory_budget=budget, **OPTIONS).fit(X, Y)
+        assert (sum(rows) == 0) == (budget == "1GB")
+        found[budget] = model.decision_function(X)
+    np.testing.assert_allclose(found["1GB"], found["3MB"], atol=1e-5)

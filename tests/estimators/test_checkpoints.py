@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import kernel_learn as kl
-from kernel_learn.datasets import NpySource
+from kernel_learn.datasets import NpySource, ParquetSource
+from kernel_learn.datasets.blocks import ArrayRows
 from kernel_learn.estimators import checkpoint as checkpoints
 from kernel_learn.estimators import streaming
 from kernel_learn.kernels import Gaussian
@@ -259,3 +260,82 @@ def test_a_killed_fit_resumes(kind, how, tmp_path):
     whole = make().fit(Counted()() if kind == "once" else Counted())
     found = np.load(tmp_path / "out.npy")
     np.testing.assert_allclose(found, whole.transform(X[:20]), atol=1e-10)
+
+
+def interrupted(source, stop, folder, monkeypatch):
+    """A fit of which all rows before ``stop`` (of both passes) are in a checkpoint."""
+    read, given = type(source).read, []
+
+    def until(self, rows):
+        for block in read(self, rows):
+            if sum(given) >= stop:
+                raise StopError
+            given.append(len(block.y))
+            yield block
+
+    with monkeypatch.context() as patch, pytest.raises(StopError):
+        patch.setattr(type(source), "read", until)
+        make().fit(source, checkpoint=folder)
+
+
+def save_rows(folder, kind):
+    """The rows as a source of this kind."""
+    if kind == "parquet":
+        pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        for part in range(2):
+            rows = slice(1000 * part, 1000 * (part + 1))
+            table = pa.table({**{f"c{j}": X[rows, j] for j in range(3)}, "y": Y[rows]})
+            pq.write_table(table, folder / f"{part}.parquet", row_group_size=130)
+        return ParquetSource(folder, target="y")
+    np.save(folder / "X.npy", X)
+    np.save(folder / "y.npy", Y)
+    if kind == "npy":
+        return NpySource(folder / "X.npy", folder / "y.npy")
+    return ArrayRows(np.load(folder / "X.npy", mmap_mode="r" if kind == "memmap" else None), Y)
+
+
+@pytest.mark.parametrize("stop", [1000, 2900])
+@pytest.mark.parametrize("kind", ["npy", "parquet", "memmap", "array"])
+def test_a_source_that_seeks_does_not_read_past_rows(kind, stop, tmp_path, monkeypatch):
+    source = save_rows(tmp_path, kind)
+    whole = make().fit(source)
+    interrupted(source, stop, tmp_path / "state", monkeypatch)
+    found = read_file(tmp_path / "state" / "fit.npz")
+    seen = found["moments" if stop > N else "summary"].n_rows
+    given, check = [], streaming.CheckedBlocks._check
+
+    def counting(self, number, start, raw):
+        given.append((start, len(raw.X)))
+        return check(self, number, start, raw)
+
+    monkeypatch.setattr(streaming.CheckedBlocks, "_check", counting)
+    model = make().fit(source, checkpoint=tmp_path / "state")
+    # the first block says what rows look like where the first pass is done
+    first = given[1:] if stop > N else given
+    assert first[0][0] == seen > 0
+    assert sum(n for _, n in first) == N - seen + (0 if stop > N else N)
+    np.testing.assert_allclose(model.transform(X_NEW), whole.transform(X_NEW), atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ["npy", "parquet", "memmap", "array"])
+def test_a_source_that_seeks_and_has_changed_is_refused(kind, tmp_path, monkeypatch):
+    source = save_rows(tmp_path, kind)
+    interrupted(source, 2500, tmp_path / "state", monkeypatch)
+    before = (tmp_path / "state" / "fit.npz").read_bytes()
+    if kind == "array":
+        source.X[100, 1] += 1e-9  # one entry of a row that would not be read again
+    else:
+        file = tmp_path / ("0.parquet" if kind == "parquet" else "X.npy")
+        os.utime(file, ns=(0, file.stat().st_mtime_ns + 1))
+    with pytest.raises(ValueError, match="another or changed source"):
+        make().fit(source, checkpoint=tmp_path / "state")
+    assert (tmp_path / "state" / "fit.npz").read_bytes() == before
+
+
+def test_weighted_rows_are_read_past_as_those_of_weight_zero_are_not_counted(tmp_path):
+    weight = np.where(np.arange(N) % 7 == 0, 0.0, 1.0)
+    assert not ArrayRows(X, Y, weight).seeks and ArrayRows(X, Y).seeks
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "w.npy", weight)
+    files = [tmp_path / "X.npy", tmp_path / "X.npy", tmp_path / "w.npy"]
+    assert not NpySource(*files).seeks and NpySource(*files[:2]).seeks

@@ -1,5 +1,6 @@
 """KernelClassifier: what it promises of rows, weights, tables and of itself."""
 
+import re
 from time import process_time
 
 import numpy as np
@@ -200,6 +201,25 @@ class TestWhatItSays:
         short = fitted.explain(X_new, n_rows=3)
         assert short.indices.shape == (5, 3)
         assert (wine[1][short.indices[0]] == found.labels[0]).mean() > 0.5
+
+    def test_explanation_in_shares(self, fitted, wine):
+        whole, short = (fitted.explain(wine[2][:12], n_rows=n) for n in (len(wine[0]), 3))
+        np.testing.assert_allclose(np.abs(whole.shares).sum(axis=1), 1.0)
+        np.testing.assert_allclose(short.shares, whole.shares[:, :3])  # of all, not of those shown
+        lines = repr(short).splitlines()
+        assert len(lines) == 10 * 4 + 1 and lines[-1] == "and 2 more new rows"
+        side = "for" if short.shares[0, 0] > 0 else "against"
+        expected = [side, "training", "row", str(short.indices[0, 0])]
+        assert lines[1].split()[:4] == expected
+        assert lines[1].endswith(f"{abs(short.shares[0, 0]):.1%}")
+
+    def test_members_of_groups_print_on_a_line_each(self):
+        X, y = load_wine(return_X_y=True)
+        groups = {"acids": [0, 1, 2, 3], "colour": [9, 10, 11]}
+        model = KernelClassifier(quality="fast", column_groups=groups).fit(X, y)
+        lines = repr(model.members_).splitlines()
+        assert len(lines) == len(model.members_) + 1
+        assert max(map(len, lines)) <= 120 and not re.search(r"\d\.\d{5}", lines[1].split(":")[1])
 
     def test_relevance_finds_the_column(self, small):
         model = KernelClassifier().fit(*small)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
 
 import kernel_learn as kl
-from kernel_learn.datasets import Blocks, NpySource, ParquetSource
+from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
 from kernel_learn.estimators import progress, streaming
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
 
@@ -213,6 +214,23 @@ def test_files_give_the_model_of_their_rows(few_held, tmp_path):
     stream = kl.KernelDiscriminant(landmarks=40, random_state=0).fit(source)
     assert stream.classes_.tolist() == ["high", "low", "middle"]
     np.testing.assert_array_equal(stream.predict(X_NEW), whole.predict(X_NEW))
+    rounded = np.round(64 * X) / 64  # which texts give back to the last bit
+    frame[list("abcd")] = rounded
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    dump_svmlight_file(rounded, Y, str(tmp_path / "rows.svm"), zero_based=False)
+    (tmp_path / "parts").mkdir()
+    for i in range(2):
+        part = frame.iloc[i * 700 : (i + 1) * 700 + 100 * i]
+        part.to_parquet(tmp_path / "parts" / f"{i}.parquet")
+    for source, labels in (
+        (CsvSource(tmp_path / "rows.csv", target="label", dtype=float), names),
+        (LibsvmSource(tmp_path / "rows.svm"), Y),
+        (ParquetSource(tmp_path / "parts", target="label"), names),
+    ):
+        stream = kl.KernelDiscriminant(landmarks=40, random_state=0).fit(source)
+        assert stream.plan_.representation == "landmarks"
+        whole = kl.KernelDiscriminant(landmarks=40, random_state=0).fit(rounded, labels)
+        np.testing.assert_allclose(features(stream), features(whole), atol=1e-7)
     np.save(tmp_path / "X.npy", X.astype(np.float32))
     np.save(tmp_path / "y.npy", Y)
     source = NpySource(tmp_path / "X.npy", tmp_path / "y.npy")

@@ -157,6 +157,19 @@ def test_many_columns(kernels, dtype, rng):
     assert Gaussian(1.0)(np.empty((0, 200))).shape == (0, 0)
 
 
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_wide_rows_of_single_precision(factor, rng):
+    """On both sides of the length from which on products are float64: rows and their copies."""
+    X = rng.normal(size=(120, 800)).astype(np.float32)
+    centred = X.astype(np.float64) - X[:40].astype(np.float64).mean(axis=0)
+    lengths = np.sum(centred**2, axis=1)
+    gamma = factor * pairwise.SINGLE_REACH / (lengths.max() + lengths[:40].max())
+    expected = naive.gram(naive.gaussian, X.astype(float), X[:40].astype(float), gamma=gamma)
+    statistic = pairwise.SquaredEuclidean(X, X[:40], -gamma)
+    assert statistic.x2.dtype == (np.float32 if factor < 1 else np.float64)
+    np.testing.assert_allclose(Gaussian(gamma)(X, X[:40]), expected, atol=2 * SINGLE)
+
+
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
 @pytest.mark.parametrize("gamma", [1e-3, 1.0, 30.0, 1e4])
 def test_single_precision_at_every_width(gamma, as_rows, rng):

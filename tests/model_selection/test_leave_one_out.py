@@ -84,6 +84,22 @@ def test_landmark_rows_are_exact_with_the_moments_of_all_rows():
     np.testing.assert_allclose(path.errors, errors, rtol=1e-7)
 
 
+def test_some_rows_stand_for_all_and_landmarks_for_none():
+    """Landmarks are outlying rows: those judged are the others, where not all are judged."""
+    source = ArraySource(X, Y, n_classes=3)
+    form = represent(KERNELS[:1], source, plan_source(KERNELS[:1], source, 8), 8, random_state=0)
+    landmarks = {tuple(row) for row in form.features.landmarks}
+
+    def judged(at_most):
+        return [tuple(row) for rows, _, _ in form.merged_blocks(at_most) for row in rows]
+
+    by_key = [tuple(row) for row in X[source.summary.rows]]
+    others = [row for row in by_key if row not in landmarks]
+    assert judged(10) == others[:10] and by_key[:10] != others[:10]
+    assert judged(36) == judged(50) == by_key
+    assert judged(34) == others  # all that there are
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_search_finds_what_the_whole_path_finds(weighted):
     weight = 1.0 + np.arange(36) % 3 if weighted else np.ones(36)

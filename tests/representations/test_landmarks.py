@@ -12,6 +12,7 @@ from kernel_learn.representations import (
     plan_source,
     represent,
 )
+from kernel_learn.representations.feature_map import whitening
 from kernel_learn.representations.landmarks import (
     check_landmarks,
     combine_rows,
@@ -19,6 +20,7 @@ from kernel_learn.representations.landmarks import (
     select_rpcholesky,
     select_uniform,
 )
+from kernel_learn.representations.moments import Moments
 
 
 def residual_share(K, chosen, weight):
@@ -103,6 +105,25 @@ def test_all_rows_as_landmarks_are_exact(rng):
     Z, Z_new = features(X), features(X_new)
     np.testing.assert_allclose(Z @ Z.T, Gaussian(0.2)(X), atol=1e-10)
     np.testing.assert_allclose(Z_new @ Z.T, Gaussian(0.2)(X_new, X), atol=1e-10)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_whitening_is_a_triangle_where_landmarks_are_well_conditioned(rng, dtype):
+    """The same features up to a rotation, so the same kernel and the same moments."""
+    X, rows = rng.normal(size=(60, 4)).astype(dtype), rng.normal(size=(30, 4)).astype(dtype)
+    tight, loose = (FeatureMap.whitened([Gaussian(gamma)], X) for gamma in (3.0, 1e-3))
+    assert tight.triangular == [True] and loose.triangular == [False]
+    turned = FeatureMap([Gaussian(3.0)], X, [whitening(Gaussian(3.0)(X), X.dtype)[1]])
+    tolerance = 1e-10 if dtype == np.float64 else 1e-5
+    Z, Z_turned = tight(rows), turned(rows)
+    assert Z.dtype == dtype and not turned.triangular[0]
+    np.testing.assert_allclose(Z @ Z.T, Z_turned @ Z_turned.T, atol=tolerance)
+    T = np.eye(3)[np.arange(30) % 3]
+    own, expected = tight.block_moments(rows, T), Moments.of(Z, T)
+    np.testing.assert_allclose(own.scatter, expected.scatter, atol=tolerance)
+    before = Gaussian(3.0)(rows, X)
+    tight._whitened(0, before)
+    np.testing.assert_array_equal(before, Gaussian(3.0)(rows, X))  # not written over
 
 
 def test_float32_is_cut_at_what_float64_says(rng):

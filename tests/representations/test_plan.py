@@ -25,9 +25,17 @@ def test_less_memory_gives_another_model_only_with_a_warning():
         tight = plan(size(5000), memory_budget="20MB")
     assert tight.representation == "landmarks"
     assert 1 < tight.n_landmarks < 1000
-    with pytest.warns(UserWarning, match="among 20000 rows would take.*budget is 50 MB"):
-        narrow = plan(size(10**5), 300, memory_budget="50MB")
-    assert 300 <= narrow.pool_rows < 20_000
+    with pytest.warns(UserWarning, match="among 4000 rows would take.*budget is 15 MB"):
+        narrow = plan(size(10**5), 300, memory_budget="15MB")
+    assert 300 <= narrow.pool_rows < 4000
+
+
+def test_rpcholesky_chooses_among_a_few_rows_for_each_landmark():
+    """Other rules see the whole pool."""
+    found = {M: plan(size(10**5), M).pool_rows for M in (50, 500, 1000, 5000)}
+    assert found == {50: 4000, 500: 4000, 1000: 8000, 5000: 20_000}
+    assert plan(size(10**5, rule="kmeans"), 50).pool_rows == 20_000
+    assert plan(size(3000), 1000).pool_rows == 3000
 
 
 def test_blocks_and_kept_matrices_depend_on_memory_and_nothing_else_does():
@@ -148,14 +156,14 @@ def test_rules_look_at_some_rows_and_the_plan_counts_them(rng):
 def test_landmarks_are_chosen_among_as_many_rows_as_fit():
     rows = size(200_000, row_bytes=800.0, pool=20_000)
     free = plan(rows, 1000, memory_budget=10**11)
-    assert free.pool_rows == 20_000
+    assert free.pool_rows == 8000
     with pytest.warns(UserWarning, match="chosen among"):
         tight = plan(rows, 1000, memory_budget=free.bytes_least + 10**7)
-    assert 1000 <= tight.pool_rows < 20_000
+    assert 1000 <= tight.pool_rows < 8000
     with pytest.warns(UserWarning, match="chosen among"):
         more = plan(rows, 1000, memory_budget=free.bytes_least + 2 * 10**7)
     # a row of the pool costs a column per landmark, those of a round of draws, and itself
-    per_row = 8 * 1000 + 3 * 8 * 100 + 800
+    per_row = 8 * 1000 + 3 * 8 * 166 + 800
     assert more.pool_rows - tight.pool_rows == pytest.approx(10**7 / per_row, abs=2)
 
 
@@ -175,5 +183,5 @@ def test_copies_of_rows_that_are_there_already_count(landmarks):
 
 
 def test_landmarks_are_chosen_among_no_more_rows_than_there_are():
-    assert plan(size(15_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 15_000
-    assert plan(size(30_000, pool=20_000), 1000, memory_budget="8GB").pool_rows == 20_000
+    assert plan(size(15_000, pool=20_000), 2000, memory_budget="8GB").pool_rows == 15_000
+    assert plan(size(30_000, pool=20_000), 3000, memory_budget="8GB").pool_rows == 20_000

@@ -118,6 +118,7 @@ def test_one_sided_rows_have_the_bound_zero():
 def test_kept_hessians_are_those_of_the_rows_of_positive_slack(known, equal, monkeypatch):
     """At points that come and go, for machines of which fewer and fewer are asked for."""
     monkeypatch.setattr("kernel_learn.solvers.block_newton.GATHERED", 50)
+    monkeypatch.setattr("kernel_learn.solvers.block_newton.ROUGH_STEPS", 0)
     prices = np.full(N, 2.0) if equal else rng.uniform(0.1, 3, N)
     blocks = list(blocks_of(F, SIGNS, prices)())
     X = np.column_stack([F, np.ones(N)])
@@ -135,3 +136,29 @@ def test_kept_hessians_are_those_of_the_rows_of_positive_slack(known, equal, mon
                 np.testing.assert_allclose(H, (X[S] * prices[S, None]).T @ X[S], atol=1e-10)
     for (own, _, _), old in zip(blocks, before, strict=True):
         np.testing.assert_array_equal(own, old)
+
+
+def test_a_hessian_of_some_rows_while_many_come_and_go(monkeypatch):
+    """Every third row of S times three at first; the exact one once S moves no more."""
+    monkeypatch.setattr("kernel_learn.solvers.block_newton.GATHERED", 10)
+    monkeypatch.setattr("kernel_learn.solvers.block_newton.SAMPLED", 1)
+    blocks = list(blocks_of(F, SIGNS, np.ones(N))())
+    X, U = np.column_stack([F, np.ones(N)]), rng.normal(size=(M + 1, 3))
+    kept, exact = KeptHessians(M, 3), []
+    for j in range(3):
+        S = X[1 - SIGNS[:, j] * (X @ U[:, j]) > 0]
+        exact.append(S.T @ S)
+        some = S[:: -(-len(S) // 10)]
+        active: list = []
+        sum_blocks(blocks, U, np.arange(3) == j, active)
+        rough, again = (KeptHessians(M, 3) for _ in range(2))
+        H = rough.at(blocks, active, np.arange(3) == j)[j]
+        np.testing.assert_allclose(H, some.T @ some * len(S) / len(some), atol=1e-10)
+        assert len(some) < len(S)
+        again.at(blocks, active, np.arange(3) == j)
+        np.testing.assert_allclose(again.at(blocks, active, np.arange(3) == j)[j], exact[j])
+    monkeypatch.setattr("kernel_learn.solvers.block_newton.ROUGH_STEPS", 0)
+    active = []
+    sum_blocks(blocks, U, np.ones(3, dtype=bool), active)
+    for H, expected in zip(kept.at(blocks, active, np.ones(3, dtype=bool)), exact, strict=True):
+        np.testing.assert_allclose(H, expected)

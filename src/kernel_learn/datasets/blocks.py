@@ -4,11 +4,20 @@ A source has ``rewinds`` (whether it can be read again from its start), ``read(r
 which gives blocks ``(X, y, weight)`` of about so many rows each with None for what it
 does not have, and ``identity()``: what tells it from another source of the same name, such as
 the sizes and times of its files. That is all that a fit asks of it.
+
+A source with ``seeks`` and ``read_from(start, rows)`` can begin at any row without reading those
+before it: a fit that goes on from a checkpoint does so, and its ``identity()`` is then what says
+that the rows before it are the same. Any other source is read from its start, and the rows
+that were counted are compared with what is known of them.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
 
 from kernel_learn.kernels.given import as_array
 from kernel_learn.kernels.pairwise import row_blocks, take_rows
@@ -107,9 +116,21 @@ class ArrayRows:
                 found = values.shape[0] if values.ndim else "one value"
                 raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
 
+    @property
+    def seeks(self) -> bool:
+        """Whether ``identity`` sees all rows, and all are counted: those of weight zero are not."""
+        parts = [self.X] if self.y is None else [self.X, self.y]
+        is_read = all(getattr(part, "dtype", np.dtype("O")).kind != "O" for part in parts)
+        return is_read and self.weight is None
+
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        for part in row_blocks(int(self.X.shape[0]), rows):
+        return self.read_from(0, rows)
+
+    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+        """The rows from number ``start`` on."""
+        for part in row_blocks(int(self.X.shape[0]) - start, rows):
+            part = slice(start + part.start, start + part.stop)
             yield RawBlock(
                 self._take(part),
                 None if self.y is None else self.y[part],
@@ -124,8 +145,40 @@ class ArrayRows:
         return take_rows(self.X, part)
 
     def identity(self) -> dict[str, Any]:
-        """What tells this source from another."""
-        return {"shape": [int(n) for n in self.X.shape], "dtype": str(getattr(self.X, "dtype", ""))}
+        """What tells this source from another: of arrays that are files, the file; else content."""
+        known = {
+            "shape": [int(n) for n in self.X.shape],
+            "dtype": str(getattr(self.X, "dtype", "")),
+        }
+        if not self.seeks:
+            return known
+        return {**known, "X": array_identity(self.X), "y": array_identity(self.y)}
+
+
+def file_identity(paths: Iterable[Path]) -> dict[str, Any]:
+    """Names, sizes and times of files: if one of them changes, so does this."""
+    stats = [(path.name, path.stat()) for path in paths]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def array_identity(A: Any) -> Any:
+    """Of a mapped file its size and time, with the first and the last row; else of all entries."""
+    if A is None:
+        return None
+    if hasattr(A, "indptr"):
+        return [array_identity(part) for part in (A.data, A.indices, A.indptr)]
+    if getattr(A, "filename", None) is not None:
+        ends = [content_digest(A[:1]), content_digest(A[-1:])]
+        return {**file_identity([Path(A.filename)]), "ends": ends}
+    return content_digest(A)
+
+
+def content_digest(A: Any) -> str:
+    """A hash of all entries, some rows at a time."""
+    found = blake2b(digest_size=8)
+    for part in row_blocks(len(A), max(1, 2**20 // max(1, A[:1].nbytes))):
+        found.update(np.ascontiguousarray(A[part]).tobytes())
+    return found.hexdigest()
 
 
 def as_block(block: Any) -> RawBlock:

@@ -9,18 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.datasets.blocks import RawBlock
+from kernel_learn.datasets.blocks import RawBlock, file_identity
 from kernel_learn.kernels.pairwise import row_blocks
 
 PathLike = str | os.PathLike[str]
-
-
-def file_identity(paths: Sequence[Path]) -> dict[str, Any]:
-    """Names, sizes and times of files: if one of them changes, so does this."""
-    stats = [path.stat() for path in paths]
-    return {
-        path.name: [stat.st_size, stat.st_mtime_ns] for path, stat in zip(paths, stats, strict=True)
-    }
 
 
 def find_file(path: PathLike, what: str) -> Path:
@@ -74,10 +66,19 @@ class NpySource:
                 "array of numbers, or of texts of one length."
             ) from error
 
+    @property
+    def seeks(self) -> bool:
+        """Rows of weight zero are not counted, so there must be no weights."""
+        return self.paths[2] is None
+
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        arrays = [None if path is None else self._map(path) for path in self.paths]
-        for part in row_blocks(self.n_rows, rows):
+        return self.read_from(0, rows)
+
+    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+        """The rows from number ``start`` on."""
+        arrays = [None if path is None else self._map(path)[start:] for path in self.paths]
+        for part in row_blocks(self.n_rows - start, rows):
             yield RawBlock(*(None if A is None else np.array(A[part]) for A in arrays))
 
     def identity(self) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.datasets.blocks import RawBlock
-from kernel_learn.datasets.files import check_target, choose_columns, file_identity
+from kernel_learn.datasets.blocks import RawBlock, file_identity
+from kernel_learn.datasets.files import check_target, choose_columns
 
 
 class ParquetSource:
@@ -80,6 +80,26 @@ class ParquetSource:
         """All rows from the start, about ``rows`` at a time."""
         for number in range(len(self.files)):
             yield from self.read_file(number, rows)
+
+    @property
+    def seeks(self) -> bool:
+        """Rows of weight zero are not counted, so there must be no weights."""
+        return self.weight is None
+
+    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+        """The rows from number ``start`` on: row groups before it are not read."""
+        groups: dict[int, list[int]] = {}
+        for number, group, size in self.row_groups():
+            if not groups and start >= size:
+                start -= size
+            else:
+                groups.setdefault(number, []).append(group)
+        for number, own in groups.items():
+            for block in self.read_file(number, rows, own):
+                passed = min(start, len(block.X))  # of the first row group
+                start -= passed
+                if passed < len(block.X):
+                    yield RawBlock(*(None if part is None else part[passed:] for part in block))
 
     def row_groups(self) -> list[tuple[int, int, int]]:
         """(file, row group, rows) of each row group, in order."""

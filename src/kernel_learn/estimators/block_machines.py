@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.criteria.joint_problem import RowMap
-from kernel_learn.criteria.landmark_margin import Change, map_blocks
+from kernel_learn.criteria.landmark_margin import Change, Projected, map_blocks
 from kernel_learn.criteria.second_level import fit_temperature
 from kernel_learn.criteria.targets import Targets
 from kernel_learn.estimators.probabilities import class_logits
@@ -47,7 +47,8 @@ def reachable(tol: float, dtype: Any) -> float:
 class FeatureBlocks:
     """Features, signs and prices of all rows in blocks, as often as they are asked for.
 
-    Held in memory after the first pass where the budget allows it.
+    Held in memory after the first pass where the budget allows it. ``ready`` are blocks of
+    ``plan.block_rows`` rows in the place of the rows X, if ``features`` are to be made of these.
     """
 
     data: Labelled
@@ -56,15 +57,12 @@ class FeatureBlocks:
     prices: Array  # (n_classes,) C of a row of each class
     plan: Plan
     total: Array | None = None  # sum over all rows of C [f, 1][f, 1]', if it is known
+    ready: list[Array] | None = None
 
     def __post_init__(self) -> None:
-        room = HELD_SHARE * self.plan.budget - self.plan.bytes_needed
-        n = self.data.source.n_rows
-        q = count_machines(self.data)
-        needed = n * (self.row_bytes + 8 * (1 + q) + 2 * q)  # features, signs, prices, masks
-        needed += 2 * min(n, 2 * GATHERED) * self.row_bytes  # rows that change, and their parts
+        needed = held_bytes(self.data, self.row_bytes)
         self._add_up = getattr(self.data.source, "add_up", None)  # by workers
-        self.holds = needed <= room and self._add_up is None
+        self.holds = needed <= room_of(self.plan) and self._add_up is None
         if self.holds:
             self.plan = replace(self.plan, bytes_needed=self.plan.bytes_needed + needed)
         self._held: list[tuple[Array, Array, Array]] | None = None
@@ -77,7 +75,9 @@ class FeatureBlocks:
 
     def _read(self) -> Iterator[tuple[Array, Array, Array]]:
         held: list[tuple[Array, Array, Array]] = []
-        rows = self.data.source.blocks(self.plan.block_rows)
+        rows: Iterator[Any] = self.data.source.blocks(self.plan.block_rows)
+        if self.ready is not None:
+            rows = ((self.ready.pop(0), labels, weight) for _, labels, weight in rows)
         for block in machine_blocks(rows, self.features, self.prices):
             if self.holds:
                 held.append(block)
@@ -103,6 +103,24 @@ class FeatureBlocks:
         assert self._held is not None
         self._kept = self._kept or KeptHessians(len(U) - 1, len(wanted), self.total)
         return replace(found, hessians=self._kept.at(self._held, active, wanted))
+
+
+def held_bytes(data: Labelled, row_bytes: int) -> int:
+    """What features of all rows take, and what goes with them."""
+    n, q = data.source.n_rows, count_machines(data)
+    needed = n * (row_bytes + 8 * (1 + q) + 3 * q)  # features, signs, prices, masks
+    return needed + 2 * min(n, 2 * GATHERED) * row_bytes  # rows that change, and their parts
+
+
+def room_of(plan: Plan) -> float:
+    """What features may take beside a plan."""
+    return HELD_SHARE * plan.budget - plan.bytes_needed
+
+
+def can_hold(data: Labelled, plan: Plan, features: FeatureMap) -> bool:
+    """Whether the landmark features of all rows are kept from the pass that adds up moments."""
+    row_bytes = features.dimension * features.dtype.itemsize
+    return held_bytes(data, row_bytes) <= room_of(plan)
 
 
 @dataclass(frozen=True)
@@ -169,6 +187,7 @@ def solve_in_blocks(
     *,
     tol: float,
     max_iter: int | None,
+    held: list[Array] | None = None,  # z of all rows, which is used up
 ) -> tuple[Result, Plan]:
     """The machines in the coordinates F, and the plan with what was held.
 
@@ -177,8 +196,13 @@ def solve_in_blocks(
     the moments suffice: F'F = diag(h), v = C F'y / (1 + C h).
     """
     r, k, q = len(coordinates.spectrum), len(data.classes), count_machines(data)
-    features = sample.expand(coordinates.lift(np.eye(r)))
-    row_bytes = r * features.coef.dtype.itemsize
+    axes = coordinates.lift(np.eye(r))
+    features = sample.expand(axes)
+    dtype = features.coef.dtype
+    rows: Callable[[Any], Array] = features.transform
+    if held is not None:
+        rows = Projected(axes.astype(dtype), features.offset)
+    row_bytes = r * dtype.itemsize
     start = total = None
     if np.all(prices == prices[0]):
         h = coordinates.spectrum[:, None]
@@ -187,8 +211,8 @@ def solve_in_blocks(
         FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
         share = sample.target_mean[1:] if k == 2 else sample.target_mean
         start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
-    blocks = FeatureBlocks(data, features.transform, row_bytes, prices, plan, total)
-    tol = reachable(tol, features.coef.dtype)
+    blocks = FeatureBlocks(data, rows, row_bytes, prices, plan, total, held)
+    tol = reachable(tol, dtype)
     steps = 50 if max_iter is None else max_iter
     found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)
     if found.status == "stopped":

@@ -1,5 +1,6 @@
 """What a classifier by margins does where rows are too many to be held: machines in blocks."""
 
+from functools import partial
 from numbers import Real
 from typing import Any, Self
 
@@ -9,6 +10,7 @@ from kernel_learn.estimators.base import SubspaceTransformer
 from kernel_learn.estimators.block_machines import (
     bank_criterion,
     calibrate_scores,
+    can_hold,
     count_machines,
     solve_in_blocks,
 )
@@ -92,7 +94,9 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
                 "and method='exact': pass n_components=None, or loss='hinge'."
             )
         price = class_prices(self.class_weight, data)
-        data, form = self._represent(data, needs=BLOCK_NEEDS)
+        # of one kernel: weights of several are not known yet
+        holds = None if data.names is not None else partial(can_hold, data)
+        data, form = self._represent(data, needs=BLOCK_NEEDS, holds=holds)
         theta = None
         if data.names is not None:
             theta = self._landmark_weights(data, form, float(self.C) * price)
@@ -108,6 +112,7 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
             self.plan_,
             tol=self.tol,
             max_iter=self.max_iter,
+            held=getattr(form, "held", None),
         )
         V = found.point[:-1]
         E = fix_signs(orthonormal_span(V))

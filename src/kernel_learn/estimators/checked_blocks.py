@@ -1,6 +1,6 @@
 """The blocks of a source, each looked at once; what is wrong is named by block and row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,13 @@ from kernel_learn.kernels.given import as_array, as_numbers
 from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
 from kernel_learn.kernels.rows import is_missing
 from kernel_learn.kernels.table import Table
-from kernel_learn.representations.state import LabelledRows, is_text
+from kernel_learn.representations.state import (
+    MODULUS,
+    LabelledRows,
+    StreamState,
+    is_text,
+    rows_digest,
+)
 from kernel_learn.representations.summary import stack_rows
 
 LARGEST_WEIGHT = 1e100  # products of two are numbers
@@ -66,10 +72,13 @@ class CheckedBlocks:
         self._label: Any = None  # one of the first block's labels
         self._width: int | None = None  # of values
 
-    def read(self, rows: int) -> Iterator[LabelledRows]:
-        """All rows with positive weight, in the source's own blocks cut to at most ``rows``."""
-        start = 0
-        for number, raw in enumerate(self.source.read(rows)):
+    def read(self, rows: int, start: int = 0) -> Iterator[LabelledRows]:
+        """All rows with positive weight, in the source's own blocks cut to at most ``rows``.
+
+        From row ``start`` on, of a source that seeks.
+        """
+        blocks = self.source.read_from(start, rows) if start else self.source.read(rows)  # type: ignore[attr-defined]
+        for number, raw in enumerate(blocks, start // rows):
             yield from self.cut(number, start, raw, rows)
             start += self._n_raw
 
@@ -263,3 +272,35 @@ def stack_blocks(blocks: list[LabelledRows]) -> LabelledRows:
         np.concatenate([block.y for block in blocks]),
         np.concatenate([block.weight for block in blocks]),
     )
+
+
+def after_seen(
+    blocks: Iterable[LabelledRows], state: StreamState, values: bool
+) -> Iterator[LabelledRows]:
+    """The rows after those that the state has seen; refuses a source that begins otherwise."""
+    left, digest = state.n_rows, 0
+    for block in blocks:
+        n = len(block.weight)
+        if left == 0:
+            yield block
+            continue
+        seen = min(left, n)
+        digest = (digest + rows_digest(_part(block, 0, seen), values)) % MODULUS
+        left -= seen
+        if left == 0 and digest != state.digest:
+            break
+        if seen < n:
+            yield _part(block, seen, n)
+    if left or digest != state.digest:
+        raise ValueError(
+            f"The first {state.n_rows} rows of the source are not those that the checkpoint has "
+            "counted: the source has changed, or is another one. Give back the source it was "
+            "begun with, name another folder, or delete this one to begin anew."
+        )
+
+
+def _part(block: LabelledRows, start: int, stop: int) -> LabelledRows:
+    if start == 0 and stop == len(block.weight):
+        return block
+    rows = slice(start, stop)
+    return LabelledRows(take_rows(block.X, rows), block.y[rows], block.weight[rows])

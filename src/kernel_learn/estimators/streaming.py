@@ -9,7 +9,12 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.datasets.blocks import RowSource, is_spread, spread_source
-from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch, stack_blocks
+from kernel_learn.estimators.checked_blocks import (
+    CheckedBlocks,
+    after_seen,
+    rebatch,
+    stack_blocks,
+)
 from kernel_learn.estimators.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.estimators.progress import Progress
 from kernel_learn.estimators.validation import (
@@ -24,11 +29,10 @@ from kernel_learn.estimators.validation import (
     warn_of_normalised,
 )
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.representations import ArraySource, FeatureMap
 from kernel_learn.representations.plan import Plan, parse_memory
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.state import MODULUS, LabelledRows, StreamState, rows_digest
+from kernel_learn.representations.state import LabelledRows, StreamState
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, row_bytes
 
 # Rows read at a time before there is a plan: 4096, or so many as take READ_BYTES.
@@ -134,7 +138,7 @@ class _Reading:
         else:
             moments = self._add(
                 moments,
-                rebatch(self.blocks.read(chosen.block_rows), chosen.block_rows),
+                rebatch(self._unseen(moments, chosen.block_rows), chosen.block_rows),
                 lambda rows, _: StreamState.of(
                     rows, features, values=self.values, classes=state.classes, summarize=False
                 ),
@@ -178,7 +182,7 @@ class _Reading:
             self._check_stream()
         found = self._add(
             saved.get("summary"),
-            self.blocks.read(self.read_rows),
+            self._unseen(saved.get("summary"), self.read_rows),
             of,
             lambda found: {"is_summarized": False, "summary": found},
             FIRST_PASS,
@@ -238,6 +242,8 @@ class _Reading:
         self.kernels = features.kernels
         chosen = self._open_plan(state)
         self.progress.say(f"{chosen}")
+        if saved is not None:
+            blocks = after_seen(blocks, state, self.values)
         found = self._add(
             state,
             rebatch(blocks, chosen.block_rows),
@@ -245,7 +251,6 @@ class _Reading:
             lambda found: {"summary": found},
             f"one pass, {chosen.n_landmarks} landmarks",
             None,
-            skip=saved is not None,
         )
         state = state if found is None else found
         reason = f"{chosen.reason}; a source that is read once, landmarks from its first rows"
@@ -320,8 +325,18 @@ class _Reading:
             else lambda found: {**content, part: found, "n_blocks": waves.n_blocks},
             what,
             expected,
-            skip=False,
         )
+
+    def _unseen(self, state: StreamState | None, rows: int) -> Iterator[LabelledRows]:
+        """The rows after those of a checkpoint: sought, or read past and compared with it.
+
+        What is sought was compared by the source's identity, as the checkpoint was loaded.
+        """
+        if state is None:
+            return self.blocks.read(rows)
+        if getattr(self.source, "seeks", False):
+            return self.blocks.read(rows, state.n_rows)
+        return after_seen(self.blocks.read(rows), state, self.values)
 
     def _add(
         self,
@@ -331,12 +346,9 @@ class _Reading:
         content: Callable[[StreamState], dict[str, Any]] | None,  # None: nothing is kept
         what: str,
         expected: int | None,
-        skip: bool = True,
     ) -> StreamState | None:
-        """The state with all rows of the blocks that it has not seen; kept as it grows."""
+        """The state with all rows of the blocks, which it has not seen; kept as it grows."""
         checkpoint = None if content is None else self.checkpoint
-        if state is not None and skip:
-            blocks = after_seen(blocks, state, self.values)
         self.progress.begin(what, expected, 0 if state is None else state.n_rows)
         try:
             for rows in blocks:
@@ -462,35 +474,3 @@ def check_stream(estimator: Any, rewinds: bool) -> None:
     check = getattr(estimator, "_check_stream", None)
     if check is not None:
         check()
-
-
-def after_seen(
-    blocks: Iterable[LabelledRows], state: StreamState, values: bool
-) -> Iterator[LabelledRows]:
-    """The rows after those that the state has seen; refuses a source that begins otherwise."""
-    left, digest = state.n_rows, 0
-    for block in blocks:
-        n = len(block.weight)
-        if left == 0:
-            yield block
-            continue
-        seen = min(left, n)
-        digest = (digest + rows_digest(_part(block, 0, seen), values)) % MODULUS
-        left -= seen
-        if left == 0 and digest != state.digest:
-            break
-        if seen < n:
-            yield _part(block, seen, n)
-    if left or digest != state.digest:
-        raise ValueError(
-            f"The first {state.n_rows} rows of the source are not those that the checkpoint has "
-            "counted: the source has changed, or is another one. Give back the source it was "
-            "begun with, name another folder, or delete this one to begin anew."
-        )
-
-
-def _part(block: LabelledRows, start: int, stop: int) -> LabelledRows:
-    if start == 0 and stop == len(block.weight):
-        return block
-    rows = slice(start, stop)
-    return LabelledRows(take_rows(block.X, rows), block.y[rows], block.weight[rows])

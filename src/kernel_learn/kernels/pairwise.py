@@ -36,6 +36,9 @@ SPARSE_PANEL_ROWS = 512  # a panel begins by transposing the other side
 WHOLE_COLUMNS, WHOLE_PANEL_ROWS = 128, 64
 
 CLIP_ABOVE = 1e-12
+# Squared lengths, times gamma, up to which distances of float32 rows are float32 products. Their
+# rounding grows with the number of products added up, so it is so many at a time.
+SINGLE_REACH, SINGLE_COLUMNS = 8.0, 128
 
 
 class Statistic(ABC):
@@ -101,38 +104,45 @@ class CosineSimilarity(DotProduct):
 
 
 class SquaredEuclidean(Statistic):
-    """s(x, y) = |x - y|^2 as one matrix product of augmented rows,
+    """s(x, y) = |x - y|^2 as one matrix product; where there are few columns, of augmented rows,
 
-        scale |x - y|^2 = [-2 scale x, scale |x|^2, 1] . [y, 1, scale |y|^2].
+        scale |x - y|^2 = [x, scale |x|^2, 1] . [-2 scale y, 1, scale |y|^2].
 
     Dense columns are centred first, so that an offset in the data costs no
     digits. Rounding may leave -1e-16 scale |x|^2 where the distance is zero; it is
     clipped where that could be seen.
     float32 rows are multiplied in float64 if scale |x|^2 is so large that
-    exp(scale s) would lose more than 5e-7.
+    exp(scale s) would lose more than 1e-6.
     """
 
     def __init__(self, X: Rows, X_ref: Rows | None, scale: float = 1.0) -> None:
         super().__init__(X, X_ref, scale)
+        self.has_sparse = is_sparse(self.X) or is_sparse(self.X_ref)
+        self.is_wide = not self.has_sparse and self.X.shape[1] >= WHOLE_COLUMNS
+        largest = self._center(self.dtype)
+        if self.dtype == np.float32 and largest >= SINGLE_REACH:
+            largest = self._center(np.dtype(np.float64))
+        # where rounding of a zero distance would show in exp(scale s): 4.5 in place of 1 was seen
+        self.clips = largest * float(np.finfo(self.x2.dtype).eps) > CLIP_ABOVE
+
+    def _center(self, dtype: np.dtype[Any]) -> float:
+        """A and B, the rows less one common row, with x2 and y2; the largest x2 + y2."""
         A, B = self.X, self.X_ref
-        self.has_sparse = is_sparse(A) or is_sparse(B)
-        if not self.has_sparse and len(B):
-            shift = np.mean(B, axis=0, dtype=np.float64)
-            A = A - shift
-            B = A if self.symmetric else B - shift
+        if self.has_sparse or not len(B):
+            A, B = A.astype(dtype, copy=False), B.astype(dtype, copy=False)
+        else:
+            shift = np.mean(B, axis=0, dtype=np.float64).astype(dtype)
+            A, B = np.subtract(A, shift, dtype=dtype), None if self.symmetric else B
+            B = A if B is None else np.subtract(B, shift, dtype=dtype)
         x2 = squared_norms(A)
         y2 = x2 if self.symmetric else squared_norms(B)
-        largest = abs(scale) * (x2.max(initial=0.0) + y2.max(initial=0.0))
-        exact = np.float32 if self.dtype == np.float32 and largest < 4.0 else np.float64
-        # where rounding of a zero distance would show in exp(scale s): 4.5 in place of 1 was seen
-        self.clips = largest * float(np.finfo(exact).eps) > CLIP_ABOVE
-        self.x2: Array = (scale * x2).astype(exact)
-        self.y2: Array = (scale * y2).astype(exact)
-        self.A, self.B = A.astype(exact, copy=False), B.astype(exact, copy=False)
+        self.A, self.B = A, B
+        self.x2: Array = (self.scale * x2).astype(dtype)
+        self.y2: Array = (self.scale * y2).astype(dtype)
+        return float(abs(self.scale) * (x2.max(initial=0.0) + y2.max(initial=0.0)))
 
     def begin(self) -> Array | None:
-        is_wide = not self.has_sparse and len(self.A) and self.A.shape[1] >= WHOLE_COLUMNS
-        if not (is_wide and self.symmetric and self.dtype == self.x2.dtype):
+        if not (self.is_wide and len(self.A) and self.symmetric and self.dtype == self.x2.dtype):
             return None
         self.begun = True
         syrk = blas.dsyrk if self.dtype == np.float64 else blas.ssyrk
@@ -142,14 +152,15 @@ class SquaredEuclidean(Statistic):
         return np.asarray(syrk(-2.0 * self.scale, side, trans=not by_columns).T)
 
     @cached_property
-    def augmented(self) -> tuple[Array, Array]:
-        """The two sides of the one product."""
+    def sides(self) -> tuple[Array, Array]:
+        """The two sides of the one product; many columns are not copied to be augmented."""
         (n, d), exact = self.A.shape, self.x2.dtype
-        A = np.empty((n, d + 2), dtype=exact)
-        np.multiply(self.A, -2.0 * self.scale, out=A[:, :d], casting="same_kind")
-        A[:, d], A[:, d + 1] = self.x2, 1.0
-        B = np.empty((d + 2, len(self.B)), dtype=exact)
-        B[:d], B[d], B[d + 1] = self.B.T, 1.0, self.y2
+        if self.is_wide:
+            return self.A, np.multiply(self.B.T, -2.0 * self.scale, dtype=exact)
+        A, B = np.empty((n, d + 2), dtype=exact), np.empty((d + 2, len(self.B)), dtype=exact)
+        A[:, :d], A[:, d], A[:, d + 1] = self.A, self.x2, 1.0
+        np.multiply(self.B.T, -2.0 * self.scale, out=B[:d], casting="same_kind")
+        B[d], B[d + 1] = 1.0, self.y2
         return A, B
 
     def block(self, rows: slice, columns: slice, out: Array) -> None:
@@ -157,12 +168,12 @@ class SquaredEuclidean(Statistic):
         if self.has_sparse:
             dot_product(self.A[rows], self.B[columns], S)
             S *= -2.0 * self.scale
-        if self.has_sparse or self.begun:
+        elif not self.begun:
+            A, B = self.sides
+            multiply_in_parts(A[rows], B[:, columns], S)
+        if self.has_sparse or self.is_wide:
             S += self.x2[rows, None]
             S += self.y2[columns]
-        else:
-            A, B = self.augmented
-            np.matmul(A[rows], B[:, columns], out=S)
         if self.symmetric and columns.start == 0:
             np.fill_diagonal(S[:, rows], 0.0)
         if self.clips:
@@ -240,7 +251,7 @@ STATISTICS: dict[StatisticName, type[Statistic]] = {
 ROW_COPIES: dict[StatisticName, float] = {
     "dot": 0.5,
     "cosine": 1.0,
-    "sqeuclidean": 3.0,
+    "sqeuclidean": 2.0,
     "euclidean": 3.0,
     "manhattan": 0.0,
     "chi2": 1.0,
@@ -300,6 +311,14 @@ def dot_product(A: Rows, B: Rows, out: Array) -> None:
         out[...] = safe_sparse_dot(A, B.T, dense_output=True)
     else:
         np.matmul(A, B.T, out=out, casting="same_kind")
+
+
+def multiply_in_parts(A: Array, B: Array, out: Array) -> None:
+    """out = A B; in float32 some columns of A at a time, for the digits of the sums."""
+    width = SINGLE_COLUMNS if A.dtype == np.float32 else max(1, A.shape[1])
+    np.matmul(A[:, :width], B[:width], out=out)
+    for start in range(width, A.shape[1], width):
+        out += A[:, start : start + width] @ B[start : start + width]
 
 
 def squared_norms(X: Rows) -> Array:

@@ -5,6 +5,7 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas, lapack
 
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
@@ -22,14 +23,17 @@ from kernel_learn.representations.sources import ArraySource
 # that 1/sqrt of an eigenvalue magnifies. A cut at n eps of float32 kept half of the
 # features on covtype, and cost 2.5 points of error.
 SINGLE_CUT = 1e-8
+# Below this condition number the inverse of a Cholesky factor whitens as well as eigenvectors do.
+WELL_CONDITIONED = 1e6
 
 
 class FeatureMap:
-    """z_i(x) = T_i'k_i(x, landmarks) with T_i = U w^{-1/2} of K_i(landmarks, landmarks) = U w U'.
+    """z_i(x) = T_i'k_i(x, landmarks) with T_i'K_i T_i = I for K_i = K_i(landmarks, landmarks).
 
-    Then z_i(x)'z_i(y) is the Nystroem approximation of k_i(x, y), exact if x or y
-    lies in the span of the landmarks. Eigenvalues that are rounding are cut:
-    1/sqrt of them would be noise. ``None`` in the place of T_i stands for the
+    T_i is R^{-1} of K_i = R'R, a triangle and half the products, where K_i is well conditioned,
+    else U w^{-1/2} of K_i = U w U'. Then z_i(x)'z_i(y) is the Nystroem approximation of
+    k_i(x, y), exact if x or y lies in the span of the landmarks. Eigenvalues that are rounding
+    are cut: 1/sqrt of them would be noise. ``None`` in the place of T_i stands for the
     identity (landmarks orthonormal already). ``residual`` is the share of the
     trace of the (summed) kernel matrix that the landmarks leave out, if the rule
     that chose them measured it.
@@ -46,6 +50,7 @@ class FeatureMap:
         self.landmarks = landmarks
         self.whiten = list(whiten)
         self.residual = residual
+        self.triangular = [W is not None and is_triangular(W) for W in self.whiten]
 
     @classmethod
     def whitened(
@@ -64,7 +69,9 @@ class FeatureMap:
         reference = to_double(landmarks) if kernels[0].input == "matrix" else None
         whiten: list[Array | None] = [None] * len(kernels)
         for i, K in evaluate_bank(kernels, to_double(rows), reference):
-            whiten[i] = whitening(K, getattr(rows, "dtype", None))[1]
+            dtype = getattr(rows, "dtype", None)
+            W = triangular_whitening(K, dtype)
+            whiten[i] = whitening(K, dtype)[1] if W is None else W
         return cls(kernels, landmarks, whiten, residual)
 
     @classmethod
@@ -114,14 +121,28 @@ class FeatureMap:
     def parts(self, X: Rows) -> list[Array]:
         """[Z_1 ... Z_p]; kernels of one distance share it."""
         Ks = dict(evaluate_bank(self.kernels, X, self.landmarks))
-        return [Ks.pop(i) if W is None else Ks.pop(i) @ W for i, W in enumerate(self.whiten)]
+        return [self._whitened(i, Ks.pop(i)) for i in range(len(self.kernels))]
+
+    def _whitened(self, i: int, K: Array) -> Array:
+        """K T_i."""
+        W = self.whiten[i]
+        if W is None or not self.triangular[i] or K.dtype != W.dtype:
+            return K if W is None else K @ W
+        trmm = blas.strmm if W.dtype == np.float32 else blas.dtrmm
+        return np.asarray(trmm(1.0, W.T, K.T, lower=1).T)  # arrays of C are transposed ones there
 
     def __call__(self, X: Rows) -> Array:
         """Z = [Z_1 ... Z_p], (n_rows, M)."""
         Zs = self.parts(X)
         return Zs[0] if len(Zs) == 1 else np.hstack(Zs)
 
-    def block_moments(self, X: Rows, T: Array, weight: Array | None = None) -> Moments:
+    def block_moments(
+        self,
+        X: Rows,
+        T: Array,
+        weight: Array | None = None,
+        held: list[Array] | None = None,  # takes z, if given
+    ) -> Moments:
         """Moments of [z(x), t] over some rows; z is written where it is needed."""
         M = self.dimension
         V = np.empty((n_rows(X), M + T.shape[1]), dtype=self.dtype)
@@ -129,16 +150,23 @@ class FeatureMap:
         ends = np.cumsum(self.sizes)
         for i, K in evaluate_bank(self.kernels, X, self.landmarks):
             part, own = V[:, ends[i] - self.sizes[i] : ends[i]], self.whiten[i]
-            if own is None:
-                part[:] = K
+            if own is None or self.triangular[i]:
+                part[:] = self._whitened(i, K)
             else:
                 np.matmul(K, own, out=part, casting="same_kind")
+        if held is not None:
+            held.append(V[:, :M].copy())
         return Moments.of_joint(V, M, weight)
 
-    def moments(self, source: ArraySource, block_rows: int) -> Moments:
+    def moments(
+        self,
+        source: ArraySource,
+        block_rows: int,
+        held: list[Array] | None = None,  # takes z of each block, if given
+    ) -> Moments:
         """Moments of [z(x), t] over all rows, one pass in blocks."""
         return merge_all(
-            self.block_moments(X, source.targets(labels), weight)
+            self.block_moments(X, source.targets(labels), weight, held)
             for X, labels, weight in source.blocks(block_rows)
         )
 
@@ -168,6 +196,21 @@ class FeatureMap:
 def same_array(A: Array | None, B: Array | None) -> bool:
     """Whether both are None or equal."""
     return A is B or (A is not None and B is not None and np.array_equal(A, B))
+
+
+def is_triangular(W: Array) -> bool:
+    """Whether nothing stands below the diagonal."""
+    return W.shape[0] == W.shape[1] and not np.tril(W, -1).any()
+
+
+def triangular_whitening(K: Array, dtype: Any) -> Array | None:
+    """R^{-1} of a kernel matrix K = R'R; None if it is not well conditioned."""
+    K = (K.astype(np.float64, copy=False) + K.T) / 2
+    R, failed = lapack.dpotrf(K, lower=0, clean=1)
+    if failed or lapack.dpocon(R, np.abs(K).sum(axis=0).max())[0] * WELL_CONDITIONED < 1:
+        return None
+    W, failed = lapack.dtrtri(R, lower=0, overwrite_c=1)
+    return np.ascontiguousarray(W, dtype=np.float32 if dtype == np.float32 else np.float64)
 
 
 def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:

@@ -34,8 +34,11 @@ RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
 # Rules whose landmarks are combinations of all rows in feature space, not rows:
 # a new row then costs a kernel value with every training row.
 COMBINING_RULES = ("random", "clusters")
+# Rows among which "rpcholesky" chooses: so many for each landmark, and so many at the least. More
+# cost time and memory, and no choice was better for them.
+CANDIDATES, LEAST_CANDIDATES = 8, 4000
 # Entries of the rows whose kernel values are taken at a time: a kernel makes copies of them.
-PREPARED = 2**18
+PREPARED = 2**19
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,12 @@ class Landmarks:
         is_count = isinstance(self.count, Integral) and not isinstance(self.count, bool)
         if self.count is not None and not (is_count and self.count >= 1):
             raise ValueError(f"Landmarks(count={self.count!r}): count must be a positive integer.")
+
+
+def candidate_rows(rule: Rule, count: int, pool: int) -> int:
+    """Among how many rows of a pool so many landmarks are chosen."""
+    few = max(LEAST_CANDIDATES, CANDIDATES * count)
+    return min(pool, few) if rule == "rpcholesky" else pool
 
 
 @dataclass(frozen=True)
@@ -160,7 +169,7 @@ def select_rpcholesky(
         )
     F = np.empty((n, count))
     pivots: list[int] = []
-    block = max(1, min(count, max(10, count // 10)))
+    block = min(count, draw_size(count))
     while len(pivots) < count:
         r = len(pivots)
         p = weight * np.where(d > 1e-12 * d0, d, 0.0)  # what is left is rounding below that
@@ -176,6 +185,11 @@ def select_rpcholesky(
         pivots.extend(int(i) for i in drawn[accepted])
         d[pivots] = 0.0
     return np.array(pivots), float(weight @ d) / float(weight @ d0)
+
+
+def draw_size(count: int) -> int:
+    """Pivots drawn at a time: in fewer rounds rows are prepared less often, and more rejected."""
+    return max(10, count // 6)
 
 
 def prepared_rows(width: int) -> int:
@@ -200,15 +214,14 @@ def _reject(H: Array, d: Array, rng: np.random.RandomState) -> tuple[list[int], 
     H = (H + H.T) / 2
     u = rng.uniform(size=len(d))
     accepted: list[int] = []
-    L = np.zeros_like(H)
+    L = np.zeros_like(H)  # (draws, accepted)
     for i in range(len(d)):
         a = len(accepted)
-        row = linalg.solve_triangular(L[:a, :a], H[accepted, i], lower=True) if a else H[:0, i]
-        left = H[i, i] - row @ row
+        left = H[i, i] - L[i, :a] @ L[i, :a]
         if left > max(u[i] * d[i], 1e-12 * d[i]):
-            L[a, :a], L[a, a] = row, np.sqrt(left)
+            L[i:, a] = (H[i:, i] - L[i:, :a] @ L[i, :a]) / np.sqrt(left)
             accepted.append(i)
-    return accepted, L[: len(accepted), : len(accepted)]
+    return accepted, L[accepted, : len(accepted)]
 
 
 def combine_rows(

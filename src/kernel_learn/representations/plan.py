@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from kernel_learn.kernels.warn import warn_user
-from kernel_learn.representations.landmarks import prepared_rows
+from kernel_learn.representations.landmarks import (
+    Rule,
+    candidate_rows,
+    draw_size,
+    prepared_rows,
+)
 from kernel_learn.representations.price import Price
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
@@ -41,6 +46,7 @@ class Size:
     rule_bytes: int = 0  # to resolve the kernels' rules
     rule_rows: int = 0  # at which they look
     pool: int = 20_000  # rows of the summary
+    rule: Rule = "rpcholesky"  # that chooses landmarks among them
     explicit: int | None = None  # dimension of the kernel's own feature space
     merges: bool = True  # whether repeated rows become one row
     copied_bytes: float = 0.0  # of rows, before the plan
@@ -62,6 +68,13 @@ class Size:
     def double_bytes(self) -> float:
         """Of a row of X in float64."""
         return self.row_bytes * 8 / self.itemsize
+
+    def candidates(self, n_landmarks: int) -> int:
+        """Rows among which so many landmarks are chosen; none where they are not compared."""
+        if not self.pool:
+            return 0
+        few = candidate_rows(self.rule, n_landmarks, self.pool)
+        return max(n_landmarks, min(self.n_distinct, few))
 
 
 @dataclass(frozen=True)
@@ -146,7 +159,8 @@ def plan(
         chosen = _plan_features(size, landmarks, needs, budget, "landmarks", "as asked for")
     if chosen.bytes_least > budget:
         raise ValueError(_refusal(chosen, needs.remedy))
-    if chosen.representation == "landmarks" and chosen.pool_rows < min(size.n_distinct, size.pool):
+    wanted = size.candidates(chosen.n_landmarks)
+    if chosen.representation == "landmarks" and chosen.pool_rows < wanted:
         _warn_of_pool(chosen, size, needs)
     return chosen
 
@@ -167,8 +181,9 @@ def _choose(size: Size, needs: Needs, budget: int, exact_rows: int, landmarks: i
         return default
     reason = "what the memory budget allows"
     chosen = _plan_features(size, landmarks, needs, budget, "landmarks", reason)
-    pool = min(size.n_distinct, size.pool)
-    while chosen.n_landmarks > 1 and (chosen.bytes_needed > budget or chosen.pool_rows < pool):
+    while chosen.n_landmarks > 1 and (
+        chosen.bytes_needed > budget or chosen.pool_rows < size.candidates(chosen.n_landmarks)
+    ):
         fewer = max(1, int(0.8 * chosen.n_landmarks))
         chosen = _plan_features(size, fewer, needs, budget, "landmarks", reason)
     if chosen.bytes_least > budget:
@@ -250,7 +265,7 @@ def _plan_features(
     moments: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
     per_row = size.row_bytes + max(moments, size.row_copies * size.double_bytes)
     # a column per landmark over the pool, the columns of one round of draws, the rows
-    per_pool: float = 8 * M + 3 * 8 * max(10, M // 10)
+    per_pool: float = 8 * M + 3 * 8 * draw_size(M)
     per_pool += size.row_bytes
     at_once, copied = (
         prepared_rows(int(size.double_bytes // 8)),
@@ -274,7 +289,7 @@ def _plan_features(
     block_rows = max(1, min(size.n_rows, int(BLOCK_BYTES // per_row)))
     while block_rows > 1 and total(block_rows, 0) > budget:
         block_rows = max(1, block_rows // 2)
-    whole = 0 if kind == "explicit" or not size.pool else max(M, min(n, size.pool))
+    whole = 0 if kind == "explicit" else size.candidates(M)
     pool_rows, least = whole, total(1, M if whole else 0)
     if least <= budget < total(1, whole):
         pool_rows = max(M, int((budget - held - at_once * copied - landmark_rows) / per_pool))

@@ -1,6 +1,6 @@
 """From rows to a representation: the one place that carries out a plan."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,14 +49,15 @@ def plan_source(
 ) -> Plan:
     """The plan for some rows and what the user said of landmarks and memory."""
     wanted = check_landmarks(landmarks)
-    uses_pool, gives = isinstance(wanted, str), False
+    uses_pool, gives, rule = isinstance(wanted, str), False, Landmarks().rule
     if isinstance(wanted, Landmarks):
+        rule = wanted.rule
         uses_pool = wanted.rule not in ("uniform", "stratified")
         wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         gives, wanted = True, check_landmark_rows(wanted, kernels, source.X)
     size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
-    size = replace(size, gives_landmarks=gives)
+    size = replace(size, gives_landmarks=gives, rule=rule)
     return plan(
         size,
         wanted,
@@ -114,9 +115,13 @@ def represent(
     center: bool = True,
     merge: bool = True,
     random_state: Any = None,
+    holds: Callable[[Plan, FeatureMap], bool] | None = None,
     **options: Any,
 ) -> Representation:
-    """The representation that the plan asks for; ``merge=False`` keeps repeated rows apart."""
+    """The representation that the plan asks for; ``merge=False`` keeps repeated rows apart.
+
+    ``holds`` says whether landmark features of rows in memory are kept for further passes.
+    """
     if chosen_plan.representation == "gram":
         order = None
         if merge or isinstance(source, PooledSource):
@@ -129,12 +134,14 @@ def represent(
         form: Representation = GramForm(kernels, X, T, weight, **options)
         form.again = partial(GramForm, kernels, X, T, weight, **options)
         return form
+    held: list[Array] | None = None
     if isinstance(source, PooledSource):
         assert source.state.features is not None and source.state.moments is not None
         features, moments = source.state.features, source.state.moments
     else:
         features = build_features(kernels, source, chosen_plan, landmarks, random_state)
-        moments = features.moments(source, chosen_plan.block_rows)
+        held = [] if holds is not None and holds(chosen_plan, features) else None
+        moments = features.moments(source, chosen_plan.block_rows, held)
     form = MomentForm(
         features,
         moments,
@@ -142,6 +149,7 @@ def represent(
         center=center,
         source=source,
         block_rows=chosen_plan.block_rows,
+        held=held,
     )
     form.again = lambda: form
     return form

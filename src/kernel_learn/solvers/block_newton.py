@@ -31,6 +31,9 @@ INTERCEPT_RIDGE = 1e-10
 ARMIJO, LEAST_STEP = 1e-4, 1e-6
 # Rows that are multiplied together where Hessians are kept: adding up is then cheap beside it.
 GATHERED = 4096
+# A Hessian may be that of some rows of S, so many for each feature (GATHERED at the least), while S
+# changes by more than this share of it, in so many steps at the most.
+SAMPLED, CHANGING, ROUGH_STEPS = 4, 0.1, 8
 
 
 @dataclass(frozen=True)
@@ -96,9 +99,10 @@ def solve_squared_hinges(
 
 
 def newton_step(H: Array | None, gradient: Array) -> Array:
-    """-H^{-1} gradient."""
+    """-H^{-1} gradient; H is overwritten."""
     assert H is not None
-    return np.asarray(linalg.solve(H, -gradient, assume_a="pos", check_finite=False))
+    factor = linalg.cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(linalg.cho_solve(factor, -gradient, check_finite=False))
 
 
 @dataclass(frozen=True)
@@ -121,17 +125,19 @@ class HingeSums:
 
 
 class KeptHessians:
-    """X_S'C X_S of each machine over rows that are held: by the rows that enter S or leave it.
+    """X_S'C X_S of each machine over rows that are held, from as few rows as will do.
 
-    From one step to the next few do, and they cost a fraction of all of S. ``total`` is the sum
-    over all rows, if it is known: then the first step takes away those that are not in S.
+    While many rows enter S or leave it, a step needs no exact Hessian: that of some rows of S,
+    scaled up, does. Then it is that of the last step and the rows that have changed, that of S
+    alone, or ``total``, the sum over all rows, if it is known, without those that are not in S.
     """
 
     def __init__(self, m: int, q: int, total: Array | None = None) -> None:
-        H = np.zeros((m + 1, m + 1)) if total is None else total
-        self._hessians = [H.copy() for _ in range(q)]
-        self._masks: list[Array] | None = None  # (n, q) of each block
-        self._starts_full = total is not None
+        self._m, self._total = m, total
+        self._hessians = [np.zeros((m + 1, m + 1)) for _ in range(q)]
+        self._masks: list[Array] | None = None  # (n, q) of each block, the rows of the Hessians
+        self._seen: list[Array] | None = None  # (n, q) S of the last pass
+        self._rough = np.zeros(q, dtype=int)  # steps of each machine by some rows
 
     def at(
         self,
@@ -141,18 +147,64 @@ class KeptHessians:
     ) -> list[Array | None]:
         """The Hessians of the machines wanted, their rows S being these."""
         if self._masks is None:
-            self._masks = [np.full(own.shape, self._starts_full) for own in active]
+            self._masks = [np.zeros_like(own) for own in active]
+        moved = count_rows(active, self._seen or [~own for own in active])
+        sizes, enough = count_rows(active), max(GATHERED, SAMPLED * (self._m + 1))
+        # the last pass of a machine that is not wanted is not its last step, and does no harm
+        self._seen = active
+        rough = (moved > np.maximum(enough, CHANGING * sizes)) & (sizes > enough)
+        rough &= self._rough < ROUGH_STEPS
+        found: list[Array | None] = [None] * len(wanted)
         for j in np.flatnonzero(wanted):
-            for sign in (1.0, -1.0):
-                changed = [
-                    own[:, j] & ~was[:, j] if sign > 0 else was[:, j] & ~own[:, j]
-                    for own, was in zip(active, self._masks, strict=True)
-                ]
-                for F, prices in gather_rows(blocks, changed):
-                    _add_hessian(self._hessians[j], F, prices, sign)
-            for own, was in zip(active, self._masks, strict=True):
-                was[:, j] = own[:, j]
-        return [H if wanted[j] else None for j, H in enumerate(self._hessians)]
+            if rough[j]:
+                self._rough[j] += 1
+                found[j] = self._sampled(blocks, [own[:, j] for own in active], enough)
+            else:
+                found[j] = self._exact(blocks, active, int(j))
+        return found
+
+    def _sampled(
+        self, blocks: list[tuple[Array, Array, Array]], active: list[Array], enough: int
+    ) -> Array:
+        """Of every so-many-th row of S, times their number."""
+        places = np.flatnonzero(np.concatenate(active))
+        stride = -(-len(places) // enough)
+        some = np.zeros(sum(map(len, active)), dtype=bool)
+        some[places[::stride]] = True
+        H = np.zeros((self._m + 1, self._m + 1))
+        for F, prices in gather_rows(blocks, split_like(some, active)):
+            _add_hessian(H, F, prices, 1.0)
+        H *= len(places) / len(places[::stride])
+        return H
+
+    def _exact(
+        self, blocks: list[tuple[Array, Array, Array]], active: list[Array], j: int
+    ) -> Array:
+        assert self._masks is not None
+        S, was = (np.concatenate([own[:, j] for own in masks]) for masks in (active, self._masks))
+        n_active, H = int(S.sum()), self._hessians[j]
+        changes = int(np.sum(was != S))
+        if self._total is not None and len(S) - n_active < min(changes, n_active):
+            H[...], was = self._total, np.ones_like(S)
+        elif n_active < changes:
+            H[...], was = 0.0, np.zeros_like(S)
+        for sign, changed in ((1.0, S & ~was), (-1.0, was & ~S)):
+            for F, prices in gather_rows(blocks, split_like(changed, active)):
+                _add_hessian(H, F, prices, sign)
+        for own, kept in zip(active, self._masks, strict=True):
+            kept[:, j] = own[:, j]
+        return H
+
+
+def count_rows(active: list[Array], other: list[Array] | None = None) -> Array:
+    """Rows in S of each machine, (q,), or those in one of two S and not in the other."""
+    pairs = zip(active, other or [np.zeros_like(own) for own in active], strict=True)
+    return np.asarray(sum(np.sum(own != was, axis=0) for own, was in pairs))
+
+
+def split_like(mask: Array, blocks: list[Array]) -> list[Array]:
+    """A mask of all rows as one of each block."""
+    return np.split(mask, np.cumsum([len(own) for own in blocks])[:-1])
 
 
 def gather_rows(
@@ -195,11 +247,12 @@ def sum_blocks(
         slack = np.maximum(1 - signs * margins, 0).astype(np.float64)
         alpha = prices[:, None] * slack
         loss += np.einsum("ij,ij->j", alpha, slack)
-        for side, own in enumerate((signs > 0, signs < 0)):
-            part = np.where(own, alpha, 0.0)
-            sides[side, :m] += F.T @ part.astype(F.dtype)
-            sides[side, m] += part.sum(axis=0)
-            squares[side] += np.einsum("ij,ij->j", part, slack)
+        parts = np.hstack([np.where(own, alpha, 0.0) for own in (signs > 0, signs < 0)])
+        FT_parts = F.T @ parts.astype(F.dtype)  # of both sides: F is read once
+        for side, own in enumerate((slice(0, q), slice(q, 2 * q))):
+            sides[side, :m] += FT_parts[:, own]
+            sides[side, m] += parts[:, own].sum(axis=0)
+            squares[side] += np.einsum("ij,ij->j", parts[:, own], slack)
         if active is not None:
             active.append(slack > 0)
         for j, H in enumerate(hessians):
@@ -219,7 +272,10 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
     ridge = np.append(np.ones(len(U) - 1), INTERCEPT_RIDGE)
     values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * sums.loss
     gradients = ridge[:, None] * U - (sums.sides[0] - sums.sides[1])
-    hessians = [None if H is None else H + np.diag(ridge) for H in sums.hessians]
+    hessians = [None if H is None else H.copy() for H in sums.hessians]  # some are kept
+    for H in hessians:
+        if H is not None:
+            H[np.diag_indices(len(U))] += ridge
     lowers = dual_point(sums.sides, sums.squares).value()
     return Measured(values, lowers, gradients, hessians, sums.sides, sums.squares)
 
