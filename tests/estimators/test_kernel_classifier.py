@@ -1,5 +1,6 @@
 """KernelClassifier: what it promises of rows, weights, tables and of itself."""
 
+import re
 from time import process_time
 
 import numpy as np
@@ -143,11 +144,11 @@ class TestRows:
         P = KernelClassifier().fit(X, y).predict_proba(X)
         assert P.shape == (20, 4) and np.isfinite(P).all()
 
-    def test_constant_rows_give_the_shares(self):
-        model = KernelClassifier().fit(np.ones((10, 2)), [0] * 7 + [1] * 3)
-        np.testing.assert_allclose(model.predict_proba([[5.0, 5.0]]), [[7.5 / 11, 3.5 / 11]])
-        assert model.transform(np.ones((2, 2))).shape == (2, 1)
-        assert "No member" in model.summary_
+    def test_a_column_of_one_value_is_no_reason(self, rng):
+        """Rows that are all the same are refused; see ``test_bad_input``."""
+        X = np.column_stack([np.ones(20), rng.standard_normal(20)])
+        P = KernelClassifier(quality="fast").fit(X, X[:, 1] > 0).predict_proba(X)
+        assert np.isfinite(P).all()
 
 
 class TestWhatItSays:
@@ -201,11 +202,39 @@ class TestWhatItSays:
         assert short.indices.shape == (5, 3)
         assert (wine[1][short.indices[0]] == found.labels[0]).mean() > 0.5
 
+    def test_explanation_in_shares(self, fitted, wine):
+        whole, short = (fitted.explain(wine[2][:12], n_rows=n) for n in (len(wine[0]), 3))
+        np.testing.assert_allclose(np.abs(whole.shares).sum(axis=1), 1.0)
+        np.testing.assert_allclose(short.shares, whole.shares[:, :3])  # of all, not of those shown
+        lines = repr(short).splitlines()
+        assert len(lines) == 10 * 4 + 1 and lines[-1] == "and 2 more new rows"
+        side = "for" if short.shares[0, 0] > 0 else "against"
+        expected = [side, "training", "row", str(short.indices[0, 0])]
+        assert lines[1].split()[:4] == expected
+        assert lines[1].endswith(f"{abs(short.shares[0, 0]):.1%}")
+
+    def test_members_of_groups_print_on_a_line_each(self):
+        X, y = load_wine(return_X_y=True)
+        groups = {"acids": [0, 1, 2, 3], "colour": [9, 10, 11]}
+        model = KernelClassifier(quality="fast", column_groups=groups).fit(X, y)
+        lines = repr(model.members_).splitlines()
+        assert len(lines) == len(model.members_) + 1
+        assert max(map(len, lines)) <= 120 and not re.search(r"\d\.\d{5}", lines[1].split(":")[1])
+
     def test_relevance_finds_the_column(self, small):
         model = KernelClassifier().fit(*small)
         assert model.feature_relevance_.argmax() == 1
         assert model.feature_relevance_.sum() == pytest.approx(1)
         assert (model.feature_relevance_std_ > 0).all()
+
+    def test_a_few_extreme_entries_are_neither_relevant_nor_in_the_way(self):
+        """In z-scores two of these eight columns are found, and the p-value is 0.45."""
+        rng, y = np.random.default_rng(0), np.arange(60) % 2
+        shift = np.where(np.arange(300) < 8, y[:, None], 0)
+        X = np.exp(2 * (rng.normal(size=(60, 300)) + shift))
+        model = KernelClassifier(quality="fast").fit(X, y)
+        assert np.sum(np.argsort(-model.feature_relevance_)[:8] < 8) >= 6
+        assert model.permutation_p_value() < 0.05
 
     def test_is_there_any_signal(self, small, rng):
         X, y = small
@@ -347,7 +376,7 @@ class TestTables:
         X, y = mixed
         P = KernelClassifier(quality="fast").fit(X, y).predict_proba(X)
         columns = {name: [None if v != v else v for v in X[name].tolist()] for name in X.columns}
-        module = __import__(library)
+        module = optional(library)
         frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
         model = KernelClassifier(quality="fast").fit(frame, y)
         assert list(model.feature_names_in_) == list(X.columns)
@@ -407,6 +436,14 @@ class TestTables:
             model.predict(X[["colour", "size", "ripe", "weight"]])
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[["size", "colour", "ripe"]])
+
+    def test_raw_texts_are_sent_to_a_vectoriser(self):
+        texts, y = ["the cat", "a dog", "the bank", "a loan"] * 5, [0, 0, 1, 1] * 5
+        for X in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts)):
+            with pytest.raises(
+                ValueError, match=r"TfidfVectorizer\(\), KernelClassifier.*Spectrum"
+            ):
+                KernelClassifier().fit(X, y)
 
     def test_dates_and_free_text_are_refused(self, mixed, rng):
         X, y = mixed

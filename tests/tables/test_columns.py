@@ -58,6 +58,15 @@ def test_ids_and_constants_are_left_out_and_named():
     assert "'hospital'" in second and "same in every row" in second
 
 
+def test_an_identifier_of_rows_that_are_there_twice():
+    ids = np.arange(N) * 7
+    ids[1] = ids[0]
+    frame = table(sample_id=ids, visits=ids)
+    assert look_at_columns(frame, Y).ids == ["sample_id"]
+    frame["sample_id"] = np.arange(N) // 2 * 7  # two measures of each: perhaps a group
+    assert look_at_columns(frame, Y).ids == []
+
+
 def test_keep_and_drop():
     frame = table(patient=[f"P{i}" for i in range(N)], noise=rng.normal(size=N))
     columns = look_at_columns(frame, Y, drop=["noise"], keep=["patient"])

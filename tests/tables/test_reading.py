@@ -1,5 +1,6 @@
 """The same table in every format is the same table."""
 
+import gzip
 import io
 
 import numpy as np
@@ -123,10 +124,47 @@ def test_several_files_and_patterns(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "sign"), [("a,b;c", ","), ("a;b;c", ";"), ("a\tb", "\t"), ("a|b|c", "|"), ("a", ",")]
+    ("line", "sign"),
+    [
+        ("a,b;c", ","),
+        ("a;b;c", ";"),
+        ("a\tb", "\t"),
+        ("a|b|c", "|"),
+        ("a", ","),
+        ('name;"size, cm";weight', ";"),
+    ],
 )
 def test_separator(line, sign):
     assert separator(line + "\n1") == sign
+
+
+EXCEL = """\ufeffsize;cost;code;word;both
+171,5;1.234,50;00179;1,5 m;1,5
+-3;99,00;50667;x;1.5
+;1.000;01067;y;2,5
+"""
+
+
+@pytest.mark.parametrize("name", ["excel.csv", "excel.csv.gz"])
+def test_tables_of_european_spreadsheets(tmp_path, name):
+    """Semicolons, commas in numbers, codes with zeros in front: no number becomes a category."""
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(EXCEL.encode()) if name.endswith("gz") else EXCEL.encode())
+    whole = read_table([str(path)])
+    parts = list(read_blocks([str(path)], block_rows=2))
+    for frame in (whole, pd.concat(parts)):
+        np.testing.assert_array_equal(frame["size"], [171.5, -3.0, np.nan])
+        assert frame["code"].tolist() == ["00179", "50667", "01067"]
+        assert frame["word"].tolist() == ["1,5 m", "x", "y"]
+    assert whole["cost"].tolist() == [1234.5, 99.0, 1000.0]
+    assert whole["both"].tolist() == ["1,5", "1.5", "2,5"]  # who knows what these are
+    assert list(read_table([str(path)], columns=["code"]).columns) == ["code"]
+
+
+def test_commas_between_cells_are_none_in_numbers(tmp_path):
+    (tmp_path / "quoted.csv").write_text('a,b\n"1,5",0\n"2,5",12\n')
+    found = read_table([str(tmp_path / "quoted.csv")])
+    assert found["a"].tolist() == ["1,5", "2,5"] and found["b"].tolist() == [0, 12]
 
 
 def test_names_that_do_not_tell(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import assert_all_finite, check_array
+from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
@@ -316,9 +316,25 @@ def _table(kernel: Kernel, X: Any) -> Table:
     table = Table.of(X, numeric)
     used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
     names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
-    assert_all_finite(used, input_name=f"columns {names!r}")
+    check_finite_columns(used, names)
     check_magnitude(used)
     return table
+
+
+def check_finite_columns(numbers: Array, names: list[Any]) -> None:
+    """Refuse missing and infinite numbers, and say in which columns they are."""
+    bad = np.flatnonzero(~np.isfinite(numbers).all(axis=0))
+    if not len(bad):
+        return
+    row = int(np.flatnonzero(~np.isfinite(numbers[:, bad[0]]))[0])
+    what = "NaN" if np.isnan(numbers[row, bad[0]]) else "infinity"
+    shown = ", ".join(repr(names[c]) for c in bad[:5])
+    more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
+    raise ValueError(
+        f"Input X contains {what}: {'column' if len(bad) == 1 else 'columns'} {shown}{more}, first "
+        f"in row {row}. Fill or leave out such entries (sklearn.impute), or take KernelClassifier, "
+        "for which NaN is a missing number."
+    )
 
 
 def check_values(y: Any) -> Array:
@@ -455,10 +471,15 @@ def check_distinct(source: Any) -> None:
     """Refuse rows that are all the same, whatever a method would make of them."""
     if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
         what = "entries of the kernel matrix" if source.is_matrix else "rows"
-        raise ValueError(
-            f"X has zero variance: all its {what} are the same (shape {tuple(source.X.shape)}), "
-            "and nothing tells one row from another. Check where the columns come from."
-        )
+        raise all_the_same(what, tuple(source.X.shape))
+
+
+def all_the_same(what: str, shape: tuple[int, ...]) -> ValueError:
+    """What is wrong with rows of which nothing can be learned."""
+    return ValueError(
+        f"X has zero variance: all its {what} are the same (shape {shape}), "
+        "and nothing tells one row from another. Check where the columns come from."
+    )
 
 
 def check_variance(sample: Combined, n_features: int | None) -> None:

@@ -73,7 +73,7 @@ class MembersDisplay:
             )
         ax.margins(x=0.2)
         ax.set_xlim(left=0)
-        ax.set_xlabel("weight (beside it: held-out error)")
+        ax.set_xlabel("weight (beside it: held-out error)", loc="right")  # names leave little room
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

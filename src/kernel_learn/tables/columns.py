@@ -18,6 +18,7 @@ from kernel_learn.tables.reading import TableError, pandas
 Array = NDArray[Any]
 
 ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
+ID_DISTINCT = 0.95  # share of different values of a column that is named as an identifier
 LEAST_ID_ROWS = 20  # fewer rows with all values different prove nothing
 TEXT_WORDS, TEXT_LETTERS = 4.0, 40.0  # mean words or letters of a cell of free text
 LEAST_DATE = 6  # letters of a date: "2021" is a number, "2021-3" may be one
@@ -134,14 +135,20 @@ def is_constant(column: Any) -> bool:
 
 
 def is_id(column: Any) -> bool:
-    """All values different, and words without spaces, or integers that count or are named so."""
+    """All values different, and words without spaces, or integers that count or are named so.
+
+    Of a column with the name of an identifier some values may repeat, as rows that are there
+    twice have it.
+    """
     pd = pandas()
     n = len(column)
-    if n < LEAST_ID_ROWS or is_sparse_column(column) or column.nunique(dropna=False) < n:
+    if n < LEAST_ID_ROWS or is_sparse_column(column):
+        return False
+    named_so = bool(ID_NAME.search(str(column.name)))
+    if column.nunique(dropna=False) < (ID_DISTINCT if named_so else 1.0) * n:
         return False
     if pd.api.types.is_integer_dtype(column.dtype):
-        values = np.sort(column.to_numpy())
-        return bool(ID_NAME.search(str(column.name))) or bool(np.all(np.diff(values) == 1))
+        return named_so or bool(np.all(np.diff(np.sort(column.to_numpy())) == 1))
     if is_number(column) or pd.api.types.is_datetime64_any_dtype(column.dtype):
         return False
     return kind_of(column) == "category"

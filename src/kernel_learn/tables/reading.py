@@ -5,11 +5,11 @@ standard input; several files, and patterns such as ``part-*.parquet``, are one 
 """
 
 import contextlib
-import csv
 import glob
 import gzip
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -40,6 +40,7 @@ FORMATS = {
 DENSE_COLUMNS, DENSE_SHARE = 500, 0.3
 LABEL = "label"  # the name of the label column where a format has none
 SNIFFED = 65536  # bytes that show the separator
+DECIMAL_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?"
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
 
@@ -166,6 +167,7 @@ def described(name: str) -> Iterator[None]:
         ) from error
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else "it is empty"
+        reason = reason.removeprefix("Error tokenizing data. C error: ")  # of which line comes next
         raise TableError(f"{shown(name)} cannot be read: {reason.rstrip('.')}.") from error
 
 
@@ -206,21 +208,43 @@ def tidy(frame: Any) -> Any:
 
 
 def separator(sample: str) -> str:
-    """What stands between the cells of a line: a comma, unless another sign fits better."""
+    """What stands most often between the cells of the first line, outside quotes; or a comma."""
     first = sample.splitlines()[0] if sample.strip() else ""
-    if "," in first:
-        return ","
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(",;\t|", key=bare.count)
+
+
+def names_of_digits(sample: str, sep: str) -> list[str]:
+    """Columns of the sample with cells such as 00179: codes, whose zeros a number would lose."""
+    whole = sample[: sample.rfind("\n") + 1]
+    if whole.count("\n") < 2:
+        return []
+    pd = pandas()
     try:
-        return csv.Sniffer().sniff(first, delimiters=";\t|").delimiter
-    except csv.Error:
-        return ","
+        rows = pd.read_csv(io.StringIO(whole), sep=sep, dtype=str, on_bad_lines="skip")
+    except ValueError:  # what is wrong with the file is said where it is read
+        return []
+    return [name for name in rows.columns if rows[name].str.fullmatch(r"0\d{3,}").any()]
 
 
-def _open_text(name: str) -> tuple[Any, str]:
-    """What pandas shall read from, and the separator."""
+def decimal_commas(frame: Any) -> Any:
+    """Columns of 1,5 and 1.234,5 as numbers, in a file whose cells are not parted by commas."""
+    pd = pandas()
+    for name in frame.columns:
+        if not pd.api.types.is_string_dtype(frame[name].dtype):
+            continue
+        words = frame[name].dropna().str.strip()
+        if words.str.contains(",").any() and words.str.fullmatch(DECIMAL_COMMA).all():
+            plain = words.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+            frame[name] = plain.astype(float).reindex(frame.index)
+    return frame
+
+
+def _open_text(name: str) -> tuple[Any, str, str]:
+    """What pandas shall read from, its first lines, and the separator."""
     if name == "-":
         text = sys.stdin.buffer.read().decode("utf-8-sig")
-        return io.StringIO(text), separator(text[:SNIFFED])
+        return io.StringIO(text), text[:SNIFFED], separator(text[:SNIFFED])
     if name.endswith(".gz"):
         with gzip.open(name, "rb") as file:
             sample = file.read(SNIFFED)
@@ -231,18 +255,28 @@ def _open_text(name: str) -> tuple[Any, str]:
         raise TableError(f"{shown(name)} is empty.")
     if b"\0" in sample:
         raise TableError(f"{shown(name)} is not a text file; is its name right?")
-    return name, separator(sample.decode("utf-8-sig", errors="ignore"))
+    words = sample.decode("utf-8-sig", errors="ignore")
+    return name, words, separator(words)
 
 
-def _read_csv(name: str, columns: Any = None, **options: Any) -> Any:
-    source, sep = _open_text(name)
-    usecols = None if columns is None else list(columns)
-    look = {"sep": sep, "encoding": "utf-8-sig", "usecols": usecols, "low_memory": False}
-    return pandas().read_csv(source, **{**look, **options})
+def _read_csv(name: str, columns: Any = None, tabs: bool = False) -> Any:
+    source, options = _csv_options(name, columns, tabs)
+    frame = pandas().read_csv(source, **options)
+    return frame if options["sep"] == "," else decimal_commas(frame)
 
 
-def _read_tsv(name: str, columns: Any = None, **options: Any) -> Any:
-    return _read_csv(name, columns, sep="\t", **options)
+def _csv_options(name: str, columns: Any, tabs: bool) -> tuple[Any, dict[str, Any]]:
+    """What pandas reads from, and how."""
+    source, sample, sep = _open_text(name)
+    sep = "\t" if tabs else sep
+    used = None if columns is None else list(columns)
+    codes = [one for one in names_of_digits(sample, sep) if used is None or one in used]
+    look = {"sep": sep, "encoding": "utf-8-sig", "usecols": used, "low_memory": False}
+    return source, {**look, "dtype": dict.fromkeys(codes, str)}
+
+
+def _read_tsv(name: str, columns: Any = None) -> Any:
+    return _read_csv(name, columns, tabs=True)
 
 
 def _read_parquet(name: str, columns: Any = None) -> Any:
@@ -336,14 +370,15 @@ def _read_npz(name: str, columns: Any = None) -> Any:
     return frame if columns is None else frame[list(columns)]
 
 
-def _csv_blocks(name: str, rows: int) -> Iterator[Any]:
-    with _read_csv(name, chunksize=rows) as reader:
-        yield from reader
+def _csv_blocks(name: str, rows: int, tabs: bool = False) -> Iterator[Any]:
+    source, options = _csv_options(name, None, tabs)
+    with pandas().read_csv(source, chunksize=rows, **options) as reader:
+        for block in reader:
+            yield block if options["sep"] == "," else decimal_commas(block)
 
 
 def _tsv_blocks(name: str, rows: int) -> Iterator[Any]:
-    with _read_tsv(name, chunksize=rows) as reader:
-        yield from reader
+    yield from _csv_blocks(name, rows, tabs=True)
 
 
 def _jsonl_blocks(name: str, rows: int) -> Iterator[Any]:
