@@ -144,11 +144,11 @@ class TestRows:
         P = KernelClassifier().fit(X, y).predict_proba(X)
         assert P.shape == (20, 4) and np.isfinite(P).all()
 
-    def test_constant_rows_give_the_shares(self):
-        model = KernelClassifier().fit(np.ones((10, 2)), [0] * 7 + [1] * 3)
-        np.testing.assert_allclose(model.predict_proba([[5.0, 5.0]]), [[7.5 / 11, 3.5 / 11]])
-        assert model.transform(np.ones((2, 2))).shape == (2, 1)
-        assert "No member" in model.summary_
+    def test_a_column_of_one_value_is_no_reason(self, rng):
+        """Rows that are all the same are refused; see ``test_bad_input``."""
+        X = np.column_stack([np.ones(20), rng.standard_normal(20)])
+        P = KernelClassifier(quality="fast").fit(X, X[:, 1] > 0).predict_proba(X)
+        assert np.isfinite(P).all()
 
 
 class TestWhatItSays:
@@ -226,6 +226,15 @@ class TestWhatItSays:
         assert model.feature_relevance_.argmax() == 1
         assert model.feature_relevance_.sum() == pytest.approx(1)
         assert (model.feature_relevance_std_ > 0).all()
+
+    def test_a_few_extreme_entries_are_neither_relevant_nor_in_the_way(self):
+        """In z-scores two of these eight columns are found, and the p-value is 0.45."""
+        rng, y = np.random.default_rng(0), np.arange(60) % 2
+        shift = np.where(np.arange(300) < 8, y[:, None], 0)
+        X = np.exp(2 * (rng.normal(size=(60, 300)) + shift))
+        model = KernelClassifier(quality="fast").fit(X, y)
+        assert np.sum(np.argsort(-model.feature_relevance_)[:8] < 8) >= 6
+        assert model.permutation_p_value() < 0.05
 
     def test_is_there_any_signal(self, small, rng):
         X, y = small
@@ -367,7 +376,7 @@ class TestTables:
         X, y = mixed
         P = KernelClassifier(quality="fast").fit(X, y).predict_proba(X)
         columns = {name: [None if v != v else v for v in X[name].tolist()] for name in X.columns}
-        module = __import__(library)
+        module = optional(library)
         frame = module.DataFrame(columns) if library == "polars" else module.table(columns)
         model = KernelClassifier(quality="fast").fit(frame, y)
         assert list(model.feature_names_in_) == list(X.columns)
@@ -427,6 +436,14 @@ class TestTables:
             model.predict(X[["colour", "size", "ripe", "weight"]])
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[["size", "colour", "ripe"]])
+
+    def test_raw_texts_are_sent_to_a_vectoriser(self):
+        texts, y = ["the cat", "a dog", "the bank", "a loan"] * 5, [0, 0, 1, 1] * 5
+        for X in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts)):
+            with pytest.raises(
+                ValueError, match=r"TfidfVectorizer\(\), KernelClassifier.*Spectrum"
+            ):
+                KernelClassifier().fit(X, y)
 
     def test_dates_and_free_text_are_refused(self, mixed, rng):
         X, y = mixed
