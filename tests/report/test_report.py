@@ -306,3 +306,12 @@ def test_of_many_columns_those_are_listed_that_matter():
     relevance = model.estimator_.feature_relevance_
     assert {f"gene_{i}" for i in np.argsort(-relevance)[:59]} == set(shown) - {"sample"}
     assert "The 60 columns that were left out or matter most, of 301." in render(facts)
+
+
+def test_doubts_stand_beside_the_figure(classifier):
+    _, _, _, facts = classifier
+    doubt = "All rows with the same &#39;who&#39; have the same &#39;kind&#39;."
+    page = render({**facts, "warnings": ["All rows with the same 'who' have the same 'kind'."]})
+    assert page.count(doubt) == 1
+    assert page.index('id="well"') < page.index(doubt) < page.index('id="errors"')
+    assert 'class="notes"' not in render({**facts, "warnings": []})
