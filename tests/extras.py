@@ -1,6 +1,7 @@
 """Packages that need not be installed: a test that uses a missing one is skipped."""
 
 import importlib
+import importlib.util
 from typing import Any
 
 import pytest
@@ -24,3 +25,11 @@ def optional(name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError:
         return Missing(name)
+
+
+def skip_if_missing(error: BaseException) -> None:
+    """Skip where an error says that a package is not installed, and it is not."""
+    cause = error.__cause__ if isinstance(error.__cause__, ImportError) else error
+    package = (getattr(cause, "name", None) or "").partition(".")[0]
+    if package and isinstance(cause, ImportError) and not importlib.util.find_spec(package):
+        pytest.skip(f"needs {package}")

@@ -23,7 +23,7 @@ from kernel_learn.kernels import (
     Subsequence,
     gaussian_bank,
 )
-from refusals import N, X, Y, changed, refuse
+from refusals import N, X, Y, changed, judge, refuse
 
 pd = optional("pandas")
 
@@ -481,6 +481,14 @@ CALLS = {
         lambda: kl.KernelDiscriminant(priors=[0.5, 0.5]).fit(X, Y),
         "priors",
     ),
+    "kim with one kernel": (
+        lambda: kl.KernelDiscriminant(criterion="kim").fit(X, Y > 0),
+        "several kernels are weighed",
+    ),
+    "a table of one category": (
+        lambda: kl.KernelClassifier().fit(frame()[["a"]].assign(a="x"), Y),
+        "zero variance",
+    ),
     "kim with three classes": (
         lambda: kl.KernelDiscriminant([Gaussian(), Linear()], criterion="kim").fit(X, Y),
         "two classes",
@@ -613,6 +621,28 @@ LARGE = np.random.default_rng(1).normal(size=(60, 3))
 
 @pytest.mark.parametrize("case", CALLS)
 def test_calls(case):
+    if case.startswith("semidefinite"):
+        pytest.importorskip("cvxpy", reason="needs the extra sdp")
     call, words = CALLS[case]
     frames = () if isinstance(pd, Missing) else (frame(), texts())
     refuse(call, words, inputs=(X, Y, K, STACK, *frames))
+
+
+# Odd, and answered in finite numbers and good time.
+ODD = {
+    "a metric of hardly any price": lambda: kl.KernelLMNN(reg=1e-12).fit(X, Y).transform(X),
+    "weights of 1e8": lambda: (
+        kl.MultiKernelSVC([Gaussian(), Linear()], weights=[1e8, 1e8]).fit(X, Y).decision_function(X)
+    ),
+    "rows that count 1e8 times": lambda: (
+        kl.MultiKernelSVC([Gaussian(), Linear()])
+        .fit(X, Y, sample_weight=np.full(N, 1e8))
+        .decision_function(X)
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_odd_calls_are_answered(case):
+    refused, words = judge(ODD[case], inputs=(X, Y), seconds=20.0)
+    assert not refused, words

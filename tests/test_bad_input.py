@@ -114,8 +114,11 @@ BAD_ROWS = {
     "a sparse matrix with NaN": (lambda: sparse_with(data=put(0, np.nan)), "NaN"),
     "a damaged sparse matrix": (lambda: sparse_with(indices=put(0, 7)), "damaged"),
     "a sparse column": (lambda: sparse.coo_array(X[:, 0]), "sparse array of shape"),
+    "constant rows": (lambda: np.ones_like(X), "zero variance"),
+    "rows of zeros": (lambda: np.zeros_like(X), "zero variance"),
+    "an empty sparse matrix": (lambda: sparse.csr_matrix((N, 3)), "zero variance"),
 }
-# KernelClassifier takes these: text is a category, NaN a hole, constant rows give class shares.
+# KernelClassifier takes these: text is a category, NaN a hole, several tables are views.
 BAD_NUMBERS = {
     "NaN": (lambda: changed(np.nan), "NaN"),
     "None as an entry": (lambda: changed(None, dtype=object), "NaN"),
@@ -124,9 +127,6 @@ BAD_NUMBERS = {
         r"'a' in row 3, column 1.*not a number",
     ),
     "texts": (lambda: np.array([["a", "b"]] * N), "not a number"),
-    "constant rows": (lambda: np.ones_like(X), "zero variance"),
-    "rows of zeros": (lambda: np.zeros_like(X), "zero variance"),
-    "an empty sparse matrix": (lambda: sparse.csr_matrix((N, 3)), "zero variance"),
     "different tables": (lambda: [X[:, :1], X[:, 1:]], "list of tables of the shapes"),
 }
 

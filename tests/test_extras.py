@@ -78,6 +78,13 @@ MISSING = {
         "parquet",
         "from kernel_learn.datasets import ParquetSource\nParquetSource('x', target='y').columns",
     ),
+    "pandas, to draw a frame": (
+        "pandas",
+        "cli",
+        "from kernel_learn.kernels import ColumnKernel, Linear\n"
+        "from kernel_learn.testing import check_kernel\n"
+        "check_kernel(ColumnKernel(Linear(), ['a', 'b']))",
+    ),
     "jinja2": ("jinja2", "cli", "from kernel_learn.report import render\nrender({})"),
     "typer": ("typer", "cli", "from kernel_learn.cli import main\nmain(['--help'])"),
 }

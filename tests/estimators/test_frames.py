@@ -1,7 +1,5 @@
 """Frames of every kind in every estimator, and lists of views."""
 
-import importlib
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -30,7 +28,7 @@ NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC", "Featu
 
 
 def frame_of(library, columns):
-    module = importlib.import_module(library)
+    module = optional(library)
     return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
 
 

@@ -254,6 +254,7 @@ def test_solvers_agree_and_say_when_they_stop():
 
 
 def test_sdp_from_an_estimator():
+    pytest.importorskip("cvxpy", reason="needs the extra sdp")
     few = slice(None, None, 5)
     sdp = kl.HSICSubspace(BANK, uncorrelated=True, solver="sdp", tol=1e-4).fit(X[few], Y[few])
     newton = kl.HSICSubspace(BANK, uncorrelated=True).fit(X[few], Y[few])

@@ -111,9 +111,13 @@ def test_stopped_says_by_how_much(rng):
 def test_newton_names_what_is_missing(rng):
     with pytest.raises(ValueError, match="no Hessian"):
         solve_simplex(Piecewise(3, rng), solver="newton")
+    assert set(SOLVERS) == {"newton", "silp", "bundle", "sdp"}
+
+
+def test_programs_name_what_is_missing(rng):
+    pytest.importorskip("cvxpy", reason="needs the extra sdp")
     with pytest.raises(ValueError, match="no semidefinite form"):
         solve_simplex(Piecewise(3, rng), solver="sdp")
-    assert set(SOLVERS) == {"newton", "silp", "bundle", "sdp"}
 
 
 def test_missing_cvxpy_names_the_extra(monkeypatch, rng):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.gaussian_process import kernels as gp
 
-from extras import optional
+from extras import optional, skip_if_missing
 from kernel_learn import kernels
 from kernel_learn.kernels import (
     ColumnKernel,
@@ -46,7 +46,11 @@ def test_named_kernels(name):
 
 @pytest.mark.parametrize("kernel", OTHERS[1:], ids=str)
 def test_other_kernels(kernel):
-    check_kernel(kernel)
+    try:
+        check_kernel(kernel)
+    except ImportError as error:
+        skip_if_missing(error)
+        raise
 
 
 @pytest.mark.parametrize("form", [np.array, sparse.csr_matrix, sparse.csr_array])

@@ -94,6 +94,10 @@ def learn_kernel_command(
     run.result(values, lambda: show(values))
 
 
+ALIKE = ("1", "1.0", "true", "yes", "same")
+UNLIKE = ("0", "0.0", "-1", "-1.0", "false", "no", "different")
+
+
 def read_pairs(path: str, n: int) -> Any:
     """Rows a, b (counted from 0) and whether they are alike, as constraints."""
     from kernel_learn.constraints import Pairs
@@ -106,9 +110,19 @@ def read_pairs(path: str, n: int) -> Any:
     named = all(name in table.columns for name in ("a", "b", "same"))
     chosen = table[["a", "b", "same"]] if named else table.iloc[:, :3]
     rows = chosen.iloc[:, :2].to_numpy()
-    if rows.dtype.kind not in "iu" or rows.min() < 0 or rows.max() >= n:
+    if rows.dtype.kind not in "iu" or not len(rows):
         raise TableError(f"{path!r}: rows must be whole numbers from 0 to {n - 1}.")
-    same = chosen.iloc[:, 2].astype(str).str.lower().isin(["1", "1.0", "true", "yes", "same"])
+    if rows.min() < 0 or rows.max() >= n:
+        bad = rows.min() if rows.min() < 0 else rows.max()
+        raise TableError(f"{path!r} names row {bad}, and rows are numbered from 0 to {n - 1}.")
+    said = chosen.iloc[:, 2].astype(str).str.lower()
+    same = said.isin(ALIKE)
+    odd = said[~said.isin((*ALIKE, *UNLIKE))]
+    if len(odd):
+        raise TableError(
+            f"{path!r}: the third column says whether two rows are alike, 1 or 0, and line "
+            f"{odd.index[0] + 2} says {odd.iloc[0]!r}."
+        )
     return Pairs(similar=rows[same.to_numpy()], dissimilar=rows[~same.to_numpy()])
 
 

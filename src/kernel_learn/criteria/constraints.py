@@ -127,8 +127,9 @@ class Pairs(Constraints):
     @classmethod
     def from_signs(cls, pairs: Any, signs: Any, **bounds: Any) -> "Pairs":
         """Pairs with +1 for similar and -1 for dissimilar, as metric-learn takes them."""
-        pairs, signs = as_array(pairs, "Pairs.from_signs: pairs"), np.asarray(signs)
-        if signs.shape != (len(pairs),) or not np.isin(signs, (-1, 1)).all():
+        pairs = as_array(pairs, "Pairs.from_signs: pairs")
+        signs = as_array(signs, "Pairs.from_signs: signs")
+        if signs.shape != pairs.shape[:1] or pairs.ndim == 0 or not np.isin(signs, (-1, 1)).all():
             raise ValueError("Pairs.from_signs: signs must hold +1 or -1 for each pair.")
         return cls(pairs[signs == 1], pairs[signs == -1], **bounds)
 
@@ -311,10 +312,15 @@ class ClassProbabilities(Constraints):
         mass: float = 0.5,
         unlabeled: Any = -1,
     ) -> None:
-        self.indices = np.asarray(rows)
-        self.classes = np.asarray(classes)
-        self.labels = np.asarray(labels)
-        m = len(self.indices)
+        self.indices = as_array(rows, "ClassProbabilities(rows=)")
+        self.classes = as_array(classes, "ClassProbabilities(classes=)")
+        self.labels = as_array(labels, "ClassProbabilities(labels=)")
+        m = self.indices.size
+        if self.labels.ndim != 1:
+            raise ValueError(
+                f"ClassProbabilities(labels=) has shape {self.labels.shape}; one label for each "
+                "row of X is needed."
+            )
         if self.indices.ndim != 1 or self.indices.dtype.kind not in "iu":
             raise ValueError("ClassProbabilities(rows=) must be a list of row indices.")
         if self.classes.shape != (m,):

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.criteria.neighbours import Array, Clustering, PairCriterion, within_class
+from kernel_learn.kernels.given import as_array
 
 
 class ClusteringPairs(PairCriterion):
@@ -103,7 +104,7 @@ def read_chunklets(constraints: object, n: int, owner: str) -> Array | None:
     """Numbers of chunklets, (n,), if constraints are such an array; negative: in none."""
     if isinstance(constraints, Constraints):
         return None
-    chunks = np.asarray(constraints)
+    chunks = as_array(constraints, "constraints")
     if chunks.shape != (n,) or chunks.dtype.kind not in "iu":
         raise ValueError(
             f"{owner} takes constraints of kernel_learn.constraints, or the number of its chunklet "
@@ -132,8 +133,13 @@ def read_pairs(constraints: Constraints, n: int, owner: str) -> tuple[Array, Arr
     return similar, dissimilar
 
 
-def read_triplets(constraints: Constraints, n: int, owner: str) -> tuple[Array, Array]:
+def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array]:
     """Triplets of indices, and their margins (nan where none was given)."""
+    if not isinstance(constraints, Constraints):
+        raise ValueError(
+            f"{owner} takes kernel_learn.constraints.Triplets, and constraints is a "
+            f"{type(constraints).__name__}."
+        )
     for family in constraints.families:
         if not isinstance(family, Triplets):
             raise ValueError(

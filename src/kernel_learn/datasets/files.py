@@ -58,7 +58,13 @@ class NpySource:
         with path.open("rb") as file:
             if file.read(6) != b"\x93NUMPY":
                 raise ValueError(f"{path} is not a .npy file: it does not begin like one.")
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        try:
+            return np.load(path, mmap_mode="r", allow_pickle=False)
+        except (ValueError, OSError) as error:  # cut files and Python objects
+            raise ValueError(
+                f"{path} cannot be read in blocks: {error} Write it anew with numpy.save, as an "
+                "array of numbers, or of texts of one length."
+            ) from error
 
     @property
     def seeks(self) -> bool:
@@ -197,8 +203,14 @@ class LibsvmSource:
                         values.append(float(value))
                 except ValueError as error:
                     raise ValueError(
-                        f"Line {number + 1} of {self.path} is not 'label index:value ...': {error}"
+                        f"Line {number + 1} of {self.path} is not 'label index:value ...', all "
+                        f"numbers: it begins with {line[:40].rstrip()!r}."
                     ) from error
+                if indices and min(indices[ends[-1] :], default=0) < 0:
+                    raise ValueError(
+                        f"Line {number + 1} of {self.path} has the index 0, and the first column "
+                        "is number 1. Pass zero_based=True if it is number 0."
+                    )
                 ends.append(len(values))
                 if len(labels) == rows:
                     yield self._block(labels, values, indices, ends)
@@ -207,7 +219,7 @@ class LibsvmSource:
             yield self._block(labels, values, indices, ends)
 
     def _block(self, labels: Any, values: Any, indices: Any, ends: Any) -> RawBlock:
-        if indices and not 0 <= min(indices) <= max(indices) < self.n_features:
+        if indices and max(indices) >= self.n_features:
             raise ValueError(
                 f"{self.path} has a column {max(indices) + self.first}, and n_features is "
                 f"{self.n_features}."
@@ -239,9 +251,19 @@ def choose_columns(
             raise ValueError(
                 f"{where} has no column {name!r}. Its columns are {', '.join(map(repr, names))}."
             )
-    if columns is not None:
-        return list(columns)
-    return [name for name in names if name not in (target, weight)]
+    if columns is None:
+        return [name for name in names if name not in (target, weight)]
+    check_target(columns, target)
+    return list(columns)
+
+
+def check_target(columns: Sequence[str], target: str | None) -> None:
+    """Refuse a target that is a column of the rows too."""
+    if target in columns:
+        raise ValueError(
+            f"columns names {target!r}, which is the target: rows would hold what is to be found. "
+            "Leave it out."
+        )
 
 
 def need_pandas() -> Any:

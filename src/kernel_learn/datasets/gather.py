@@ -19,6 +19,7 @@ def gather_blocks(
     blocks: list[RawBlock] = []
     taken, rest = 0.0, iter(source.read(READ_ROWS))
     for block in rest:
+        raw_length(block)  # or its sentence: what has no rows has no bytes
         blocks.append(block)
         taken += block_bytes(block.X)
         if taken > most_bytes:

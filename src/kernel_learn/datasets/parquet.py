@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.datasets.blocks import RawBlock, file_identity
-from kernel_learn.datasets.files import choose_columns
+from kernel_learn.datasets.files import check_target, choose_columns
 
 
 class ParquetSource:
@@ -61,7 +61,10 @@ class ParquetSource:
         names = self._parquet.read_schema(self.files[0]).names
         wanted = choose_columns(names, columns, None, weight, self.files[0])
         choose_columns(names, self.targets, None, None, self.files[0])
-        self.columns = [name for name in wanted if columns is not None or name not in self.targets]
+        if columns is not None:
+            for name in self.targets:
+                check_target(wanted, name)
+        self.columns = [name for name in wanted if name not in self.targets]
 
     @property
     def row_bytes(self) -> float:

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
+from kernel_learn.estimators.labels import label_column, plain_labels
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.given import as_array, as_numbers
@@ -140,22 +141,16 @@ class CheckedBlocks:
 
     def _labels(self, y: Any, refuse: Any) -> Array:
         try:
-            y = column_or_1d(y, warn=False)
-        except ValueError as error:
+            y = label_column(y, warn=False)
+            missing = _missing_labels(y)
+            if missing is None:
+                y = plain_labels(y)
+                if y.dtype.kind == "c" or (y.dtype.kind == "f" and np.any(y != np.round(y))):
+                    check_classification_targets(y)
+        except (ValueError, TypeError) as error:
             raise refuse(str(error)) from error
-        missing = _missing_labels(y)
         if missing is not None:
             raise refuse("the label is missing.", missing)
-        if y.dtype == object:
-            texts = np.array([isinstance(label, str) for label in y])
-            if texts.all() != texts.any():
-                raise refuse("its labels are texts and numbers. Make them all alike.")
-            y = y if texts.all() else np.array(y.tolist())
-        if y.dtype.kind == "f" and np.any(y != np.round(y)):
-            try:
-                check_classification_targets(y)
-            except ValueError as error:
-                raise refuse(str(error)) from error
         if self._label is None:
             self._label = y[:1]
         elif is_text(self._label) != is_text(y):
@@ -227,6 +222,8 @@ def bad_row(X: Any) -> int | None:
             csr = X.tocsr()
             at = np.flatnonzero(~np.isfinite(csr.data))
             return int(np.searchsorted(csr.indptr, at[0], "right") - 1) if len(at) else None
+        if np.iscomplexobj(X):
+            return None
         bad = ~np.isfinite(np.asarray(X, dtype=np.float64))
         rows = np.flatnonzero(bad.reshape(len(bad), -1).any(axis=1))
         return int(rows[0]) if len(rows) else None

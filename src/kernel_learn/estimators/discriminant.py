@@ -253,7 +253,7 @@ class KernelDiscriminant(
             data = replace(data, source=data.source.reweighted(price[data.labels]))
         regs = self._regs()
         self._start_weights()
-        is_kim = self.criterion == "kim" and data.names is not None
+        is_kim = self.criterion == "kim"
         if is_kim:
             self._check_kim(data)
         data = self._choose_width(data, regs)
@@ -310,6 +310,11 @@ class KernelDiscriminant(
         return criterion
 
     def _check_kim(self, data: Labelled) -> None:
+        if data.names is None:
+            raise ValueError(
+                "KernelDiscriminant(criterion='kim') says how several kernels are weighed, and "
+                "kernel is one. Pass a bank of kernels, or leave criterion='discriminant'."
+            )
         if self.coupling != "exact" or (isinstance(self.reg, str) and self.reg == "learn"):
             raise ValueError(
                 "KernelDiscriminant(criterion='kim') has one pair of classes and no reg to learn: "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.validation import Array
+from kernel_learn.estimators.validation import Array, check_distinct
 from kernel_learn.kernels.base import Rows
 from kernel_learn.kernels.rows import Keys
 from kernel_learn.representations import ArraySource
@@ -31,8 +31,12 @@ def merge_rows(
     seed: int = 0,
     keys: Keys | None = None,  # of the rows, if they are known
 ) -> DistinctRows:
-    """Merge equal rows; their order is drawn by ``seed`` from the order of their keys."""
+    """Merge equal rows; their order is drawn by ``seed`` from the order of their keys.
+
+    Rows that are all the same are refused.
+    """
     source = ArraySource(X, labels, weight, n_classes=n_classes, keys=keys)
+    check_distinct(source)
     digest = source.digest
     if groups is not None:
         both = np.empty(len(groups), dtype=[("key", np.uint64), ("group", groups.dtype)])

@@ -24,10 +24,12 @@ from kernel_learn.estimators.inductive_rows import (
     ConstrainedRows,
     MeasuredRows,
     RowTable,
+    check_labels_of_rows,
     refuse_hard,
     warn_of_contradictions,
 )
 from kernel_learn.estimators.inductive_streams import read_for_constraints
+from kernel_learn.estimators.on_sources import on_sources
 from kernel_learn.estimators.parameters import (
     ANYTHING,
     COUNT,
@@ -254,17 +256,21 @@ default="pairs"
         self._store(dual, solution, measured, measured_rows, reference.scale)
         return self
 
+    @on_sources
     def transform(self, X: Any) -> Array:
         """The learned features of each row: their products are the low-rank part of ``kernel_``.
 
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Rows as at fit; for a precomputed kernel K(X, X_train).
+            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks.
+        out : path, default=None
+            A .npy file that the features are written to, block by block.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_components_)
+            Of a source an iterator of them, one for each block; with ``out`` its path.
         """
         check_is_fitted(self)
         X = validate_rows(self, self.base_kernel_, X, reset=False)
@@ -351,6 +357,7 @@ default="pairs"
                 "InductiveKernel(constraints=) holds row indices, which mean the rows of one X. "
                 "Give the rows themselves, or pass these constraints to fit(X, constraints=...)."
             )
+        check_labels_of_rows(given, n)
         indexed = given.indexed(table.index)
         if table.n_extra:
             more = np.empty((n + table.n_extra, 0))

@@ -9,13 +9,14 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
-from kernel_learn.criteria.constraints import Constraints, Pairs
+from kernel_learn.criteria.constraints import ClassProbabilities, Constraints, Pairs
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
 from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
 from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
 from kernel_learn.estimators.validation import Array
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.pairwise import n_rows, take_rows
+from kernel_learn.kernels.readable import check_magnitude
 from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import (
     ArraySource,
@@ -154,6 +155,7 @@ class RowTable:
                 f"{name} holds rows of {tuples.shape[2]} columns, and X has {self.X.shape[1]}."
             )
         flat = tuples.reshape(-1, tuples.shape[2]).astype(self.X.dtype)
+        check_magnitude(flat, name)
         start = self.n + self.n_extra
         self.extra.append(flat)
         self.n_extra += len(flat)
@@ -166,6 +168,16 @@ class RowTable:
             parts: list[Any] = [self.X, *map(sparse.csr_matrix, self.extra)]
             return sparse.vstack(parts, format="csr")
         return np.concatenate([self.X, *self.extra])
+
+
+def check_labels_of_rows(constraints: Constraints, n: int) -> None:
+    """Refuse probabilities that have labels of another number of rows."""
+    for family in constraints.families:
+        if isinstance(family, ClassProbabilities) and len(family.labels) != n:
+            raise ValueError(
+                f"ClassProbabilities(labels=) has {len(family.labels)} entries, and X has {n} "
+                "rows: give one for each, and ``unlabeled`` where it is not known."
+            )
 
 
 def warn_of_contradictions(constraints: Constraints) -> None:

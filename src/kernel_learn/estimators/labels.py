@@ -18,7 +18,7 @@ Array = NDArray[Any]
 LARGEST_LABEL = 2.0**62
 
 
-def label_column(y: Any) -> Array:
+def label_column(y: Any, *, warn: bool = True) -> Array:
     """One label for each row, of any type, missing ones included; a column is flattened."""
     y = y if is_sparse(y) else as_array(y, "y")
     shape = tuple(getattr(y, "shape", ()))
@@ -28,7 +28,7 @@ def label_column(y: Any) -> Array:
             f"(shape {shape}). For one-hot labels pass y.argmax(axis=1); for multi-label targets "
             "fit one model each, with sklearn.multioutput.MultiOutputClassifier."
         )
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(y, warn=warn)
     if y.dtype.kind == "V":
         raise ValueError(
             f"y is a structured array with the fields {list(y.dtype.names or ())}; pass one of "
@@ -39,9 +39,15 @@ def label_column(y: Any) -> Array:
 
 def check_labels(y: Any) -> Array:
     """Class labels as a one-dimensional array of one type, none of them missing."""
-    y = label_column(y)
+    y = plain_labels(label_column(y))
+    check_classification_targets(y)
+    return y
+
+
+def plain_labels(y: Array) -> Array:
+    """Labels that are all strings, or all numbers that can be classes; none of them missing."""
     if y.dtype == object and len(y):
-        y = _plain_labels(y)
+        y = _without_objects(y)
     if y.dtype.kind == "S":
         raise ValueError(
             f"y holds labels of bytes such as {bytes(y[0])!r}, and a class is a string or a "
@@ -49,6 +55,11 @@ def check_labels(y: Any) -> Array:
         )
     if y.dtype.kind == "f" and np.isnan(y).any():
         raise missing_label(y, int(np.flatnonzero(np.isnan(y))[0]))
+    if y.dtype.kind in "mM":
+        raise ValueError(
+            f"Unknown label type: y holds dates or times ({y.dtype}), and a class is a string or a "
+            "number. Make them strings: y.astype(str)."
+        )
     assert_all_finite(y, input_name="y")
     top = float(np.abs(y).max(initial=0.0)) if y.dtype.kind == "f" else 0.0
     if top >= LARGEST_LABEL:
@@ -56,7 +67,6 @@ def check_labels(y: Any) -> Array:
             f"y has values of up to {top:.3g}, which are no classes: Unknown label "
             "type. A class is a string, or a whole number that an integer can hold."
         )
-    check_classification_targets(y)
     return y
 
 
@@ -69,7 +79,7 @@ def missing_label(y: Array, row: int) -> ValueError:
     )
 
 
-def _plain_labels(y: Array) -> Array:
+def _without_objects(y: Array) -> Array:
     """Labels out of an array of objects: strings as they are, numbers as numbers."""
     gone = next((i for i, label in enumerate(y) if is_missing(label)), None)
     if gone is not None:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from kernel_learn.datasets.blocks import ArrayRows
+from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.base import is_fitted_name, unchanged_if_it_fails
 from kernel_learn.estimators.checked_blocks import CheckedBlocks, rebatch
 from kernel_learn.estimators.parameters import check_parameters
@@ -80,6 +80,11 @@ class PartialFit(CallbackSupport):
             if state is None or name not in LASTING:
                 delattr(self, name)
         check_parameters(self)
+        if as_source(X) is not None:
+            raise TypeError(
+                "X is a source of blocks, and partial_fit adds the rows and labels of one: "
+                "fit(source) reads all of them."
+            )
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."

@@ -37,7 +37,7 @@ from kernel_learn.estimators.source_plan import plan_landmarks, plan_spilled, ro
 from kernel_learn.estimators.spill import DiskIsShort, Spill, SpilledTable
 from kernel_learn.estimators.streaming import READ_ROWS
 from kernel_learn.estimators.table_blocks import CellBlock, TableBlocks
-from kernel_learn.estimators.validation import Array
+from kernel_learn.estimators.validation import Array, all_the_same
 from kernel_learn.kernels.pairwise import dense, is_sparse, row_blocks, take_rows
 from kernel_learn.kernels.rows import Keys, digest_sums, digest_text
 from kernel_learn.kernels.table import Table
@@ -196,6 +196,8 @@ def fit_without_rows(
     blocks, quality = TableBlocks(estimator, source), QUALITIES[estimator.quality]
     found = sample_source(blocks, quality, budget, progress)
     layout, classes, summary = blocks.layout(), found.classes, found.summary
+    if summary.n_distinct < 2:
+        raise all_the_same("rows", (blocks.n_read, blocks.n_columns))
     k = len(classes)
     factor = class_factors(estimator.class_weight, classes, np.arange(k), summary.counts)
     order = np.random.default_rng(seed).permutation(len(summary.keys))

@@ -194,7 +194,7 @@ class TableBlocks(CheckedBlocks):
 def infinite_row(X: Any) -> int | None:
     """The first row with an infinite number, if rows are numbers; NaN is a missing cell."""
     try:
-        if is_sparse(X):
+        if is_sparse(X) or np.iscomplexobj(X):
             return bad_row(X)
         values = np.asarray(X, dtype=np.float64)
         rows = np.flatnonzero(np.isinf(values).reshape(len(values), -1).any(axis=1))

@@ -471,10 +471,15 @@ def check_distinct(source: Any) -> None:
     """Refuse rows that are all the same, whatever a method would make of them."""
     if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
         what = "entries of the kernel matrix" if source.is_matrix else "rows"
-        raise ValueError(
-            f"X has zero variance: all its {what} are the same (shape {tuple(source.X.shape)}), "
-            "and nothing tells one row from another. Check where the columns come from."
-        )
+        raise all_the_same(what, tuple(source.X.shape))
+
+
+def all_the_same(what: str, shape: tuple[int, ...]) -> ValueError:
+    """What is wrong with rows of which nothing can be learned."""
+    return ValueError(
+        f"X has zero variance: all its {what} are the same (shape {shape}), "
+        "and nothing tells one row from another. Check where the columns come from."
+    )
 
 
 def check_variance(sample: Combined, n_features: int | None) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import math
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,9 +32,21 @@ class ModelFileError(ValueError):
     """A model that cannot be written as a file, or a file that is refused."""
 
 
+def as_path(path: Any) -> Path:
+    """Where a model file is, or is to be; a sentence if it is no place."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"path is a {type(path).__name__}, and a model file has a path: a str or a Path, as in "
+            "kernel_learn.save(model, path) and kernel_learn.load(path)."
+        )
+    return Path(path)
+
+
 @contextmanager
 def opened(path: Path, budget: float) -> Iterator[tuple[BinaryIO, ZipFile]]:
     """The file and its archive, after a look at what it claims to hold."""
+    if path.is_dir():
+        raise ModelFileError(f"{path} is a folder; give the model file in it.")
     with path.open("rb") as file:
         start = file.read(4)
         file.seek(0)

@@ -16,6 +16,7 @@ from kernel_learn._version import __version__
 from kernel_learn.interop.archive import (
     SCHEMA,
     ModelFileError,
+    as_path,
     check_schema,
     node_name,
     nodes_of,
@@ -72,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     >>> bool((kl.load(path).predict(X) == model.predict(X)).all())
     True
     """
-    path = Path(path)
+    path = as_path(path)
     skops = import_skops("kernel_learn.save")
     _check_model(model)
     check_folder(path)
@@ -103,7 +104,7 @@ def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = No
         Bytes, or a string such as "2GB", that the file may unpack to; half of
         what is free by default.
     """
-    path, budget = Path(path), parse_memory(memory_budget)
+    path, budget = as_path(path), parse_memory(memory_budget)
     with opened(path, budget) as (file, archive):
         _check_version(read_metadata(archive, path), path)
         skops = import_skops("kernel_learn.load")
@@ -131,7 +132,7 @@ def describe(path: str | os.PathLike[str]) -> str:
     path : path
         Of the file.
     """
-    path = Path(path)
+    path = as_path(path)
     with opened(path, math.inf) as (_, archive):
         return metadata_in_words(read_metadata(archive, path))
 

@@ -2,7 +2,8 @@
 
 ``gamma`` is a number or a rule that is resolved on the training rows:
 
-- ``"median"``: 1 / median of the kernel's own distance over all pairs;
+- ``"median"``: 1 / median of the kernel's own distance over all n^2 pairs, each row with itself
+  included, so that a row of weight 2 is two rows;
 - ``"0.5 * median"``: a multiple of that;
 - ``"scale"``: 1 / (n_features * variance of X);
 - ``"auto"``: 1 / n_features;

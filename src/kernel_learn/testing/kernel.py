@@ -259,8 +259,13 @@ def _columns(kernel: Kernel, rng: np.random.Generator, n: int) -> Rows:
         X = np.stack([_strings(rng, n) for _ in range(width)], axis=1)
     if not names:
         return X
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            f"check_kernel draws a frame for the columns of {kernel!r}, by pandas: "
+            'pip install "kernel-learn[cli]", or give it rows X.'
+        ) from error
     return pd.DataFrame(X, columns=names)
 
 
