@@ -125,7 +125,9 @@ class CsvSource:
         """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
-        with pandas.read_csv(self.path, usecols=wanted, chunksize=rows) as chunks:
+        # the numbers as they were written: before pandas 3 the last digit was not asked for
+        options = {"usecols": wanted, "chunksize": rows, "float_precision": "round_trip"}
+        with pandas.read_csv(self.path, **options) as chunks:
             for chunk in chunks:
                 X = chunk[self.columns]
                 if self.dtype is not None:
