@@ -73,8 +73,9 @@ def paint(found, picture):
     sizes = sorted({n for points in found.values() for n, _ in points})
     figure = Figure(figsize=(12, 13), layout="constrained")
     panels = figure.subplots(-(-len(found) // 4), 4, sharex=True, sharey=True).ravel()
-    for panel in panels[len(found) :]:
+    for i, panel in enumerate(panels[len(found) :], len(found)):
         panel.remove()
+        panels[i - 4].tick_params(labelbottom=True)
     for panel, (name, points) in zip(panels, found.items(), strict=False):
         n, seconds = np.array(points).T
         panel.loglog(n, seconds, marker="o", ms=4)

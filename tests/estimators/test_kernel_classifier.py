@@ -227,6 +227,15 @@ class TestWhatItSays:
         assert model.feature_relevance_.sum() == pytest.approx(1)
         assert (model.feature_relevance_std_ > 0).all()
 
+    def test_a_few_extreme_entries_are_neither_relevant_nor_in_the_way(self):
+        """In z-scores two of these eight columns are found, and the p-value is 0.45."""
+        rng, y = np.random.default_rng(0), np.arange(60) % 2
+        shift = np.where(np.arange(300) < 8, y[:, None], 0)
+        X = np.exp(2 * (rng.normal(size=(60, 300)) + shift))
+        model = KernelClassifier(quality="fast").fit(X, y)
+        assert np.sum(np.argsort(-model.feature_relevance_)[:8] < 8) >= 6
+        assert model.permutation_p_value() < 0.05
+
     def test_is_there_any_signal(self, small, rng):
         X, y = small
         model = KernelClassifier(quality="fast")
@@ -427,6 +436,14 @@ class TestTables:
             model.predict(X[["colour", "size", "ripe", "weight"]])
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[["size", "colour", "ripe"]])
+
+    def test_raw_texts_are_sent_to_a_vectoriser(self):
+        texts, y = ["the cat", "a dog", "the bank", "a loan"] * 5, [0, 0, 1, 1] * 5
+        for X in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts)):
+            with pytest.raises(
+                ValueError, match=r"TfidfVectorizer\(\), KernelClassifier.*Spectrum"
+            ):
+                KernelClassifier().fit(X, y)
 
     def test_dates_and_free_text_are_refused(self, mixed, rng):
         X, y = mixed

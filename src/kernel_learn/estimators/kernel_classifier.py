@@ -96,8 +96,8 @@ class KernelClassifier(
         cost nothing (13.5 % held out, 13.2 % on new rows), but labels by
         chance look like 42 to 44 % instead of 50: ask ``permutation_p_value``.
     feature_relevance_, feature_relevance_std_ : ndarray of shape (n_features_in_,)
-        Share of each column in the squared gradient of a fit, and how much it
-        varies between five parts of the rows.
+        Share of each column in the squared gradient of a fit to normal scores,
+        and how much it varies between five parts of the rows.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
     plan_ : ClassifierPlan
@@ -235,7 +235,10 @@ class KernelClassifier(
 
     @property
     def feature_relevance_(self) -> Array:
-        """Share of each column in the squared gradient of a fit, (n_features_in_,)."""
+        """Share of each column in the squared gradient of a fit to normal scores.
+
+        (n_features_in_,); of sparse rows, which have none, to rows of length one.
+        """
         check_is_fitted(self)
         return self._fitted.probe.relevance[0]
 

@@ -171,6 +171,12 @@ def clock_of(estimator: Any) -> Clock:
     return Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
 
 
+RAW_TEXT = (
+    "Text goes through a vectoriser, make_pipeline(TfidfVectorizer(), KernelClassifier()); "
+    "sequences of symbols are compared as they are by KernelDiscriminant(Spectrum(3))."
+)
+
+
 def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
     views = as_views(X)
@@ -181,7 +187,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     if is_frame(X):
         if len(X.shape) != 2:
             raise ValueError(
-                f"Expected 2D array, got a column of shape {tuple(X.shape)} instead: pass a frame."
+                f"Expected 2D array, got a column of shape {tuple(X.shape)} instead: pass a frame. "
+                f"{RAW_TEXT}"
             )
         check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -192,6 +199,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
             )
         return X
     objects = X.dtype.kind in "OUS"
+    if objects and X.ndim == 1:
+        raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {RAW_TEXT}")
     finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
     return validate_data(
         estimator,

@@ -26,6 +26,7 @@ from kernel_learn.estimators.spill import SpilledTable
 from kernel_learn.estimators.table import TableReader
 from kernel_learn.estimators.table_views import TableView
 from kernel_learn.estimators.validation import Array
+from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.table import Table
 
 # Rows on which the permutation test and the relevance of columns are worked out.
@@ -145,8 +146,14 @@ def make_probe(
     views: Mapping[str, TableView],
     learned: Mapping[str, Sequence[ColumnScales]],
 ) -> Probe:
-    """The view z of all columns on at most ``PROBE_ROWS`` rows."""
+    """One view of all columns on at most ``PROBE_ROWS`` rows: normal scores, if rows are dense.
+
+    In z-scores a noisy column with a few extreme entries looks relevant, as a fit remembers the
+    labels of these rows, and hides what the others say from the permutation test.
+    """
     name = "z" if "z" in views else next(iter(views))
+    if "q" in views and not is_sparse(sample.views["q"]):
+        name = "q"
     small = replace(
         sample, views={name: sample.views[name]}, categorical={}, blocks={name: sample.blocks[name]}
     )

@@ -163,7 +163,7 @@ def as_rows(X: Rows, kind: InputKind, where: str) -> Rows:
     if kind == "strings":
         width = X.shape[1] if len(getattr(X, "shape", ())) == 2 else 1
         if width != 1:
-            raise ValueError(f"A string kernel takes one column, and {where} are {width}.")
+            raise ValueError(f"A string kernel takes one column, and there are {width} ({where}).")
         return X.texts() if isinstance(X, Table) else np.asarray(X, dtype=object).ravel()
     if kind == "vectors":
         if isinstance(X, Table):

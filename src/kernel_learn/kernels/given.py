@@ -9,7 +9,8 @@ Array = NDArray[Any]
 
 ENCODE = (
     "Turn text, dates and lists into numbers (OneHotEncoder, skrub's TableVectorizer), leave the "
-    "column out with ColumnKernel, or use KernelClassifier, which takes columns of text."
+    "column out with ColumnKernel, compare strings by a string kernel (Spectrum), or use "
+    "KernelClassifier, which takes categories."
 )
 
 
