@@ -53,7 +53,7 @@ def with_block(number=3, **parts):
 
 
 LATE = {
-    "a NaN": (with_block(X=changed(np.nan)), r"Block 3, row 3.*NaN"),
+    "a NaN": (with_block(X=changed(np.nan)), rf"Block 3, row 3 \(row {3 * N + 3} of.*NaN"),
     "an infinity": (with_block(X=changed(np.inf)), r"Block 3, row 3.*inf"),
     "fewer columns": (with_block(X=X[:, :2]), r"Block 3.*2 (features|columns)"),
     "more columns": (with_block(X=np.hstack([X, X])), r"Block 3.*6 (features|columns)"),

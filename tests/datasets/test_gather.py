@@ -69,6 +69,13 @@ def test_blocks_are_gathered_until_they_take_too_much():
     assert len(head) == 2 and len(list(rest)) == 1
 
 
+def test_sparse_blocks_take_what_their_entries_take():
+    """12 bytes for each of 150 numbers, of which all are entries."""
+    blocks = [(sparse.csr_matrix(X[i : i + 50]), Y[i : i + 50]) for i in range(0, 150, 50)]
+    assert len(gather_blocks(Blocks(blocks), 1799)[0]) == 1
+    assert len(gather_blocks(Blocks(blocks), 1801)[0]) == 2
+
+
 def test_some_blocks_may_have_weights():
     first, second = (X[:5], Y[:5]), (X[5:9], Y[5:9], W[5:9])
     rows, y, weight = join_blocks(gather_blocks(Blocks([first, (X[:0], Y[:0]), second]), 1e9)[0])

@@ -196,6 +196,26 @@ def test_arrays_with_a_checkpoint_are_read_in_blocks(tmp_path):
     np.testing.assert_allclose(model.transform(X_NEW), whole.transform(X_NEW), atol=1e-10)
 
 
+def test_what_costs_much_is_written_seldom(tmp_path, monkeypatch):
+    """A twentieth of the time at most goes into checkpoints, and none is younger than a second."""
+    monkeypatch.setattr(checkpoints, "LEAST_SECONDS", 1.0)
+    monkeypatch.setattr(checkpoints, "SHARE", 20)
+    now, cost = [100.0], [3.0]
+    monkeypatch.setattr(checkpoints.time, "perf_counter", lambda: now[0])
+
+    def slowly(*_):
+        now[0] += cost[0]
+
+    monkeypatch.setattr(checkpoints, "write_file", slowly)
+    kept = checkpoints.Checkpoint(tmp_path, {"model": {}, "source": {}})
+    for cost[0], pause in ((3.0, 60.0), (0.01, 1.0)):
+        kept.write({})
+        now[0] += pause - 0.1
+        assert not kept.is_due
+        now[0] += 0.2
+        assert kept.is_due
+
+
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "state").write_text("")
     with pytest.raises(ValueError, match="is a file; give a folder"):

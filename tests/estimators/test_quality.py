@@ -8,8 +8,10 @@ from kernel_learn.estimators.quality import (
     EXACT_MATRICES,
     EXACT_ROWS,
     LEAST_ROWS,
+    MOST_MACHINE_CLASSES,
     QUALITIES,
     ClassifierSize,
+    bank,
     plan_classifier,
 )
 
@@ -73,3 +75,33 @@ def test_refused_below_the_least():
         assert planned(budget=least).leaf_rows == LEAST_ROWS
     with pytest.raises(ValueError, match="at the least"):
         planned(budget=least - 1)
+
+
+def test_machines_are_tried_up_to_a_number_of_classes():
+    def losses(n_classes):
+        return {one.loss for one in bank("balanced", n_classes=n_classes)}
+
+    assert losses(MOST_MACHINE_CLASSES) == {"ridge", "hinge"}
+    assert losses(MOST_MACHINE_CLASSES + 1) == {"ridge"}
+
+
+def test_views_are_those_that_a_table_has():
+    def views(**options):
+        return {one.view for one in bank("balanced", **options)}
+
+    assert views() == {"z", "q", "u", "c"}
+    assert views(is_sparse=True) == {"z", "q", "c"}  # ranks do not keep zero zero
+    assert views(numbers=False, categories=True) == {"z", "u"}
+    assert views(prefix="own ") == {"own z", "own q", "own u", "own c"}
+
+
+def test_categories_add_their_kernels():
+    def families(categories):
+        found = bank("balanced", categories=categories)
+        return {(one.view, one.family, one.loss) for one in found if one.view == "u"}
+
+    assert families(True) - families(False) == {
+        ("u", "ham", "ridge"),
+        ("u", "ham", "hinge"),
+        ("u", "anova", "hinge"),
+    }

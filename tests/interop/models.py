@@ -35,7 +35,7 @@ positive = np.abs(X)
 unit = positive / positive.max()
 codes = np.round(positive)
 sparse_rows = sparse.random(N, 30, density=0.2, random_state=0, format="csr")
-frame = pd.DataFrame(X, columns=list("pqrs"))
+frame = pd.DataFrame(X.copy(), columns=list("pqrs"))
 frame.loc[3, "p"] = np.nan
 frame["colour"] = pd.Categorical(rng.choice(["red", "green", "blue"], N))
 frame["flag"] = rng.random(N) > 0.5

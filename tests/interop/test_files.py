@@ -367,6 +367,12 @@ class TestHostileFiles:
         saved.write_bytes(data[:start] + b"".join(copies) + bytes(tail))
         self.refused(saved, "overlap|Overlapped")
 
+    def test_two_members_of_one_name(self, saved):
+        """One is looked at, and another might be read."""
+        with pytest.warns(UserWarning, match="Duplicate"), zipfile.ZipFile(saved, "a") as archive:
+            archive.writestr("kernel_learn.json", archive.read("kernel_learn.json"))
+        self.refused(saved, "two of its members have one name")
+
     def test_deep_nesting(self, saved):
         self.refused(rewrite(saved, **{"schema.json": b"[" * 10**5}), "is damaged")
 

@@ -117,7 +117,9 @@ def test_standard_input(monkeypatch):
 def test_several_files_and_patterns(tmp_path):
     for i in range(3):
         FRAME.iloc[i : i + 1].to_csv(tmp_path / f"part-{i}.csv", index=False)
-    assert len(read_table([str(tmp_path / "part-*.csv")])) == 3
+    table = read_table([str(tmp_path / "part-*.csv")])
+    assert table["count"].tolist() == FRAME["count"].tolist()[:3]  # in the order of their names
+    assert table.index.tolist() == [0, 1, 2]
     FRAME.drop(columns="count").to_csv(tmp_path / "other.csv", index=False)
     with pytest.raises(TableError, match="different columns: count is in one of them only"):
         read_table([str(tmp_path / "part-0.csv"), str(tmp_path / "other.csv")])

@@ -125,7 +125,10 @@ class CsvSource:
         """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
-        with pandas.read_csv(self.path, usecols=wanted, chunksize=rows) as chunks:
+        # numbers as they were written: before pandas 3 the last digit comes if it is asked for
+        old = int(pandas.__version__.partition(".")[0]) < 3
+        exact = {"float_precision": "round_trip"} if old else {}
+        with pandas.read_csv(self.path, usecols=wanted, chunksize=rows, **exact) as chunks:
             for chunk in chunks:
                 X = chunk[self.columns]
                 if self.dtype is not None:
