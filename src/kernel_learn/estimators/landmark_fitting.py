@@ -189,6 +189,10 @@ class SampleRows:
         return np.arange(self.sample.targets.n)
 
     @property
+    def n_distinct(self) -> int:
+        return self.sample.targets.n
+
+    @property
     def weight(self) -> Array:
         return self.sample.targets.weight
 

@@ -321,13 +321,20 @@ def _table(kernel: Kernel, X: Any) -> Table:
     return table
 
 
-def check_finite_columns(numbers: Array, names: list[Any]) -> None:
+def check_finite_columns(numbers: Rows, names: list[Any]) -> None:
     """Refuse missing and infinite numbers, and say in which columns they are."""
-    bad = np.flatnonzero(~np.isfinite(numbers).all(axis=0))
-    if not len(bad):
+    if is_sparse(numbers):
+        entries = numbers.tocoo()
+        rows, columns, values = entries.row, entries.col, entries.data
+    else:
+        rows, columns = np.nonzero(~np.isfinite(numbers))
+        values = numbers[rows, columns]
+    odd = np.flatnonzero(~np.isfinite(values))
+    if not len(odd):
         return
-    row = int(np.flatnonzero(~np.isfinite(numbers[:, bad[0]]))[0])
-    what = "NaN" if np.isnan(numbers[row, bad[0]]) else "infinity"
+    bad = np.unique(columns[odd])
+    first = min(odd[columns[odd] == bad[0]], key=lambda i: rows[i])
+    row, what = int(rows[first]), "NaN" if np.isnan(values[first]) else "infinity"
     shown = ", ".join(repr(names[c]) for c in bad[:5])
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
     raise ValueError(

@@ -36,7 +36,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     """How many copies of its rows an evaluation makes, for the plan of a fit's memory."""
 
     def gram_copies(self, n_columns: int) -> float:
-        """The same of k(X, X) with rows of so many columns."""
+        """The same of k(X, X), and of X in k(X, landmarks), with rows of so many columns."""
         return self.row_copies
 
     pool_rows: int | None = None

@@ -263,13 +263,13 @@ def _plan_features(
     # the block; beside it the copies that an evaluation makes, and when these are gone
     # k(x, landmarks), z, the copy that is centred, one-hot targets
     moments: float = item * (3 * columns + 2 * q) + 8 * q * (size.itemsize == 8)
-    per_row = size.row_bytes + max(moments, size.row_copies * size.double_bytes)
+    per_row = size.row_bytes + max(moments, size.gram_copies * size.double_bytes)
     # a column per landmark over the pool, the columns of one round of draws, the rows
     per_pool: float = 8 * M + 3 * 8 * draw_size(M)
     per_pool += size.row_bytes
     at_once, copied = (
         prepared_rows(int(size.double_bytes // 8)),
-        size.row_copies * size.double_bytes,
+        size.gram_copies * size.double_bytes,
     )
 
     def total(block_rows: float, pool_rows: float) -> int:
