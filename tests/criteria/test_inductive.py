@@ -104,6 +104,8 @@ def test_products_over_points_and_over_terms_agree():
     assert_allclose(many.combine(y), few.combine(y), atol=1e-12)
 
 
+# Clarabel asked for more digits than it has; the comparison is to fewer
+@pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("name", REGULARIZERS)
 def test_equals_cvxpy(name, family):

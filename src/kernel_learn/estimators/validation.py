@@ -323,11 +323,13 @@ def _table(kernel: Kernel, X: Any) -> Table:
 
 def check_finite_columns(numbers: Array, names: list[Any]) -> None:
     """Refuse missing and infinite numbers, and say in which columns they are."""
-    bad = np.flatnonzero(~np.isfinite(numbers).all(axis=0))
-    if not len(bad):
+    rows, columns, values = _not_finite(numbers)
+    if not len(rows):
         return
-    row = int(np.flatnonzero(~np.isfinite(numbers[:, bad[0]]))[0])
-    what = "NaN" if np.isnan(numbers[row, bad[0]]) else "infinity"
+    bad = np.unique(columns)
+    mine = np.flatnonzero(columns == bad[0])
+    first = mine[rows[mine].argmin()]
+    row, what = int(rows[first]), "NaN" if np.isnan(values[first]) else "infinity"
     shown = ", ".join(repr(names[c]) for c in bad[:5])
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
     raise ValueError(
@@ -335,6 +337,16 @@ def check_finite_columns(numbers: Array, names: list[Any]) -> None:
         f"in row {row}. Fill or leave out such entries (sklearn.impute), or take KernelClassifier, "
         "for which NaN is a missing number."
     )
+
+
+def _not_finite(numbers: Any) -> tuple[Array, Array, Array]:
+    """Rows, columns and values of the entries that are not finite."""
+    if is_sparse(numbers):
+        entries = numbers.tocoo()
+        off = ~np.isfinite(entries.data)
+        return entries.row[off], entries.col[off], entries.data[off]
+    rows, columns = np.nonzero(~np.isfinite(numbers))
+    return rows, columns, numbers[rows, columns]
 
 
 def check_values(y: Any) -> Array:
