@@ -170,8 +170,8 @@ def real_fit(name, method, landmarks, seed=0):
 RULES = ("rpcholesky", "uniform", "stratified", "kmeans")
 
 
-def rule_fits(name, rows, count, rules=RULES):
-    """Error on held-out training rows and CPU seconds, of each rule."""
+def rule_fits(name, rows, count, seeds, rules):
+    """Error on held-out training rows and CPU seconds, means over draws, of each rule."""
     import kernel_learn as kl
     from kernel_learn.kernels import Gaussian
 
@@ -180,14 +180,16 @@ def rule_fits(name, rows, count, rules=RULES):
     X, y = X[order], y[order]
     found = []
     for rule in rules:
-        model = kl.KernelDiscriminant(
-            Gaussian(real_gamma(name)), landmarks=kl.Landmarks(rule, count), random_state=0
-        )
-        start = time.process_time()
-        model.fit(X[:rows], y[:rows])
-        seconds = time.process_time() - start
-        error = float(np.mean(model.predict(X[rows:]) != y[rows:]))
-        found.append([count, rule, error, seconds])
+        errors, times = [], []
+        for seed in range(seeds):
+            model = kl.KernelDiscriminant(
+                Gaussian(real_gamma(name)), landmarks=kl.Landmarks(rule, count), random_state=seed
+            )
+            start = time.process_time()
+            model.fit(X[:rows], y[:rows])
+            times.append(time.process_time() - start)
+            errors.append(float(np.mean(model.predict(X[rows:]) != y[rows:])))
+        found.append([count, rule, float(np.mean(errors)), float(np.mean(times))])
     return {"result": found}
 
 
@@ -223,7 +225,7 @@ def run_task(task, *arguments):
         elif task == "made":
             found = made_fit(*map(int, arguments))
         elif task == "rules":
-            found = rule_fits(arguments[0], *map(int, arguments[1:3]), arguments[3:] or RULES)
+            found = rule_fits(arguments[0], *map(int, arguments[1:4]), arguments[4:])
         else:
             folder, n = Path(arguments[0]), int(arguments[1])
             found = measured(lambda: TASKS[task](folder, n, *arguments[2:]))
@@ -328,13 +330,14 @@ def bank(name="covtype"):
     report_ratio(f"{name}: bank of 10 / one kernel, equal numbers of features", many / one, 2.5)
 
 
-def landmark_rules(names, rows, counts):
+def landmark_rules(names, rows, counts, seeds, rules):
     """A table for each data set, one line for each rule and number of landmarks."""
     for name in names:
         print(f"{name}, {rows} rows, {rows // 2} held out")
         print(f"| landmarks | rule | error | CPU, s |\n|{' --- |' * 4}")
         for wanted in counts:
-            for count, rule, error, seconds in run("rules", name, rows, wanted)["result"]:
+            done = run("rules", name, rows, wanted, seeds, *rules)["result"]
+            for count, rule, error, seconds in done:
                 print(f"| {count} | {rule} | {error:.4f} | {seconds:.1f} |", flush=True)
 
 
@@ -353,6 +356,8 @@ def main():
     parser.add_argument("--sets", nargs="+", default=["covtype", "mnist"])
     parser.add_argument("--counts", nargs="+", type=int, default=[250, 500, 1000, 2000, 4000, 8000])
     parser.add_argument("--rule-rows", type=int, default=30_000, help="rows for landmark rules")
+    parser.add_argument("--rule-seeds", type=int, default=1, help="draws for landmark rules")
+    parser.add_argument("--rules", nargs="+", choices=RULES, default=RULES)
     parser.add_argument("--sources", nargs="+", default=["memmap", "parquet"])
     parser.add_argument("--growth-landmarks", type=int, default=LANDMARKS)
     parser.add_argument("--seeds", type=int, default=5, help="draws of landmarks on real data")
@@ -375,7 +380,8 @@ def main():
         elif part == "real":
             against_peers(options.sets, options.limit, options.seeds)
         else:
-            landmark_rules(options.sets, options.rule_rows, options.counts)
+            own = (options.rule_rows, options.counts, options.rule_seeds, options.rules)
+            landmark_rules(options.sets, *own)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,13 @@ def test_onnx_gives_the_same_classes(folder):
     assert "begins after the encoders" in err and (folder / "e.onnx").exists()
 
 
+def test_onnx_of_categories_is_refused_before_the_fit(folder):
+    words = ["fit", folder / "patients.csv", "-t", "diagnosis", "-o", folder / "never.skops"]
+    _, err = run(*words, "--onnx", folder / "never.onnx", code=3)
+    assert "--onnx: KernelClassifier compares categories (column" in " ".join(err.split())
+    assert "--drop" in err and not (folder / "never.skops").exists()
+
+
 def test_predict_by_name_with_ids_and_probabilities(folder):
     table = pd.read_csv(folder / "patients.csv")
     new = table[table.columns[::-1]].drop(columns="diagnosis").assign(extra=1, smoker="sometimes")

@@ -437,6 +437,15 @@ class TestTables:
         with pytest.raises(ValueError, match="feature names"):
             model.predict(X[["size", "colour", "ripe"]])
 
+    def test_a_missing_label_is_named_by_its_row(self):
+        X, y = load_iris(return_X_y=True)
+        y = y.astype(float)
+        y[7] = np.nan
+        with pytest.raises(
+            ValueError, match=r"contains NaN: the label of row 7 is missing \(nan\)"
+        ):
+            KernelClassifier().fit(X, y)
+
     def test_raw_texts_are_sent_to_a_vectoriser(self):
         texts, y = ["the cat", "a dog", "the bank", "a loan"] * 5, [0, 0, 1, 1] * 5
         for X in (texts, np.array(texts), np.array(texts, dtype=object), pd.Series(texts)):

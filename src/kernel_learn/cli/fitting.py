@@ -10,6 +10,7 @@ from kernel_learn.cli.models import contained_rows, save_model
 from kernel_learn.cli.session import Session
 from kernel_learn.cli.training import Given, Training, command_line, read_training
 from kernel_learn.report import gather_facts, render
+from kernel_learn.tables.columns import Columns, named
 from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.reading import TableError
@@ -40,6 +41,8 @@ def fit_command(
     training = read_training(run, given)
     if training.blocks is not None:
         check_streamed(method)
+    if onnx is not None:
+        check_onnx(method, training.columns)
     facts, training = fit_model(run, model, training, method, given.seed)
     save_model(model, output)
     if onnx is not None:
@@ -70,6 +73,18 @@ def check_streamed(method: str) -> None:
         raise TableError(
             f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
             f"choose one of {', '.join((AUTO, *STREAMED))}, or raise --memory."
+        )
+
+
+def check_onnx(method: str, columns: Columns) -> None:
+    """Refuse, before the fit, what its export would refuse after it."""
+    categories = columns.of("category")
+    if method == AUTO and categories:
+        which = named(categories, several="columns")
+        raise TableError(
+            f"--onnx: {AUTO} compares categories ({which}), which has no form in ONNX here; leave "
+            "them out with --drop, or choose a --method that sees them as numbers, "
+            "such as KernelDiscriminant."
         )
 
 

@@ -53,6 +53,8 @@ def plain_labels(y: Array) -> Array:
             f"y holds labels of bytes such as {bytes(y[0])!r}, and a class is a string or a "
             "number. Decode them: numpy.char.decode(y)."
         )
+    if y.dtype.kind == "f" and np.isnan(y).any():
+        raise missing_label(y, int(np.flatnonzero(np.isnan(y))[0]))
     if y.dtype.kind in "mM":
         raise ValueError(
             f"Unknown label type: y holds dates or times ({y.dtype}), and a class is a string or a "
@@ -68,14 +70,20 @@ def plain_labels(y: Array) -> Array:
     return y
 
 
+def missing_label(y: Array, row: int) -> ValueError:
+    """What is said of the first row without a label."""
+    label = y[row].item() if isinstance(y[row], np.generic) else y[row]
+    return ValueError(
+        f"Input y contains NaN: the label of row {row} is missing ({label!r}). Leave out the rows "
+        "without a label; InductiveKernel can learn with them."
+    )
+
+
 def _without_objects(y: Array) -> Array:
     """Labels out of an array of objects: strings as they are, numbers as numbers."""
     gone = next((i for i, label in enumerate(y) if is_missing(label)), None)
     if gone is not None:
-        raise ValueError(
-            f"Input y contains NaN: the label of row {gone} is missing ({y[gone]!r}). Leave out "
-            "the rows without a label; InductiveKernel can learn with them."
-        )
+        raise missing_label(y, gone)
     if all(isinstance(label, str) for label in y):
         return y
     if all(isinstance(label, bytes) for label in y):

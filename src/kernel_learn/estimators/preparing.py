@@ -186,10 +186,8 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
         check_sparse(X, "X")
     if is_frame(X):
         if len(X.shape) != 2:
-            raise ValueError(
-                f"Expected 2D array, got a column of shape {tuple(X.shape)} instead: pass a frame. "
-                f"{RAW_TEXT}"
-            )
+            said = f"Expected 2D array, got a column of shape {tuple(X.shape)} instead"
+            raise ValueError(f"{said}: pass a frame.{f' {RAW_TEXT}' if reset else ''}")
         check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least or X.shape[1] < 1:
