@@ -23,6 +23,6 @@ def report(what, ours, bare, target, times):
 
 
 def report_ratio(what, ratio, target):
-    print(
-        f"{what:90} {ratio:8.2f} {target:6.2f} {'ok' if ratio <= target else 'SHORT'}", flush=True
-    )
+    digits = 2 if target >= 0.1 else 4
+    figures = f"{ratio:8.{digits}f} {target:6.{digits}f}"
+    print(f"{what:90} {figures} {'ok' if ratio <= target else 'SHORT'}", flush=True)
