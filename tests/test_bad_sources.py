@@ -288,6 +288,10 @@ FILES = {
     ),
     "CSV without lines": (lambda f: CsvSource(text(f, ""), target="b"), "empty|no rows|column"),
     "CSV with a head alone": (lambda f: CsvSource(text(f, "a,b\n"), target="b"), "no rows"),
+    "LIBSVM with one column more": (
+        lambda f: LibsvmSource(text(f, "1 3:2\n2 1:1\n"), 2),
+        "column 3, and n_features is 2",
+    ),
     "LIBSVM of text": (lambda f: LibsvmSource(text(f, "1 1:2\nabc\n")), "Line 2 .*'abc'"),
     "LIBSVM with a place of zero": (
         lambda f: LibsvmSource(text(f, "1 1:2\n2 0:1\n"), zero_based=False),

@@ -148,3 +148,9 @@ def test_arrays_and_frames_in_blocks(kind):
     blocks = list(ArrayRows(rows, Y).read(50))
     assert [block.X.shape[0] for block in blocks] == [50, 50, 37]
     assert isinstance(blocks[0].X, type(rows))
+
+
+def test_what_can_be_iterated_again_can_be_read_again():
+    blocks = [(X[:50], Y[:50]), (X[50:], Y[50:])]
+    for given, again in ((blocks, True), (lambda: iter(blocks), True), (iter(blocks), False)):
+        assert Blocks(given).rewinds is again

@@ -559,3 +559,20 @@ def test_callbacks_of_scikit_learn_see_every_pass_and_block(few_held):
     with pytest.raises(ValueError, match="Block 71"):
         model.fit(lambda: spoilt("nan", 71))
     assert watch.setups == 0
+
+
+@pytest.mark.parametrize("row_bytes, factor", [(1.0, 8), (1e9, 1 / 16)])
+def test_rows_are_asked_for_by_their_size(row_bytes, factor):
+    """Between a sixteenth and eight times as many as of a source that does not know it."""
+
+    class Sized(Blocks):
+        asked = 0
+
+        def read(self, rows):
+            self.asked = rows
+            return super().read(rows)
+
+    source = Sized([(X[:90], Y[:90])])
+    source.row_bytes = row_bytes
+    kl.HSICSubspace().fit(source)
+    assert source.asked == factor * streaming.READ_ROWS

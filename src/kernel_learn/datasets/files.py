@@ -125,10 +125,8 @@ class CsvSource:
         """All rows from the start, about ``rows`` at a time."""
         pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
-        # numbers as they were written: before pandas 3 the last digit comes if it is asked for
-        old = int(pandas.__version__.partition(".")[0]) < 3
-        exact = {"float_precision": "round_trip"} if old else {}
-        with pandas.read_csv(self.path, usecols=wanted, chunksize=rows, **exact) as chunks:
+        options = {"usecols": wanted, "chunksize": rows, **exact_numbers(pandas)}
+        with pandas.read_csv(self.path, **options) as chunks:
             for chunk in chunks:
                 X = chunk[self.columns]
                 if self.dtype is not None:
@@ -267,6 +265,12 @@ def check_target(columns: Sequence[str], target: str | None) -> None:
             f"columns names {target!r}, which is the target: rows would hold what is to be found. "
             "Leave it out."
         )
+
+
+def exact_numbers(pandas: Any) -> dict[str, Any]:
+    """Options of ``read_csv`` for numbers as they were written, to the last digit."""
+    old = int(pandas.__version__.partition(".")[0]) < 3  # later ones do it without being asked
+    return {"float_precision": "round_trip"} if old else {}
 
 
 def need_pandas() -> Any:

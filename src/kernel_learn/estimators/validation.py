@@ -321,19 +321,14 @@ def _table(kernel: Kernel, X: Any) -> Table:
     return table
 
 
-def check_finite_columns(numbers: Rows, names: list[Any]) -> None:
+def check_finite_columns(numbers: Array, names: list[Any]) -> None:
     """Refuse missing and infinite numbers, and say in which columns they are."""
-    if is_sparse(numbers):
-        entries = numbers.tocoo()
-        rows, columns, values = entries.row, entries.col, entries.data
-    else:
-        rows, columns = np.nonzero(~np.isfinite(numbers))
-        values = numbers[rows, columns]
-    odd = np.flatnonzero(~np.isfinite(values))
-    if not len(odd):
+    rows, columns, values = _not_finite(numbers)
+    if not len(rows):
         return
-    bad = np.unique(columns[odd])
-    first = min(odd[columns[odd] == bad[0]], key=lambda i: rows[i])
+    bad = np.unique(columns)
+    mine = np.flatnonzero(columns == bad[0])
+    first = mine[rows[mine].argmin()]
     row, what = int(rows[first]), "NaN" if np.isnan(values[first]) else "infinity"
     shown = ", ".join(repr(names[c]) for c in bad[:5])
     more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
@@ -342,6 +337,16 @@ def check_finite_columns(numbers: Rows, names: list[Any]) -> None:
         f"in row {row}. Fill or leave out such entries (sklearn.impute), or take KernelClassifier, "
         "for which NaN is a missing number."
     )
+
+
+def _not_finite(numbers: Any) -> tuple[Array, Array, Array]:
+    """Rows, columns and values of the entries that are not finite."""
+    if is_sparse(numbers):
+        entries = numbers.tocoo()
+        off = ~np.isfinite(entries.data)
+        return entries.row[off], entries.col[off], entries.data[off]
+    rows, columns = np.nonzero(~np.isfinite(numbers))
+    return rows, columns, numbers[rows, columns]
 
 
 def check_values(y: Any) -> Array:

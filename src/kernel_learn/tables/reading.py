@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.datasets.files import exact_numbers
+
 # Suffix: format. A suffix .gz before it is looked through by pandas.
 FORMATS = {
     ".csv": "csv",
@@ -272,7 +274,7 @@ def _csv_options(name: str, columns: Any, tabs: bool) -> tuple[Any, dict[str, An
     used = None if columns is None else list(columns)
     codes = [one for one in names_of_digits(sample, sep) if used is None or one in used]
     look = {"sep": sep, "encoding": "utf-8-sig", "usecols": used, "low_memory": False}
-    return source, {**look, "dtype": dict.fromkeys(codes, str)}
+    return source, {**look, "dtype": dict.fromkeys(codes, str), **exact_numbers(pandas())}
 
 
 def _read_tsv(name: str, columns: Any = None) -> Any:
