@@ -14,8 +14,8 @@ import numpy as np
 from kernel_learn.datasets.blocks import RawBlock, raw_length
 from kernel_learn.datasets.files import choose_columns
 from kernel_learn.datasets.parquet import ParquetSource
+from kernel_learn.estimators import streaming
 from kernel_learn.estimators.checked_blocks import bad_block, bad_row
-from kernel_learn.estimators.streaming import READ_ROWS
 from kernel_learn.interop.dask_rows import SpreadRows
 from kernel_learn.interop.dask_tree import connected_client, itself, need_dask, one_thread_each
 from kernel_learn.kernels.pairwise import is_sparse
@@ -246,4 +246,4 @@ class OpenGroup:
     source: ParquetSource
 
     def __call__(self, part: RowGroup) -> Iterator[RawBlock]:
-        return self.source.read_file(part.file, READ_ROWS, [part.group])
+        return self.source.read_file(part.file, streaming.READ_ROWS, [part.group])

@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from kernel_learn.datasets.blocks import ArrayRows, Blocks, RawBlock, raw_length
+from kernel_learn.estimators import streaming
 from kernel_learn.estimators.checked_blocks import (
     BadBlockError,
     CheckedBlocks,
     bad_block,
     rebatch,
 )
-from kernel_learn.estimators.streaming import READ_ROWS
 from kernel_learn.interop.dask_tree import ARITY, Tree, check_workers, count_threads
 from kernel_learn.kernels.pairwise import n_rows
 from kernel_learn.representations.feature_map import FeatureMap
@@ -88,7 +88,7 @@ class SpreadRows:
             head = self._add_up(_Head(), [[number]], 0.0)
             if head is not None:
                 self._typical, raw = head
-                for rows in blocks.cut(number, 0, raw, READ_ROWS):
+                for rows in blocks.cut(number, 0, raw, streaming.READ_ROWS):
                     self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
                 return
 
@@ -310,7 +310,7 @@ class _Head:
         n, head = 0, None
         for _, _, raw in blocks:
             size = raw_length(raw)
-            head = first_rows(raw, READ_ROWS) if head is None and size else head
+            head = first_rows(raw, streaming.READ_ROWS) if head is None and size else head
             n += size
         return None if head is None else (n, head)
 
@@ -327,7 +327,7 @@ class _Summarize:
 
     def __call__(self, blocks: Opened) -> StreamState | None:
         state = None
-        for rows in checked_rows(self.checked, blocks, READ_ROWS):
+        for rows in checked_rows(self.checked, blocks, streaming.READ_ROWS):
             own = None if state is None else state.summary.last_key
             keys = [key for key in (own, self.last_key) if key is not None]
             part = StreamState.of(
