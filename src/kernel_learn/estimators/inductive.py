@@ -263,9 +263,8 @@ default="pairs"
         Parameters
         ----------
         X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
-            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks.
-        out : path, default=None
-            A .npy file that the features are written to, block by block.
+            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks;
+            ``out=path`` writes the features to a .npy file, block by block.
 
         Returns
         -------
