@@ -41,6 +41,13 @@ CONTENTS = {
     "short.csv": "a,same\n0,1\n",
 }
 UNUSABLE, FILE, USAGE = 3, 4, 2
+
+
+def pairs(name, said):
+    """Pairs of that file are refused."""
+    return ["learn-kernel", "rows.csv", "--pairs", name, "-o", "k.skops"], UNUSABLE, said
+
+
 CASES = {
     "no lines": (["fit", "empty.csv", *FIT[2:]], UNUSABLE, "empty"),
     "a head alone": (["fit", "head.csv", *FIT[2:]], UNUSABLE, "row"),
@@ -88,36 +95,12 @@ CASES = {
     "predict no rows": (["predict", "model.skops", "empty.csv"], UNUSABLE, "empty"),
     "inspect a table": (["inspect", "rows.csv"], UNUSABLE, "rows.csv"),
     "inspect a folder": (["inspect", "."], UNUSABLE, "folder"),
-    "pairs of other rows": (
-        ["learn-kernel", "rows.csv", "--pairs", "far.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "row 99.* 0 to 39",
-    ),
-    "pairs of a row with itself": (
-        ["learn-kernel", "rows.csv", "--pairs", "self.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "itself",
-    ),
-    "pairs of text": (
-        ["learn-kernel", "rows.csv", "--pairs", "text.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "pairs|text.csv",
-    ),
-    "pairs of halves": (
-        ["learn-kernel", "rows.csv", "--pairs", "halves.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "pairs|halves.csv",
-    ),
-    "pairs of seven kinds": (
-        ["learn-kernel", "rows.csv", "--pairs", "kinds.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "1 or 0.*line 2.*'7'",
-    ),
-    "pairs without kinds": (
-        ["learn-kernel", "rows.csv", "--pairs", "short.csv", "-o", "k.skops"],
-        UNUSABLE,
-        "short.csv|column",
-    ),
+    "pairs of other rows": pairs("far.csv", "row 99.* 0 to 39"),
+    "pairs of a row with itself": pairs("self.csv", "itself"),
+    "pairs of text": pairs("text.csv", "pairs|text.csv"),
+    "pairs of halves": pairs("halves.csv", "pairs|halves.csv"),
+    "pairs of seven kinds": pairs("kinds.csv", "1 or 0.*line 2.*'7'"),
+    "pairs without kinds": pairs("short.csv", "short.csv|column"),
     "pairs and labels": (
         ["learn-kernel", "rows.csv", "--pairs", "pairs.csv", "-t", "y", "-o", "k.skops"],
         UNUSABLE,

@@ -40,7 +40,7 @@ def fit_command(
     model = make_model(method, given.target or "", given.seed, settings, given.memory)
     training = read_training(run, given)
     if training.blocks is not None:
-        check_streamed(method)
+        check_streamed(method, (AUTO, *STREAMED))
     if onnx is not None:
         check_onnx(method, training.columns)
     facts, training = fit_model(run, model, training, method, given.seed)
@@ -67,12 +67,12 @@ def fit_command(
     run.result(values, lambda: show_fit(values, held_out["kind"]))
 
 
-def check_streamed(method: str) -> None:
-    """Refuse a method that is not fitted to a table larger than memory."""
-    if method not in (AUTO, *STREAMED):
+def check_streamed(method: str, streamed: Sequence[str]) -> None:
+    """Refuse a method that is not among those fitted to a table larger than memory."""
+    if method not in streamed:
         raise TableError(
             f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
-            f"choose one of {', '.join((AUTO, *STREAMED))}, or raise --memory."
+            f"choose one of {', '.join(streamed)}, or raise --memory."
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.cli.fitting import write_report
+from kernel_learn.cli.fitting import check_streamed, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session
 from kernel_learn.cli.training import Given, command_line, read_training
@@ -50,11 +50,8 @@ def learn_kernel_command(
     if components is not None:
         estimator.set_params(n_components=components)
     training = read_training(run, given)
-    if training.blocks is not None and method not in STREAMED:
-        raise TableError(
-            f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
-            f"choose one of {', '.join(STREAMED)}, or raise --memory."
-        )
+    if training.blocks is not None:
+        check_streamed(method, STREAMED)
     constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=given.target or "")
     y, blocks = training.y, training.blocks

@@ -3,13 +3,13 @@
 import os
 import time
 from collections.abc import Mapping
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from kernel_learn.datasets.blocks import content_digest
 from kernel_learn.representations.state_files import read_file, write_file
 
 # At most one part in so many of the time goes into checkpoints, and none is younger than this.
@@ -92,8 +92,7 @@ def fingerprint(value: Any) -> str:
         inner = {k: fingerprint(v) for k, v in value.get_params(deep=False).items()}
         return f"{type(value).__name__}({inner})"
     if isinstance(value, np.ndarray) and value.dtype != object:
-        content = blake2b(np.ascontiguousarray(value).tobytes(), digest_size=8).hexdigest()
-        return f"{value.dtype}{value.shape}:{content}"
+        return f"{value.dtype}{value.shape}:{content_digest(np.atleast_1d(value))}"
     if hasattr(value, "tocsr"):
         csr = value.tocsr()
         return "csr" + "".join(fingerprint(A) for A in (csr.data, csr.indices, csr.indptr))
