@@ -30,6 +30,7 @@ exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "**/README.rst"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the gallery's sorting function cannot be pickled
 nitpicky = False
+smartquotes = False  # x'y is a product
 
 # Pages: Markdown with formulas, cards and links to headings.
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]

@@ -21,12 +21,19 @@ LINKS = [
 ]
 # A page may show the first table of another one, which is then the same in both.
 TABLE = re.compile(r"<!-- first table of (\S+) -->")
+# A mean and its deviation stay on one line.
+DEVIATION = re.compile(r"(?<=\d) (±|\+-) (?=\d)")
+# Tables of results need the room of the list of headings.
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 SCIKIT_LEARN = "https://scikit-learn.org/stable/"
 
 
 def rewrite(app: Sphinx, name: str, source: list[str]) -> None:
     for pattern, target in LINKS:
         source[0] = re.sub(pattern, target, source[0])
+    source[0] = DEVIATION.sub("\N{NO-BREAK SPACE}\\1\N{NO-BREAK SPACE}", source[0])
+    if name.startswith("results/"):
+        source[0] = WIDE + source[0]
     source[0] = TABLE.sub(lambda found: first_table(Path(app.srcdir) / found[1]), source[0])
 
 
