@@ -40,6 +40,7 @@ html_math_renderer = "mathml"
 # Reference: one page per public name.
 autosummary_generate = True
 autodoc_typehints = "none"  # the tables of parameters say it in words
+toc_object_entries_show_parents = "hide"  # a narrow list of headings
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 
