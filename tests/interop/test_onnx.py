@@ -123,6 +123,15 @@ def test_rows_far_from_the_origin(tmp_path):
     assert_says_the_same(model, tmp_path / "model.onnx", X)
 
 
+def test_a_very_sharp_kernel_is_at_most_one(tmp_path):
+    """Rounding leaves squared distances of 1e-14 below zero, and exp(1e6) is infinite."""
+    X, y = three
+    model = kl.KernelDiscriminant(kk.Gaussian(1e20)).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    found = session(tmp_path / "model.onnx").run(["probabilities"], {"X": X})[0]
+    assert np.isfinite(found).all()
+
+
 @pytest.mark.parametrize(
     "learned", [kl.HSICSubspace(), kl.InductiveKernel(), kl.FeatureScales(n_features=4)], ids=repr
 )
@@ -189,12 +198,82 @@ class TestKernelClassifier:
         found = run.run(None, {name: frame[[name]].to_numpy() for name in frame})
         np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
 
-    def test_categories_are_refused(self, tmp_path):
+    @pytest.mark.parametrize("dtype", ["object", "category"])
+    def test_categories_are_refused(self, dtype, tmp_path):
         pd = pytest.importorskip("pandas")
         frame = pd.DataFrame({"x": three[0][:, 0], "colour": np.array(["r", "g"])[three[1] % 2]})
+        frame = frame.astype({"colour": dtype})
         model = kl.KernelClassifier(quality="fast").fit(frame, three[1])
         with pytest.raises(OnnxExportError, match="columns of categories, colour, "):
             kl.export_onnx(model, tmp_path / "model.onnx", frame)
+
+
+class TestFrames:
+    @pytest.fixture(autouse=True)
+    def frames(self):
+        self.pd = pytest.importorskip("pandas")
+
+    def feed(self, run, frame):
+        columns = enumerate(run.get_inputs())
+        return {column.name: frame.iloc[:, [i]].to_numpy() for i, column in columns}
+
+    def test_columns_that_may_have_holes(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :2], columns=["a", "b"])
+        frame["count"] = self.pd.array(np.arange(len(X)) % 5, dtype="Int64")
+        frame.loc[3, "count"] = self.pd.NA
+        model = kl.KernelClassifier(quality="fast").fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame[:1])  # no hole in the first row
+        run = session(tmp_path / "model.onnx")
+        found = run.run(None, self.feed(run, frame.astype(float)))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_texts_and_categories_that_no_kernel_uses(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame({"note": "text", "a": X[:, 0], "b": X[:, 6]})
+        frame["colour"] = self.pd.Categorical(np.array(["r", "g"])[y % 2])
+        bank = [kk.ColumnKernel(kk.Gaussian(), ["a"]), kk.ColumnKernel(kk.Laplacian(), ["b", "a"])]
+        model = kl.KernelDiscriminant(bank).fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame)
+        run = session(tmp_path / "model.onnx")
+        found = run.run(None, self.feed(run, frame.astype({"note": object, "colour": object})))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_names_that_are_taken_or_not_allowed(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :4], columns=["label", "a b", "a-b", "X"])
+        model = kl.KernelDiscriminant().fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame)
+        run = session(tmp_path / "model.onnx")
+        assert next(output.name for output in run.get_outputs()) == "label"
+        found = run.run(None, self.feed(run, frame))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_names_that_are_numbers_are_no_names(self, tmp_path):
+        X, y = three
+        model = kl.KernelDiscriminant().fit(self.pd.DataFrame(X), y)
+        kl.export_onnx(model, tmp_path / "model.onnx", self.pd.DataFrame(X))
+        found = session(tmp_path / "model.onnx").run(None, {"X": X})
+        np.testing.assert_allclose(found[1], model.predict_proba(X), atol=1e-10)
+
+    def test_other_columns_than_those_of_fit_are_refused(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+        model = kl.KernelDiscriminant().fit(frame, y)
+        for names in (["c", "a", "b"], ["a", "b"]):
+            with pytest.raises(OnnxExportError, match=f"columns {', '.join(names)}, and .* a, b, "):
+                kl.export_onnx(model, tmp_path / "model.onnx", frame[names])
+        with pytest.raises(OnnxExportError, match=r"X has 4 columns, and .* fitted on 3"):
+            kl.export_onnx(model, tmp_path / "model.onnx", X[:, :4])
+
+
+def test_views_stand_side_by_side(tmp_path):
+    X, y = three
+    views = [X[:, :2], X[:, 2:]]
+    model = kl.KernelDiscriminant([kk.Gaussian(), kk.Linear()]).fit(views, y)
+    kl.export_onnx(model, tmp_path / "model.onnx", views)
+    found = session(tmp_path / "model.onnx").run(None, {"X": X})
+    np.testing.assert_allclose(found[1], model.predict_proba(views), atol=1e-10)
 
 
 class TestPipelines:
