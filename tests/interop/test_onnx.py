@@ -100,9 +100,14 @@ KERNELS = [
     kk.LowRank("gaussian", 5),
     "rbf",
     kk.ScaledKernel(kk.Gaussian(), np.r_[0.5, 0.0, 2.0, np.ones(10)]),
+    [kk.ScaledKernel(kk.Gaussian(0.1), np.r_[scales, np.ones(10)]) for scales in np.eye(3)],
     [kk.Gaussian(0.1), kk.Linear(), kk.ArcCosine()],
     {"a": kk.ColumnKernel(kk.Gaussian(), [0, 1]), "b": kk.ColumnKernel("laplacian", slice(2, 6))},
     {"a": kk.ColumnKernel(kk.PairwiseAnova(), [3, 1, 4]), "b": kk.Linear()},
+    [kk.ColumnKernel(kk.Gaussian(), columns) for columns in ([0, 1], [4, 2])],
+    # parts that are zero: one column has no pairs
+    kk.Combination([kk.ColumnKernel(kk.PairwiseAnova(), [3]), kk.Gaussian(1.0)], [1.0, 1.0]),
+    kk.Combination([kk.Combination([kk.Linear()], [0.0]), kk.Gaussian(1.0)], [1.0, 1.0]),
 ]
 
 
@@ -114,6 +119,15 @@ def test_every_kernel(kernel, tmp_path):
     for dtype in BOUNDS:
         kl.export_onnx(model, tmp_path / "model.onnx", X.astype(dtype))
         assert_says_the_same(model, tmp_path / "model.onnx", X, dtype)
+
+
+@pytest.mark.parametrize("kernel", [kk.Cosine(), kk.ArcCosine(0.0)], ids=repr)
+def test_a_row_of_zeros_and_opposite_rows(kernel, tmp_path):
+    """They have no angle, or one whose cosine may be rounded to below -1."""
+    X, y = three
+    model = kl.KernelDiscriminant(kernel).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    assert_says_the_same(model, tmp_path / "model.onnx", np.vstack([0 * X[:1], X, -X]))
 
 
 def test_rows_far_from_the_origin(tmp_path):
@@ -476,6 +490,11 @@ class TestRefusals:
         )
         self.refused("model", "takes fitted estimators, not str", tmp_path)
         self.refused(kl.HSICSubspace().fit(X, y), "not rows of numbers", tmp_path, X[0])
+
+    def test_categories_of_a_kernel(self, tmp_path):
+        X, y = three
+        model = kl.KernelDiscriminant(kk.Additive("all")).fit(np.round(X), y)
+        self.refused(model, r"Additive\(categorical=...\) compares categories", tmp_path)
 
     def test_pairs(self, tmp_path):
         X, pairs = three[0], np.array([[0, 1], [2, 60], [3, 4], [5, 170]])

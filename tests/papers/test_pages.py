@@ -33,11 +33,14 @@ def test_corrected_test_by_hand():
     assert corrected_p(ours, theirs, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(theirs, ours, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(ours, theirs, ratio=0.0) < p < corrected_p(ours, theirs, ratio=1.0)
+    assert verdict(ours, theirs, ratio=0.3) == "level (.055)"  # at the level of .05
+    assert verdict(ours, theirs, ratio=0.2) == "worse (.040)"
 
 
 def test_corrected_test_at_its_edges(rng):
     d = rng.normal(size=20)
     assert corrected_p(d, d, 1.0) == 1.0
+    assert corrected_p(np.arange(5) + 1, np.arange(5), 1.0) == 0.0  # equally far apart each time
     assert corrected_p(d + 1, d, 1.0) == pytest.approx(0.0, abs=1e-12)
     assert np.isnan(corrected_p(d[:4] + 1, d[:4], 1.0))
     assert verdict(d - 5 + 0.1 * rng.normal(size=20), d, 1.0) == "better (<.001)"
