@@ -188,7 +188,8 @@ class TestKernelClassifier:
         y = (X.toarray()[:, :5].sum(axis=1) > 0.4).astype(int)
         model = kl.KernelClassifier().fit(X, y)
         kl.export_onnx(model, tmp_path / "model.onnx", X)
-        assert_says_the_same(model, tmp_path / "model.onnx", X.toarray())
+        rows = np.vstack([np.zeros(30), X.toarray(), -X.toarray()])
+        assert_says_the_same(model, tmp_path / "model.onnx", rows)
 
     @pytest.mark.filterwarnings("ignore:.*which gives another model")
     def test_leaves(self, tmp_path):
