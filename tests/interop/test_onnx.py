@@ -130,6 +130,15 @@ def test_a_row_of_zeros_and_opposite_rows(kernel, tmp_path):
     assert_says_the_same(model, tmp_path / "model.onnx", np.vstack([0 * X[:1], X, -X]))
 
 
+@pytest.mark.parametrize("kernel", [kk.Laplacian(), kk.Exponential()], ids=repr)
+def test_many_columns(kernel, tmp_path):
+    """Their differences are taken sixteen columns at a time."""
+    X, y = scale(load_breast_cancer().data)[:120], load_breast_cancer().target[:120]
+    model = kl.KernelDiscriminant(kernel).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    assert_says_the_same(model, tmp_path / "model.onnx", X)
+
+
 def test_rows_far_from_the_origin(tmp_path):
     X, y = three[0] + 1e5, three[1]
     model = kl.KernelDiscriminant(kk.Gaussian()).fit(X[::2], y[::2])
@@ -175,6 +184,15 @@ class TestKernelClassifier:
         kl.export_onnx(model, tmp_path / "model.onnx")
         assert_says_the_same(model, tmp_path / "model.onnx", X)
         assert_says_the_same(model, tmp_path / "model.onnx", 5 * X)  # beyond the ends of ranks
+
+    def test_no_member(self, tmp_path):
+        """Constant columns with a hole: all that is known are the shares of the classes."""
+        X, y = np.ones((40, 2)), np.arange(40) % 4 // 3
+        X[0, 0] = np.nan
+        model = kl.KernelClassifier(quality="fast").fit(X, y)
+        assert not model.members_
+        kl.export_onnx(model, tmp_path / "model.onnx")
+        assert_says_the_same(model, tmp_path / "model.onnx", X)
 
     def test_column_groups(self, tmp_path):
         X, y = three
@@ -315,16 +333,21 @@ class TestPipelines:
         X, y = three
         frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
         frame["when"] = pd.date_range("2020-01-01", periods=len(X), freq="31h")
-        model = make_pipeline(skrub.TableVectorizer(), kl.KernelClassifier(quality="fast"))
+        model = make_pipeline(
+            skrub.Cleaner(), skrub.TableVectorizer(), kl.KernelClassifier(quality="fast")
+        )
         model.fit(frame, y)
         for example in (None, frame):
-            with pytest.warns(UserWarning, match=r"starts after TableVectorizer.*pipeline\[:1\]"):
+            said = r"starts after Cleaner, TableVectorizer.*pipeline\[:2\]"
+            with pytest.warns(UserWarning, match=said):
                 kl.export_onnx(model, tmp_path / "model.onnx", example)
-            encoded = model[:1].transform(frame).to_numpy(np.float64)
+            encoded = model[:2].transform(frame).to_numpy(np.float64)
             found = session(tmp_path / "model.onnx").run(None, {"X": encoded})
             np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
         onnx = pytest.importorskip("onnx")
-        assert "starts after TableVectorizer" in onnx.load(tmp_path / "model.onnx").doc_string
+        assert (
+            "starts after Cleaner, TableVectorizer" in onnx.load(tmp_path / "model.onnx").doc_string
+        )
 
 
 TO_ONNX = """
@@ -377,6 +400,8 @@ def test_options_of_skl2onnx():
     label, scores = converted(model, X, **{"zipmap": False, "raw_scores": True})
     np.testing.assert_array_equal(label, model.predict(X))
     np.testing.assert_allclose(scores[:, 1], model.decision_function(X), atol=1e-9)
+    _, ill, well = converted(model, X, zipmap="columns")
+    np.testing.assert_allclose(np.c_[ill, well], model.predict_proba(X), atol=1e-9)
     number, _ = converted(model, X, nocl=True, zipmap=False)
     np.testing.assert_array_equal(model.classes_[number], label)
     regressor = kl.KernelPLSRegressor().fit(X, X[:, :2])
