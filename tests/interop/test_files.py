@@ -26,8 +26,10 @@ from sklearn.preprocessing import FunctionTransformer
 
 import kernel_learn as kl
 from interop.models import NAMES, fitted, outputs
+from kernel_learn import kernels as kk
 from kernel_learn.interop import archive, trusted
 from kernel_learn.interop.files import ModelFileError
+from kernel_learn.interop.words import kernel_in_words
 
 skops = pytest.importorskip("skops.io")
 X = np.random.default_rng(0).normal(size=(30, 3))
@@ -152,6 +154,15 @@ def saved(tmp_path):
     return path
 
 
+@pytest.fixture
+def saved_sparse(tmp_path):
+    """A model of sparse rows, and the member that holds them."""
+    path = tmp_path / "model.skops"
+    kl.save(kl.KernelDiscriminant().fit(sparse.csr_matrix(np.abs(X)), y), path)
+    (name,) = [name for name in zipfile.ZipFile(path).namelist() if name.endswith(".npz")]
+    return path, name
+
+
 def rewrite(path, change=None, **members):
     """The archive with its schema changed by a function, and members added or replaced."""
     with zipfile.ZipFile(path) as old:
@@ -266,11 +277,12 @@ class TestHostileFiles:
 
         self.refused(rewrite(saved, change), r"KernelDiscriminant by MethodNode")
 
-    def test_old_protocol(self, saved):
+    @pytest.mark.parametrize("protocol", [0, 1])
+    def test_old_protocol(self, saved, protocol):
         def change(schema):
-            schema["protocol"] = 0
+            schema["protocol"] = protocol
 
-        self.refused(rewrite(saved, change), "protocol 0")
+        self.refused(rewrite(saved, change), f"protocol {protocol}")
 
     def test_unknown_loader(self, saved):
         def change(schema):
@@ -300,15 +312,35 @@ class TestHostileFiles:
         )
         self.refused(rewrite(saved, **{name: data.getvalue() + b"\0" * 16}), "claims the shape")
 
-    def test_sparse_indices_out_of_range(self, tmp_path):
-        path = tmp_path / "model.skops"
-        kl.save(kl.KernelDiscriminant().fit(sparse.csr_matrix(np.abs(X)), y), path)
-        (name,) = [name for name in zipfile.ZipFile(path).namelist() if name.endswith(".npz")]
+    def test_array_of_objects_as_long_as_it_claims(self, saved):
+        data = io.BytesIO()
+        header = {"descr": "|O", "fortran_order": False, "shape": (2,)}
+        np.lib.format.write_array_header_1_0(data, header)
+        data.write(b"\0" * 16)
+        self.refused(rewrite(saved, **{array_name(saved): data.getvalue()}), "claims the shape")
+
+    def test_sparse_indices_out_of_range(self, saved_sparse):
+        path, name = saved_sparse
         matrix = sparse.load_npz(io.BytesIO(zipfile.ZipFile(path).read(name)))
         matrix.indices[0] = 10**6
         data = io.BytesIO()
         sparse.save_npz(data, matrix)
         self.refused(rewrite(path, **{name: data.getvalue()}), "bad sparse matrix")
+
+    def test_sparse_matrix_of_another_format(self, saved_sparse):
+        path, name = saved_sparse
+        data = io.BytesIO()
+        sparse.save_npz(data, sparse.csc_matrix(np.abs(X)))
+        self.refused(rewrite(path, **{name: data.getvalue()}), "its format is csc")
+
+    def test_sparse_matrix_that_claims_more_than_it_has(self, saved_sparse):
+        path, name = saved_sparse
+        data, part = io.BytesIO(), io.BytesIO()
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+        np.lib.format.write_array_header_1_0(part, header)
+        with zipfile.ZipFile(data, "w") as archive:
+            archive.writestr("data.npy", part.getvalue())
+        self.refused(rewrite(path, **{name: data.getvalue()}), "claims the shape")
 
     @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.9, 0.999])
     def test_truncated(self, saved, share):
@@ -345,13 +377,26 @@ class TestHostileFiles:
         with pytest.raises(ModelFileError, match=r"would unpack to .* budget is 1 kB"):
             kl.load(saved, memory_budget="1kB")
 
-    def test_nested_zip_bomb(self, tmp_path):
-        path = tmp_path / "model.skops"
-        kl.save(kl.KernelDiscriminant().fit(sparse.csr_matrix(np.abs(X)), y), path)
-        (name,) = [name for name in zipfile.ZipFile(path).namelist() if name.endswith(".npz")]
+    def test_nested_zip_bomb(self, saved_sparse):
+        path, name = saved_sparse
         data = io.BytesIO()
         np.savez_compressed(data, data=np.zeros(10**7))
         self.refused(rewrite(path, **{name: data.getvalue()}), "zip bomb")
+
+    def test_packed_in_another_way(self, saved):
+        with zipfile.ZipFile(saved, "a", zipfile.ZIP_BZIP2) as archive:
+            archive.writestr("more.npy", b"1")
+        self.refused(saved, "'more.npy' is encrypted or packed")
+
+    def test_encrypted(self, saved):
+        data = bytearray(saved.read_bytes())
+        data[data.index(b"PK\x01\x02") + 8] |= 1
+        saved.write_bytes(bytes(data))
+        self.refused(saved, "is encrypted or packed")
+
+    def test_a_description_of_megabytes(self, saved):
+        text = np.random.default_rng(0).bytes(2**20 + 1)
+        self.refused(rewrite(saved, **{"kernel_learn.json": text}), "too long to be a description")
 
     def test_overlapping_members(self, saved):
         """Many entries of the directory that point at the same bytes."""
@@ -365,7 +410,7 @@ class TestHostileFiles:
         tail[8:12] = struct.pack("<HH", len(copies), len(copies))
         tail[12:16] = struct.pack("<I", sum(map(len, copies)))
         saved.write_bytes(data[:start] + b"".join(copies) + bytes(tail))
-        self.refused(saved, "overlap|Overlapped")
+        self.refused(saved, "members overlap")
 
     def test_two_members_of_one_name(self, saved):
         """One is looked at, and another might be read."""
@@ -570,6 +615,28 @@ class TestDescribe:
         if not isinstance(model, kl.KernelClassifier):
             assert rows_inside(model, known) == carried
 
+    def test_counts_rows_before_equal_ones_are_merged(self, tmp_path):
+        model = kl.KernelClassifier(quality="fast").fit(np.vstack([X, X]), np.r_[y, y])
+        text = self.text(model, tmp_path)
+        assert "Fitted on 60 rows" in text and "contains 30 training rows" in text
+
+    def test_as_many_averages_as_rows_are_rows(self, tmp_path):
+        model = kl.HSICSubspace(landmarks="kmeans").fit(X, y)
+        distances = np.linalg.norm(model.kernel_.landmarks[:, None] - X, axis=2)
+        assert distances.min(axis=1).max() < 1e-12
+        assert "The file contains 30 training rows" in self.text(model, tmp_path)
+
+    def test_many_classes_are_not_listed(self, tmp_path):
+        many = kl.KernelDiscriminant(reg=0.1).fit(np.vstack([X, X]), np.r_[:30, :30])
+        assert "Classes" not in self.text(many, tmp_path)
+
+    def test_a_sum_begins_with_its_heaviest_kernel_and_leaves_out_zeros(self):
+        one, two, three = kk.Gaussian(2.0), kk.Linear(), kk.Cosine()
+        assert kernel_in_words(kk.Combination([one, two, three], [0.2, 0.0, 0.7])) == (
+            "weighted sum of 2 kernels: 0.7 x Cosine kernel, x'z / (|x| |z|); "
+            "0.2 x Gaussian kernel, exp(-2 |x - z|^2)"
+        )
+
     def test_digest_is_that_of_the_rows_in_any_order(self, tmp_path):
         def digest(model, rows, labels):
             return re.search(r"digest (\w{32})", self.text(model.fit(rows, labels), tmp_path))[1]
@@ -631,6 +698,14 @@ def test_the_missing_extra_is_named(call, saved):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 'pip install "kernel-learn[files]"' in done.stdout
+
+
+def test_sparse_rows_of_ones_are_no_zip_bomb(tmp_path):
+    """They pack to a thousandth of their size, and a file is refused at a hundredth."""
+    rows = sparse.csr_matrix(np.hstack([np.abs(X), np.ones((30, 3000))]))
+    model = kl.KernelDiscriminant().fit(rows, y)
+    kl.save(model, tmp_path / "model.skops")
+    assert_same(model, kl.load(tmp_path / "model.skops"), rows)
 
 
 def test_sizes_on_the_disk(saved):

@@ -100,9 +100,14 @@ KERNELS = [
     kk.LowRank("gaussian", 5),
     "rbf",
     kk.ScaledKernel(kk.Gaussian(), np.r_[0.5, 0.0, 2.0, np.ones(10)]),
+    [kk.ScaledKernel(kk.Gaussian(0.1), np.r_[scales, np.ones(10)]) for scales in np.eye(3)],
     [kk.Gaussian(0.1), kk.Linear(), kk.ArcCosine()],
     {"a": kk.ColumnKernel(kk.Gaussian(), [0, 1]), "b": kk.ColumnKernel("laplacian", slice(2, 6))},
     {"a": kk.ColumnKernel(kk.PairwiseAnova(), [3, 1, 4]), "b": kk.Linear()},
+    [kk.ColumnKernel(kk.Gaussian(), columns) for columns in ([0, 1], [4, 2])],
+    # parts that are zero: one column has no pairs
+    kk.Combination([kk.ColumnKernel(kk.PairwiseAnova(), [3]), kk.Gaussian(1.0)], [1.0, 1.0]),
+    kk.Combination([kk.Combination([kk.Linear()], [0.0]), kk.Gaussian(1.0)], [1.0, 1.0]),
 ]
 
 
@@ -116,11 +121,38 @@ def test_every_kernel(kernel, tmp_path):
         assert_says_the_same(model, tmp_path / "model.onnx", X, dtype)
 
 
+@pytest.mark.parametrize("kernel", [kk.Cosine(), kk.ArcCosine(0.0)], ids=repr)
+def test_a_row_of_zeros_and_opposite_rows(kernel, tmp_path):
+    """They have no angle, or one whose cosine may be rounded to below -1."""
+    X, y = three
+    model = kl.KernelDiscriminant(kernel).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    assert_says_the_same(model, tmp_path / "model.onnx", np.vstack([0 * X[:1], X, -X]))
+
+
+@pytest.mark.parametrize("kernel", [kk.Laplacian(), kk.Exponential()], ids=repr)
+def test_many_columns(kernel, tmp_path):
+    """Their differences are taken sixteen columns at a time."""
+    X, y = scale(load_breast_cancer().data)[:120], load_breast_cancer().target[:120]
+    model = kl.KernelDiscriminant(kernel).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    assert_says_the_same(model, tmp_path / "model.onnx", X)
+
+
 def test_rows_far_from_the_origin(tmp_path):
     X, y = three[0] + 1e5, three[1]
     model = kl.KernelDiscriminant(kk.Gaussian()).fit(X[::2], y[::2])
     kl.export_onnx(model, tmp_path / "model.onnx")
     assert_says_the_same(model, tmp_path / "model.onnx", X)
+
+
+def test_a_very_sharp_kernel_is_at_most_one(tmp_path):
+    """Rounding leaves squared distances of 1e-14 below zero, and exp(1e6) is infinite."""
+    X, y = three
+    model = kl.KernelDiscriminant(kk.Gaussian(1e20)).fit(X[::2], y[::2])
+    kl.export_onnx(model, tmp_path / "model.onnx")
+    found = session(tmp_path / "model.onnx").run(["probabilities"], {"X": X})[0]
+    assert np.isfinite(found).all()
 
 
 @pytest.mark.parametrize(
@@ -153,6 +185,15 @@ class TestKernelClassifier:
         assert_says_the_same(model, tmp_path / "model.onnx", X)
         assert_says_the_same(model, tmp_path / "model.onnx", 5 * X)  # beyond the ends of ranks
 
+    def test_no_member(self, tmp_path):
+        """Constant columns with a hole: all that is known are the shares of the classes."""
+        X, y = np.ones((40, 2)), np.arange(40) % 4 // 3
+        X[0, 0] = np.nan
+        model = kl.KernelClassifier(quality="fast").fit(X, y)
+        assert not model.members_
+        kl.export_onnx(model, tmp_path / "model.onnx")
+        assert_says_the_same(model, tmp_path / "model.onnx", X)
+
     def test_column_groups(self, tmp_path):
         X, y = three
         groups = {"first": [0, 1, 2], "second": [5, 4, 3, 9]}
@@ -165,7 +206,8 @@ class TestKernelClassifier:
         y = (X.toarray()[:, :5].sum(axis=1) > 0.4).astype(int)
         model = kl.KernelClassifier().fit(X, y)
         kl.export_onnx(model, tmp_path / "model.onnx", X)
-        assert_says_the_same(model, tmp_path / "model.onnx", X.toarray())
+        rows = np.vstack([np.zeros(30), X.toarray(), -X.toarray()])
+        assert_says_the_same(model, tmp_path / "model.onnx", rows)
 
     @pytest.mark.filterwarnings("ignore:.*which gives another model")
     def test_leaves(self, tmp_path):
@@ -189,12 +231,82 @@ class TestKernelClassifier:
         found = run.run(None, {name: frame[[name]].to_numpy() for name in frame})
         np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
 
-    def test_categories_are_refused(self, tmp_path):
+    @pytest.mark.parametrize("dtype", ["object", "category"])
+    def test_categories_are_refused(self, dtype, tmp_path):
         pd = pytest.importorskip("pandas")
         frame = pd.DataFrame({"x": three[0][:, 0], "colour": np.array(["r", "g"])[three[1] % 2]})
+        frame = frame.astype({"colour": dtype})
         model = kl.KernelClassifier(quality="fast").fit(frame, three[1])
         with pytest.raises(OnnxExportError, match="columns of categories, colour, "):
             kl.export_onnx(model, tmp_path / "model.onnx", frame)
+
+
+class TestFrames:
+    @pytest.fixture(autouse=True)
+    def frames(self):
+        self.pd = pytest.importorskip("pandas")
+
+    def feed(self, run, frame):
+        columns = enumerate(run.get_inputs())
+        return {column.name: frame.iloc[:, [i]].to_numpy() for i, column in columns}
+
+    def test_columns_that_may_have_holes(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :2], columns=["a", "b"])
+        frame["count"] = self.pd.array(np.arange(len(X)) % 5, dtype="Int64")
+        frame.loc[3, "count"] = self.pd.NA
+        model = kl.KernelClassifier(quality="fast").fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame[:1])  # no hole in the first row
+        run = session(tmp_path / "model.onnx")
+        found = run.run(None, self.feed(run, frame.astype(float)))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_texts_and_categories_that_no_kernel_uses(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame({"note": "text", "a": X[:, 0], "b": X[:, 6]})
+        frame["colour"] = self.pd.Categorical(np.array(["r", "g"])[y % 2])
+        bank = [kk.ColumnKernel(kk.Gaussian(), ["a"]), kk.ColumnKernel(kk.Laplacian(), ["b", "a"])]
+        model = kl.KernelDiscriminant(bank).fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame)
+        run = session(tmp_path / "model.onnx")
+        found = run.run(None, self.feed(run, frame.astype({"note": object, "colour": object})))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_names_that_are_taken_or_not_allowed(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :4], columns=["label", "a b", "a-b", "X"])
+        model = kl.KernelDiscriminant().fit(frame, y)
+        kl.export_onnx(model, tmp_path / "model.onnx", frame)
+        run = session(tmp_path / "model.onnx")
+        assert next(output.name for output in run.get_outputs()) == "label"
+        found = run.run(None, self.feed(run, frame))
+        np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
+
+    def test_names_that_are_numbers_are_no_names(self, tmp_path):
+        X, y = three
+        model = kl.KernelDiscriminant().fit(self.pd.DataFrame(X), y)
+        kl.export_onnx(model, tmp_path / "model.onnx", self.pd.DataFrame(X))
+        found = session(tmp_path / "model.onnx").run(None, {"X": X})
+        np.testing.assert_allclose(found[1], model.predict_proba(X), atol=1e-10)
+
+    def test_other_columns_than_those_of_fit_are_refused(self, tmp_path):
+        X, y = three
+        frame = self.pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
+        model = kl.KernelDiscriminant().fit(frame, y)
+        for names in (["c", "a", "b"], ["a", "b"]):
+            with pytest.raises(OnnxExportError, match=f"columns {', '.join(names)}, and .* a, b, "):
+                kl.export_onnx(model, tmp_path / "model.onnx", frame[names])
+        with pytest.raises(OnnxExportError, match=r"X has 4 columns, and .* fitted on 3"):
+            kl.export_onnx(model, tmp_path / "model.onnx", X[:, :4])
+
+
+def test_views_stand_side_by_side(tmp_path):
+    X, y = three
+    views = [X[:, :2], X[:, 2:]]
+    model = kl.KernelDiscriminant([kk.Gaussian(), kk.Linear()]).fit(views, y)
+    kl.export_onnx(model, tmp_path / "model.onnx", views)
+    found = session(tmp_path / "model.onnx").run(None, {"X": X})
+    np.testing.assert_allclose(found[1], model.predict_proba(views), atol=1e-10)
 
 
 class TestPipelines:
@@ -221,16 +333,21 @@ class TestPipelines:
         X, y = three
         frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
         frame["when"] = pd.date_range("2020-01-01", periods=len(X), freq="31h")
-        model = make_pipeline(skrub.TableVectorizer(), kl.KernelClassifier(quality="fast"))
+        model = make_pipeline(
+            skrub.Cleaner(), skrub.TableVectorizer(), kl.KernelClassifier(quality="fast")
+        )
         model.fit(frame, y)
         for example in (None, frame):
-            with pytest.warns(UserWarning, match=r"starts after TableVectorizer.*pipeline\[:1\]"):
+            said = r"starts after Cleaner, TableVectorizer.*pipeline\[:2\]"
+            with pytest.warns(UserWarning, match=said):
                 kl.export_onnx(model, tmp_path / "model.onnx", example)
-            encoded = model[:1].transform(frame).to_numpy(np.float64)
+            encoded = model[:2].transform(frame).to_numpy(np.float64)
             found = session(tmp_path / "model.onnx").run(None, {"X": encoded})
             np.testing.assert_allclose(found[1], model.predict_proba(frame), atol=1e-10)
         onnx = pytest.importorskip("onnx")
-        assert "starts after TableVectorizer" in onnx.load(tmp_path / "model.onnx").doc_string
+        assert (
+            "starts after Cleaner, TableVectorizer" in onnx.load(tmp_path / "model.onnx").doc_string
+        )
 
 
 TO_ONNX = """
@@ -283,6 +400,8 @@ def test_options_of_skl2onnx():
     label, scores = converted(model, X, **{"zipmap": False, "raw_scores": True})
     np.testing.assert_array_equal(label, model.predict(X))
     np.testing.assert_allclose(scores[:, 1], model.decision_function(X), atol=1e-9)
+    _, ill, well = converted(model, X, zipmap="columns")
+    np.testing.assert_allclose(np.c_[ill, well], model.predict_proba(X), atol=1e-9)
     number, _ = converted(model, X, nocl=True, zipmap=False)
     np.testing.assert_array_equal(model.classes_[number], label)
     regressor = kl.KernelPLSRegressor().fit(X, X[:, :2])
@@ -397,6 +516,11 @@ class TestRefusals:
         )
         self.refused("model", "takes fitted estimators, not str", tmp_path)
         self.refused(kl.HSICSubspace().fit(X, y), "not rows of numbers", tmp_path, X[0])
+
+    def test_categories_of_a_kernel(self, tmp_path):
+        X, y = three
+        model = kl.KernelDiscriminant(kk.Additive("all")).fit(np.round(X), y)
+        self.refused(model, r"Additive\(categorical=...\) compares categories", tmp_path)
 
     def test_pairs(self, tmp_path):
         X, pairs = three[0], np.array([[0, 1], [2, 60], [3, 4], [5, 170]])

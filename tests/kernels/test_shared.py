@@ -163,6 +163,12 @@ def test_statistics_are_computed_once(X, monkeypatch):
     assert len(calls) == 1
 
 
+def test_one_column_has_no_pairs(X):
+    """Exactly zero: (1 - D)^2 - (1 - 2 D + D^2) leaves 2e-16, which looked like variance."""
+    for rows in (X[:, :1], sparse.csr_matrix(X[:, :1])):
+        assert not PairwiseAnova()(rows).any() and not PairwiseAnova().diag(rows).any()
+
+
 def test_mixed_kernels_share(X):
     S = SharedStatistics(X, None, categorical=[0, 1])
     for kernel in (Additive([0, 1]), PairwiseAnova([0, 1]), Hamming(0.3, [0, 1])):

@@ -49,6 +49,8 @@ def test_pairs_are_those_of_the_seed_for_ever():
     assert len(everything.similar) == 4 and len(everything.dissimilar) == 11
     assert number_of_pairs(np.arange(300) % 3) == 3000
     assert number_of_pairs(np.arange(30) % 3) == 300
+    assert number_of_pairs(np.arange(30) % 10) == 2000
+    assert number_of_pairs(np.arange(5000) % 3) == 20_000
 
 
 def test_verdict_counts_what_the_table_says():

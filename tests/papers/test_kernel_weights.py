@@ -71,6 +71,17 @@ def test_sources(data):
     assert weights["loo"] != weights["learn"]
 
 
+def test_kernels_of_views_see_training_rows_alone(data):
+    """Test rows move neither the scales of columns nor the widths."""
+    views, train = data.load("mfeat")[0], np.arange(30)
+    one, other = (
+        sources.view_kernels([np.r_[V[:30], factor * V[30:]] for V in views], train)
+        for factor in (1.0, 9.0)
+    )
+    np.testing.assert_allclose(one[:30, :30], other[:30, :30], rtol=1e-12)
+    assert not np.allclose(one[30:, :30], other[30:, :30])
+
+
 def test_table_3_scales_by_training_rows():
     A, B = chen2008_weights.scale(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[4.0, 0.0]]))
     assert np.sqrt(2) * A == pytest.approx(np.array([[0.0, 0.0], [1.0, 1.0]]))

@@ -33,11 +33,14 @@ def test_corrected_test_by_hand():
     assert corrected_p(ours, theirs, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(theirs, ours, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(ours, theirs, ratio=0.0) < p < corrected_p(ours, theirs, ratio=1.0)
+    assert verdict(ours, theirs, ratio=0.3) == "level (.055)"  # at the level of .05
+    assert verdict(ours, theirs, ratio=0.2) == "worse (.040)"
 
 
 def test_corrected_test_at_its_edges(rng):
     d = rng.normal(size=20)
     assert corrected_p(d, d, 1.0) == 1.0
+    assert corrected_p(np.arange(5) + 1, np.arange(5), 1.0) == 0.0  # equally far apart each time
     assert corrected_p(d + 1, d, 1.0) == pytest.approx(0.0, abs=1e-12)
     assert np.isnan(corrected_p(d[:4] + 1, d[:4], 1.0))
     assert verdict(d - 5 + 0.1 * rng.normal(size=20), d, 1.0) == "better (<.001)"
@@ -67,6 +70,26 @@ def test_a_page_says_what_made_it(tmp_path, monkeypatch):
     assert str(tmp_path) not in page and str(Path.home()) not in page
 
 
+def test_a_page_says_from_when_to_when(tmp_path):
+    protocol = small_protocol()
+    records = run(protocol, None, tmp_path, stream=io.StringIO())
+    for record, date in zip(records, ["2026-03-02", "2026-03-01", "2026-03-03"], strict=True):
+        record["made"]["date"] = date
+    assert "Date: 2026-03-01 to 2026-03-03." in make_page(protocol, records)
+    assert "Date: 2026-03-02." in make_page(protocol, records[:1])
+
+
+def test_cells_computed_again_are_spread_over_the_file(tmp_path, monkeypatch):
+    protocol, quiet = small_protocol(), io.StringIO()
+    protocol = replace(protocol, cells=[Cell(f"cell-{i}", {"value": i}) for i in range(6)])
+    monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
+    run(protocol, None, tmp_path, stream=quiet)
+    monkeypatch.setattr(origin, "code_version", lambda: "def5678")
+    records, _ = run_again(protocol, None, tmp_path, 3, same_figures, stream=quiet)
+    again = [record["key"] for record in records if "again" in record["made"]]
+    assert again == ["cell-0", "cell-2", "cell-4"]
+
+
 def test_finished_cells_are_computed_again(tmp_path, monkeypatch):
     protocol, quiet = small_protocol(), io.StringIO()
     monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
@@ -93,6 +116,8 @@ def test_finished_cells_are_computed_again(tmp_path, monkeypatch):
 
 def test_same_figures_are_the_same_to_what_libraries_share():
     record = {"key": "a", "error": 0.1, "more": {"x": [2, np.nan], "gap": 1.0}, "seconds": 1.0}
+    record["weights"] = [0.5, 0.5]  # where kernels are alike
+    assert same_figures(record, {**record, "weights": [0.4, 0.6]})
     assert same_figures(record, {**record, "error": 0.10001, "seconds": 9.0})
     assert not same_figures(record, {**record, "error": 0.102})
     assert not same_figures(record, {**record, "more": {"x": [2]}})

@@ -64,6 +64,13 @@ def test_data_folder(tmp_path, monkeypatch):
     np.save(tmp_path / "t.y.npy", [1, 2, 3])
     data = find_data()
     assert data.names() == ["a", "t", "v"]
+    np.savez(tmp_path / "k.npz", K=np.ones((2, 3, 3), dtype=np.float32), y=[0, 1, 0])
+    assert data.load("k")[0].shape == (2, 3, 3) and data.load("k")[0].dtype == np.float64
+    np.savez(tmp_path / "p.npz", X=np.eye(2), y=np.array([0, "a"], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        data.load("p")
+    (tmp_path / "k.npz").unlink()
+    (tmp_path / "p.npz").unlink()
     assert data.load("a")[0].dtype == np.float64
     assert data.content("a")["split"].tolist() == [1, 1, 0]
     assert [view.shape for view in data.load("v")[0]] == [(2, 2), (2, 3)]

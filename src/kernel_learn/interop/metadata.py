@@ -103,7 +103,7 @@ def _holds_rows(model: Any) -> bool:
     if isinstance(model, KernelDiscriminantQR):
         return False  # class means
     averages = _are_averages(getattr(model, "landmarks", "auto"))
-    return not (averages and model.plan_.representation == "landmarks")
+    return not (averages and model.plan_.n_landmarks < model.plan_.n_rows)
 
 
 def _are_averages(landmarks: Any) -> bool:
@@ -124,7 +124,10 @@ def _what_is_carried(model: Any) -> str:
         return "its rows were a kernel matrix"
     if model.plan_.representation == "explicit":
         return "the kernel has features of its own"
-    return "it holds points made of rows: centres, averages or moved points"
+    return (
+        "it holds points made of rows (centres, averages or moved points; the average of a "
+        "single row is that row)"
+    )
 
 
 def _kernel(part: Any) -> str:

@@ -81,10 +81,12 @@ class PairwiseAnova(UnitColumns):
 
     def combine(self, S: SharedStatistics) -> Array:
         d, D1, D2 = S.n_columns, S["gower"], S["gower2"]
+        if d < 2:
+            return np.zeros_like(D1)  # exactly: what rounding leaves of it looks like variance
         K = d - D1
         K *= K
         K -= d - 2 * D1 + D2
-        K /= max(d * (d - 1), 1)
+        K /= d * (d - 1)
         return np.asarray(K)
 
     def diag(self, X: Rows) -> Array:

@@ -11,12 +11,13 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
+from kernel_learn.estimators.validation import as_views, side_by_side
 from kernel_learn.interop.onnx.converters import import_skl2onnx, number_type, register
 from kernel_learn.interop.onnx.kernels import OnnxExportError
 from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
 from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.kernels.pairwise import is_sparse
-from kernel_learn.kernels.table import is_frame
+from kernel_learn.kernels.table import column_names, is_frame
 from kernel_learn.kernels.warn import warn_user
 
 
@@ -39,7 +40,9 @@ def export_onnx(model: Any, path: str | os.PathLike[str], X: Any = None) -> None
     X : array or data frame, optional
         A few rows, which say what the file takes: float32 or float64 in one
         input ``X``, or for a frame one input for each column, by its name.
-        Needed for a model fitted on a frame; else float64 by default.
+        Needed for a model fitted on a frame; else float64 by default. A name
+        that ONNX does not allow, or that an output has, is changed; the order
+        stays.
 
     Examples
     --------
@@ -130,10 +133,10 @@ def _doc(left: list[str]) -> str:
 
 
 def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType, guess_data_type
+    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
+    first = next(_steps(model))
     if X is None:
-        first = next(_steps(model))
         if by_name and hasattr(first, "feature_names_in_"):
             raise OnnxExportError(
                 f"{type(model).__name__} was fitted on a data frame: pass a few of its rows as X, "
@@ -141,19 +144,50 @@ def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
             )
         return [("X", DoubleTensorType([None, int(first.n_features_in_)]))]
     if is_frame(X):
-        if not hasattr(X, "iloc"):
-            X = X.to_pandas()
-        return [(name, _with_rows(kind)) for name, kind in guess_data_type(X)]
+        X = X if hasattr(X, "iloc") else X.to_pandas()
+        if all(isinstance(name, str) for name in X.columns):
+            _check_columns(first, X)
+            return _column_types(X.iloc[:1])
+    views = as_views(X)
+    X = X if views is None else side_by_side(views)[0]
     X = X[:1].toarray() if is_sparse(X) else np.asarray(X)
     if X.ndim != 2 or X.dtype.kind not in "fiub":
         raise OnnxExportError(f"X of shape {X.shape} and type {X.dtype} are not rows of numbers.")
+    _check_columns(first, X)
     single = X.dtype == np.float32
     return [("X", (FloatTensorType if single else DoubleTensorType)([None, X.shape[1]]))]
 
 
-def _with_rows(kind: Any) -> Any:
-    """A column of any number of rows."""
-    return type(kind)([None, 1])
+def _check_columns(first: Any, X: Any) -> None:
+    """Refuse other columns than those of fit: a graph knows columns by their places alone."""
+    known = list(getattr(first, "feature_names_in_", [])) if is_frame(X) else []
+    if known and known != column_names(X):
+        raise OnnxExportError(
+            f"X has the columns {_few(column_names(X))}, and {type(first).__name__} was fitted on "
+            f"{_few(known)}: pass these, in this order."
+        )
+    width = getattr(first, "n_features_in_", X.shape[1])
+    if width != X.shape[1]:
+        raise OnnxExportError(
+            f"X has {X.shape[1]} columns, and {type(first).__name__} was fitted on {width}."
+        )
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:10]) + ", ..." * (len(names) > 10)
+
+
+def _column_types(X: Any) -> Any:
+    """One input for each column: double where cells may be missing, texts for categories."""
+    from skl2onnx.common.data_types import guess_data_type
+
+    plain: dict[str, type] = {}
+    for name, kind in X.dtypes.items():
+        if hasattr(kind, "numpy_dtype") and kind.numpy_dtype.kind in "fiub":
+            plain[name] = np.float64
+        elif kind == "category":
+            plain[name] = str
+    return guess_data_type(X.astype(plain))
 
 
 def _options(model: Any) -> dict[Any, Any]:

@@ -77,7 +77,6 @@ class Graph:
 
     def __init__(self, scope: Any, container: Any) -> None:
         self.scope, self.container = scope, container
-        self._numbers: dict[bytes, Value] = {}
         self.cache: dict[Any, Any] = {}
 
     def __call__(self, op: str, *inputs: Any, **attributes: Any) -> Value:
@@ -93,18 +92,11 @@ class Graph:
         return name
 
     def constant(self, value: Any) -> Value:
-        array = np.asarray(value)
-        if array.size > 1 or array.dtype.kind != "f":
-            return self._store(array)
-        key = repr((array.shape, array.tobytes())).encode()
-        if key not in self._numbers:
-            self._numbers[key] = self._store(array)
-        return self._numbers[key]
-
-    def _store(self, array: Array) -> Value:
+        """An array or a number, as a double, an integer or a text."""
         from onnx import TensorProto
         from onnx.numpy_helper import from_array
 
+        array = np.asarray(value)
         name: Value = self.scope.get_unique_variable_name("kl_constant")
         if array.dtype.kind in "OUS":
             texts = [str(text).encode() for text in array.ravel()]
@@ -160,10 +152,10 @@ class Graph:
 
     def like_rows(self, X: Value, row: Array) -> Value:
         """The row once for each row of X, (n, len(row))."""
-        key = ("rows", X, len(row))
+        key = ("rows", X)
         if key not in self.cache:
             n = self("Slice", self("Shape", X), np.array([0]), np.array([1]))
-            self.cache[key] = self("Concat", n, np.array([len(row)]), axis=0)
+            self.cache[key] = self("Concat", n, np.array([1]), axis=0)  # Expand keeps the width
         return self("Expand", np.asarray(row, dtype=np.float64)[None, :], self.cache[key])
 
     def like_zeros(self, X: Value, width: int) -> Value:
@@ -197,7 +189,7 @@ class Graph:
         """For p within [1.4e-11, 1 - 1.4e-11]."""
         q = self("Sub", p, 0.5)
         is_middle = self("LessOrEqual", self("Abs", q), 0.425)
-        inside = self("Max", self("Sub", 0.180625, self("Mul", q, q)), 0.0)
+        inside = self("Sub", 0.180625, self("Mul", q, q))
         middle = self("Mul", q, self.ratio(inside, MIDDLE_P, MIDDLE_Q))
         least = self("Min", p, self("Sub", 1.0, p))
         r = self("Sub", self("Sqrt", self("Neg", self("Log", least))), 1.6)
@@ -215,7 +207,7 @@ class Graph:
         x, y, slope = np.full((d, size), np.inf), np.zeros((d, size)), np.zeros((d, size))
         for c, (own, first) in enumerate(columns):
             m, level = len(own), values[first, c]
-            x[c, :m], y[c, :m], y[c, m:] = own, level, level[-1]
+            x[c, :m], y[c, :m] = own, level  # no row reaches the places after them
             slope[c, : m - 1] = np.diff(level) / np.diff(own)
         place = self("Expand", self.constant(np.arange(d)[None, :] * size), self("Shape", X))
         flat = self.constant(x.ravel())
@@ -223,8 +215,7 @@ class Graph:
             further = self("Add", place, np.array(step))
             reached = self("GreaterOrEqual", X, self("Gather", flat, further))
             place = self("Where", reached, further, place)
-        start = np.where(np.isfinite(x), x, 0.0).ravel()
-        ahead = self("Max", self("Sub", X, self("Gather", start, place)), 0.0)
+        ahead = self("Max", self("Sub", X, self("Gather", flat, place)), 0.0)
         rise = self("Mul", ahead, self("Gather", slope.ravel(), place))
         return self("Add", self("Gather", y.ravel(), place), rise)
 
