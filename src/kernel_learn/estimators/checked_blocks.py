@@ -5,10 +5,9 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets
 
 from kernel_learn.datasets.blocks import RawBlock, RowSource, raw_length
-from kernel_learn.estimators.labels import label_column, plain_labels
+from kernel_learn.estimators.labels import check_classes, label_column, plain_labels
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.given import as_array, as_numbers
@@ -146,7 +145,7 @@ class CheckedBlocks:
             if missing is None:
                 y = plain_labels(y)
                 if y.dtype.kind == "c" or (y.dtype.kind == "f" and np.any(y != np.round(y))):
-                    check_classification_targets(y)
+                    check_classes(y)
         except (ValueError, TypeError) as error:
             raise refuse(str(error)) from error
         if missing is not None:

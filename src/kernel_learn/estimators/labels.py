@@ -40,8 +40,21 @@ def label_column(y: Any, *, warn: bool = True) -> Array:
 def check_labels(y: Any) -> Array:
     """Class labels as a one-dimensional array of one type, none of them missing."""
     y = plain_labels(label_column(y))
-    check_classification_targets(y)
+    check_classes(y)
     return y
+
+
+def check_classes(y: Array) -> None:
+    """Refuse real numbers, the targets of a regression, and whatever else are no classes."""
+    real = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else np.arange(0)
+    if len(real):
+        row = int(real[0])
+        raise ValueError(
+            f"Unknown label type: continuous. y has {y[row]:.6g} in row {row}, a real number and "
+            "no class. For a regression take KernelPLSRegressor; for classes cut y into bins "
+            "(numpy.digitize)."
+        )
+    check_classification_targets(y)
 
 
 def plain_labels(y: Array) -> Array:
