@@ -30,6 +30,7 @@ exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "**/README.rst"]
 templates_path = ["_templates"]
 suppress_warnings = ["config.cache"]  # the gallery's sorting function cannot be pickled
 nitpicky = False
+smartquotes = False  # x'y is a product
 
 # Pages: Markdown with formulas, cards and links to headings.
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
@@ -39,6 +40,7 @@ html_math_renderer = "mathml"
 # Reference: one page per public name.
 autosummary_generate = True
 autodoc_typehints = "none"  # the tables of parameters say it in words
+toc_object_entries_show_parents = "hide"  # a narrow list of headings
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

@@ -64,6 +64,10 @@ CALLS = {
         lambda: stacked(np.concatenate([STACK, STACK], axis=2)),
         "stack of 4 .* at fit there were 2",
     ),
+    "stack with the kernels first": (
+        lambda: kl.KernelDiscriminant("precomputed").fit(np.moveaxis(STACK, -1, 0), Y),
+        r"kernels first.*moveaxis",
+    ),
     "matrix for a stack": (lambda: stacked(K), "do not fit"),
     "layer out of range": (
         lambda: bank(a=Precomputed(layer=0), b=Precomputed(layer=5)).fit(STACK, Y),
@@ -419,7 +423,7 @@ CALLS = {
     ),
     "points with NaN": (
         lambda: kl.ExpansionSVC(init=np.full((5, 3), np.nan)).fit(X, Y),
-        "finite numbers",
+        r"array of shape \(5, 3\).*finite numbers",
     ),
     "points of another width": (lambda: kl.ExpansionSVC(init=X[:5, :2]).fit(X, Y), "points are"),
     "no points": (lambda: kl.ExpansionSVC(init=X[:0]).fit(X, Y), "one at least|finite numbers"),

@@ -107,6 +107,25 @@ def read_line(page, *start):
     return next(cells for cells in lines if cells[: len(start)] == list(start))
 
 
+def test_the_first_figures_a_reader_meets_are_those_of_the_pages():
+    """README: ratios of errors to two digits, as the pages have them."""
+    readme = (ROOT.parent / "README.md").read_text(encoding="utf-8")
+    page, unseen = read_page("classifier-comparison"), read_page("unseen-tables")
+    svc, xrfm = read_line(page, "SVC"), read_line(page, "xRFM")
+    without_genes = re.search(r"LightGBM: error ratio ([\d.]+) on (\d+) sets", page)
+    catboost = re.search(r"CatBoost's [\d.]+ %: ratio ([\d.]+) on", page)
+    theirs = [float(read_line(unseen, name)[2]) for name in ("SVC", "LightGBM")]
+    for words in (
+        f"{float(svc[2]):.2f} x the errors of a tuned SVC on {svc[1]} sets",
+        f"at {svc[6].split()[0]} x its CPU time",
+        f"{float(without_genes[1]):.2f} x LightGBM's ({without_genes[2]} sets, without genes)",
+        f"{float(xrfm[2]):.2f} x xRFM's, {float(catboost[1]):.2f} x CatBoost's on mixed tables",
+        f"On {read_line(unseen, 'SVC')[1]} tables that had no part in it",
+        "{:.2f} and {:.2f} x the errors of the SVC and LightGBM".format(*theirs),
+    ):
+        assert words in " ".join(readme.split()), words
+
+
 def mean_error(compare, folder, name, n_splits, method="KernelClassifier"):
     """As the comparison has it: the mean over its splits, in per cent."""
     data = [compare.split(*compare.load(folder, name), s, inner=False) for s in range(n_splits)]

@@ -10,8 +10,12 @@ import inspect
 
 import pytest
 
-numpydoc = pytest.importorskip("numpydoc.validate", reason="needs numpydoc")
+import kernel_learn as kl
 
+numpydoc = pytest.importorskip("numpydoc.validate", reason="needs numpydoc")
+scrape = pytest.importorskip("numpydoc.docscrape", reason="needs numpydoc")
+
+TABLES = ("Parameters", "Attributes", "Returns")
 FORM = {
     "GL03",  # two blank lines
     "GL05",  # tabs
@@ -90,3 +94,45 @@ def test_docstrings_are_valid(path):
         for method in methods(name, value) if inspect.isclass(value) else ():
             found += faults(method, FORM)
     assert not found, "\n".join(found)
+
+
+def sections(name, value):
+    """The entries of a docstring that become tables, those of a class's methods among them."""
+    docs = [(name, value)]
+    if inspect.isclass(value):
+        docs += [(full, getattr(value, full.rsplit(".", 1)[1])) for full in methods(name, value)]
+    for full, owner in docs:
+        parsed = scrape.NumpyDocString(inspect.getdoc(owner) or "")
+        yield from ((full, part) for key in TABLES for part in parsed[key])
+
+
+@pytest.mark.parametrize("path", [*CALLED, *LOOKED_UP])
+def test_every_entry_has_one_name(path):
+    """Several names in one entry break the tables of the reference."""
+    grouped = [
+        f"{full}: {part.name}"
+        for name, value in public(path).items()
+        for full, part in sections(name, value)
+        if "," in part.name
+    ]
+    assert not grouped, "\n".join(grouped)
+
+
+ESTIMATORS = [name for name in kl.__all__ if hasattr(getattr(kl, name), "fit")]
+SCIKIT_LEARNS = {"n_features_in_", "feature_names_in_"}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_what_a_fit_leaves_is_documented(name, rng):
+    kind = getattr(kl, name)
+    X = rng.normal(size=(30, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
+    model = kind(quality="fast") if name == "KernelClassifier" else kind()
+    if name == "PairClassifier":
+        model.fit(X, [[i, i + 1] for i in range(0, 30, 2)], [i % 2 == 0 for i in range(15)])
+    else:
+        model.fit(X, y)
+    told = {part.name for part in scrape.NumpyDocString(inspect.getdoc(kind))["Attributes"]}
+    left = {key for key in (*vars(model), *dir(kind)) if key[0] != "_" and key[-1] == "_"}
+    assert left - SCIKIT_LEARNS <= told

@@ -50,11 +50,18 @@ def test_a_users_mistakes_are_found(tmp_path):
     assert [int(line.split(":")[1]) for line in errors] == [2, 3, 4, 5], run.stdout
 
 
-def test_the_users_program_runs(rng):
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_users_program_runs(rng, tmp_path):
     """What is typed is also true: the names and arguments are those of the package."""
+    for package in ("matplotlib", "pyarrow", "skops", "skl2onnx"):
+        pytest.importorskip(package)
     X = rng.normal(size=(60, 4))
-    y = (X[:, 0] > 0).astype(int)
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
     assert 0 <= typed_user.classify(X, y, rng.uniform(1, 2, 60)) <= 1
+    assert typed_user.learn_weights(X, y).shape == (4,)
+    assert typed_user.embed(X, y).shape == (60, 2)
     assert typed_user.certify(X, y)[0] > 0
     assert typed_user.compare_pairs(X, y).shape == (60,)
+    assert Path(typed_user.keep(kl.HSICSubspace().fit(X, y), tmp_path / "model.skops")).exists()
     assert typed_user.measure(X, y) > 0

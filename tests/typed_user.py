@@ -51,7 +51,7 @@ def learn_weights(X: Rows, y: NDArray[np.int_]) -> Rows:
     machine = kl.MultiKernelSVC(kernel={"a": Gaussian(1.0), "b": Linear()}, C=10.0).fit(X, y)
     print(machine.predict(X), machine.score(X, y), sorted(gaussian_bank(5)))
     KernelWeightsDisplay.from_estimator(model)
-    weights: Rows = model.weights_
+    weights: Rows = model.kernel_weights_
     return weights
 
 

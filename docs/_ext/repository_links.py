@@ -21,13 +21,26 @@ LINKS = [
 ]
 # A page may show the first table of another one, which is then the same in both.
 TABLE = re.compile(r"<!-- first table of (\S+) -->")
+# A figure of a table stays on one line with its deviation, and with what is in brackets.
+SPACE = "\N{NO-BREAK SPACE}"
+DEVIATION = re.compile(r"(?<=\d) (±|\+-) (?=\d)")
+BRACKET = re.compile(r"(?<=\w) (?=\([.<\d][^|]{0,9}\))")
+# Tables of results need the room of the list of headings.
+WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 SCIKIT_LEARN = "https://scikit-learn.org/stable/"
 
 
 def rewrite(app: Sphinx, name: str, source: list[str]) -> None:
     for pattern, target in LINKS:
         source[0] = re.sub(pattern, target, source[0])
+    if name.startswith("results/"):
+        source[0] = WIDE + re.sub(r"^\|.*", figures, source[0], flags=re.MULTILINE)
     source[0] = TABLE.sub(lambda found: first_table(Path(app.srcdir) / found[1]), source[0])
+
+
+def figures(row: re.Match) -> str:
+    """A row of a table in which figures do not break."""
+    return BRACKET.sub(SPACE, DEVIATION.sub(rf"{SPACE}\1{SPACE}", row[0]))
 
 
 def first_table(page: Path) -> str:

@@ -1,7 +1,13 @@
 """Without a folder, data sets come from OpenML, compared by digest; or a sentence says where."""
 
+import hashlib
+import io
+import json
+import urllib.request
+from email.message import Message
 from http.client import IncompleteRead
 from urllib.error import URLError
+from urllib.response import addinfourl
 
 import numpy as np
 import pytest
@@ -56,6 +62,80 @@ def test_no_network_is_a_sentence(online, monkeypatch, failure):
 
     monkeypatch.setattr(datasets, "fetch_openml", fetch)
     with pytest.raises(MissingDataError, match=r"could not be fetched.*--data.*KERNEL_LEARN_DATA"):
+        find_data().load("small")
+
+
+ARFF = b"@RELATION small\n@ATTRIBUTE a REAL\n@ATTRIBUTE b REAL\n@ATTRIBUTE class {a,b}\n@DATA\n"
+ARFF += b"1,2.5,b\n3,?,a\n0.1,-4,b\n"
+COLUMNS = [("a", "numeric", "false"), ("b", "numeric", "false"), ("class", "nominal", "true")]
+SHARED = {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
+SITE = {
+    "data/17": {
+        "data_set_description": {
+            "id": "17",
+            "name": "small",
+            "description": "Three rows.",
+            "version": "1",
+            "format": "ARFF",
+            "status": "active",
+            "file_id": "5",
+            "url": "https://api.openml.org/data/v1/download/5/small.arff",
+            "default_target_attribute": "class",
+            "md5_checksum": hashlib.md5(ARFF).hexdigest(),
+        }
+    },
+    "data/features/17": {
+        "data_features": {
+            "feature": [
+                {"index": str(i), "name": name, "data_type": kind, "is_target": target, **SHARED}
+                for i, (name, kind, target) in enumerate(COLUMNS)
+            ]
+        }
+    },
+    "data/qualities/17": {
+        "data_qualities": {"quality": [{"name": "NumberOfInstances", "value": "3"}]}
+    },
+}
+
+
+class Site(urllib.request.HTTPSHandler):
+    """What openml.org answers, without a network; None: no answer."""
+
+    def __init__(self, pages):
+        super().__init__()
+        self.pages = pages
+
+    def https_open(self, request):
+        if self.pages is None:
+            raise URLError("no route to host")
+        page = request.full_url.split("/api/v1/json/")[-1].rstrip("/")
+        content = json.dumps(self.pages[page]).encode() if page in self.pages else ARFF
+        response = addinfourl(io.BytesIO(content), Message(), request.full_url, 200)
+        response.msg = "OK"
+        return response
+
+
+@pytest.fixture
+def site(monkeypatch, tmp_path):
+    """scikit-learn's own fetch, of a site as openml.org is."""
+    monkeypatch.delenv("KERNEL_LEARN_DATA", raising=False)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    monkeypatch.setitem(folder.OPENML, "small", (17, digest_rows(X, Y)))
+    yield lambda pages: urllib.request.install_opener(urllib.request.build_opener(Site(pages)))
+    urllib.request.install_opener(None)
+
+
+def test_scikit_learn_fetches_it(site):
+    """The call is one that scikit-learn takes: its arguments are checked, its answer is read."""
+    site(SITE)
+    X_found, y = find_data().load("small")
+    assert np.array_equal(X_found, X, equal_nan=True) and y.tolist() == Y.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:A network error occurred")
+def test_scikit_learn_finds_no_network(site):
+    site(None)
+    with pytest.raises(MissingDataError, match=r"could not be fetched.*no route to host.*--data"):
         find_data().load("small")
 
 

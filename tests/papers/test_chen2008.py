@@ -66,3 +66,25 @@ def test_pictures_of_made_up_rounds(tmp_path):
     # over the exact value, and the last one kept: two rounds were all
     assert "| upper | 3.000 | 2.000 | 2.000 |" in page
     assert "| error | 3.00 | 2.00 | 2.00 |" in page
+
+
+def test_figures_are_tested_on_common_partitions():
+    """At l = k - 1 alone, and where both methods have been run."""
+    records = []
+    for j in range(6):
+        for method, error in (("SVM_joint", 5.0), ("HSIC", 9.0), ("SKFE", 5.0)):
+            errors = [90.0] * 15
+            errors[4] = error + (0.1 * j if method == "HSIC" else 0.0)  # satimage: k = 6
+            records.append(
+                {"figure": 1, "data": "satimage", "method": method, "partition": j}
+                | {"errors": errors}
+            )
+        for u, exact in ((False, 1.0), (True, 14.0 + 0.1 * j)):
+            rounds = {"errors": [3.0, 2.0], "exact_error": exact}
+            records.append({"figure": 3, "data": "segment", "uncorrelated": u, **rounds})
+    records = [r for r in records if r.get("method") != "SKFE" or r["partition"] < 4]
+    page = chen2008_figures.render_figures(records)
+    assert "| satimage, l = 5: SVM_joint against | SKFE | HSIC |" in page
+    assert "| corrected test | too few | better (<.001) |" in page
+    assert "| segment | better (<.001) | worse (<.001) |" in page
+    assert "| satimage | too few | too few |" in page

@@ -72,6 +72,23 @@ def test_verdict_counts_what_the_table_says():
     assert "| Wine | +2.0 | too few | 8.0 |" in page
 
 
+def test_every_method_is_tested_on_both_scalings(rng):
+    """Three runs of two folds; on raw columns all but the first method are one and the same."""
+    records = []
+    for run in range(3):
+        accuracy = np.tile(rng.uniform(0.8, 0.9, 2), (7, 1))
+        accuracy[0] -= 0.2 + 0.01 * rng.uniform(size=2)
+        figures = {"accuracy": accuracy.tolist(), "rank": [9.0] * 7, "largest_gap": 0.0}
+        for columns, shift in (("raw", 0.0), ("standardised", 0.1)):
+            accuracy[2] += shift  # ITML
+            figures["accuracy"] = accuracy.tolist()
+            records.append({"data": "Iris", "columns": columns, "run": run, **figures})
+    page = jain2010_table1.render(records)
+    level = " | level (1.000)"
+    assert "| Iris | better (<.001)" + 5 * level + " |" in page
+    assert "| Iris | better (<.001)" + level + " | worse (<.001)" + 3 * level + " |" in page
+
+
 def test_usps(data, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
     for name, value in (("N_LABELLED", 30), ("N_GRAPH", 80), ("N_TEST", 100)):
@@ -82,6 +99,9 @@ def test_usps(data, tmp_path, monkeypatch):
     assert np.array(record["Trace-SSIKDR embedding"]).shape == (100, 2)
     assert record["Trace-SSIKDR"] > 0.8
     assert f"{record['kernel PCA']:.3f}" in protocol.render([record])
+    assert "| too few | too few | too few | too few |" in protocol.render([record])
+    lead = [{**record, "Trace-SSIKDR": 0.9 + 0.001 * i, "kernel PCA": 0.5} for i in range(5)]
+    assert "| better (<.001) |" in protocol.render(lead)
     jain2010_usps.draw([record], tmp_path / "out" / "picture.png")
     assert (tmp_path / "out" / "picture.png").stat().st_size > 1000
 

@@ -21,6 +21,7 @@ from kernel_learn.tables.methods import (  # noqa: E402
     check_method,
     compared,
     make_model,
+    too_slow,
 )
 
 rng = np.random.default_rng(0)
@@ -127,6 +128,11 @@ def test_methods_by_name():
     assert {"SVC, tuned", "logistic regression", "gradient boosting", "majority class"} <= set(
         names
     )
+    assert too_slow(names, [], 6000, 2) == ["gradient boosting"] + ["CatBoost"] * (
+        "CatBoost" in names
+    )
+    assert too_slow(names, ["Gradient boosting", "catboost"], 6000, 5) == []
+    assert too_slow(names, [], 5000, 2) == [] != too_slow(names, [], 1700, 3)
     model = make_model("auto", "t", 3, ["quality=fast", "max_members=2"])
     assert model.estimator.quality == "fast" and model.estimator.max_members == 2
     assert model.estimator.random_state == 3

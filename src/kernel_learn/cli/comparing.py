@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kernel_learn.cli.fitting import fit_model, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
 from kernel_learn.cli.training import Given, read_training
 from kernel_learn.tables.comparing import Leaderboard, compare
-from kernel_learn.tables.methods import AUTO, compared, make_model
+from kernel_learn.tables.methods import AUTO, compared, make_model, too_slow
 from kernel_learn.tables.writing import check_output
 
 
@@ -31,6 +33,13 @@ def compare_command(
     model = make_model(AUTO, given.target or "", given.seed, settings, given.memory)
     training = read_training(run, given)
     assert training.y is not None
+    n_columns, n_classes = len(training.columns.used), len(np.unique(training.y))
+    if slow := too_slow(chosen, methods, n_columns, n_classes):
+        chosen = [name for name in chosen if name not in slow]
+        run.warn(
+            f"Not compared, as {n_columns} columns and {n_classes} classes take it minutes: "
+            f"{' and '.join(slow)}. To have it all the same, add --method {slow[0]!r}."
+        )
     with run.progress("comparing", len(chosen) * folds * repeats) as step:
         done = 0
 

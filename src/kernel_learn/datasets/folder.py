@@ -119,7 +119,7 @@ class OpenMLData(DataSets):
         number, digest = OPENML[name]
         try:
             found = datasets.fetch_openml(
-                data_id=number, as_frame=False, parser="liac-arff", n_retries=1, delay=0.0
+                data_id=number, as_frame=False, parser="liac-arff", n_retries=1, delay=0.1
             )
         except (OSError, ValueError, HTTPException) as failure:
             raise MissingDataError(

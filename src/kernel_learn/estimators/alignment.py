@@ -88,12 +88,26 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         Plain alignment (lambda = 0) of the learned kernel with the labels.
     reg_ : float
         lambda.
-    grad_norm_, n_iter_, history_
-        Norm of the gradient at the end (in the coordinates of the solver,
-        where curvature is evened out), iterations, and values on the way (a
-        tuple of {"value", "grad_norm"}).
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`.
+    grad_norm_ : float
+        Norm of the gradient at the end, in the coordinates of the solver, where curvature is
+        evened out.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        "value" and "grad_norm" at each.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

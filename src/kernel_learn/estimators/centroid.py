@@ -49,8 +49,19 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     ----------
     kernel_ : SubspaceKernel
         The learned kernel; ``kernel_.coef`` holds W.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`. There are as many features as linearly
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame. There are as many features as linearly
         independent centroids: n_classes * clusters_per_class at most.
 
     Notes

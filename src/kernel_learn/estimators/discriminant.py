@@ -129,11 +129,16 @@ class KernelDiscriminant(
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
-        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
-        several were.
-    objective_, eigenvalues_ : float, ndarray of shape (n_components_,)
-        tr((S_t + lambda I)^{-1} S_b) and its terms, each below one.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
+    objective_ : float
+        tr((S_t + lambda I)^{-1} S_b).
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Its terms, each below one.
     means_ : ndarray of shape (n_classes, n_components_)
         Class centroids in the subspace.
     priors_ : ndarray of shape (n_classes,)
@@ -142,10 +147,32 @@ class KernelDiscriminant(
     loo_log_loss_ : float
         Log loss of rows left out with it, nan if no row can be (each decides
         about itself alone) or for "nearest_neighbor".
-    kernel_weights_, kernel_names_, gap_, n_iter_, history_, weights_report_
-        With several kernels, or ``reg="learn"``; as in :class:`HSICSubspace`.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
+    gap_ : float
+        With several kernels, or ``reg="learn"``: bound on the distance of the weights' criterion
+        from its optimum.
+    n_iter_ : int
+        Steps of the solver of the weights.
+    history_ : tuple of dict
+        The criterion at each.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform weights and at the best single kernel.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

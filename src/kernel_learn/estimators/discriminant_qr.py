@@ -61,8 +61,17 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
         a value may exceed one; the last of n_classes is zero.
     reg_ : float
         mu.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

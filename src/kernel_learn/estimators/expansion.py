@@ -90,10 +90,25 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     coef_ : ndarray of shape (n_machines, n_points)
         Weights on the features; one machine for two classes.
     intercept_ : ndarray of shape (n_machines,)
-    objective_, grad_norm_, n_iter_, history_
-        Sum of the machines' primal objectives, and how it was reached.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`.
+    objective_ : float
+        Sum of the machines' primal objectives.
+    grad_norm_ : float
+        Norm of its gradient at the end.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        "value" and "grad_norm" at each.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------

@@ -107,7 +107,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "value" of every step at the chosen penalty: the criterion and its penalty, or, for
         "gradient", the sum of the mean squared gradients.
     n_iter_ : int
-    classes_, plan_, n_features_in_, feature_names_in_
+    classes_ : ndarray of shape (n_classes,)
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

@@ -110,21 +110,28 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         The kernel with its rules resolved.
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_, reg_rule_ : ndarrays and str, or None
-        The values of ``reg`` tried, their leave-one-out errors, and "loo" or "gcv", if
-        several were.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
     objective_ : float
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
         Each feature's share of ``objective_``.
-    kernel_weights_, kernel_names_ : ndarrays of shape (n_kernels,)
+    kernel_weights_ : ndarray of shape (n_kernels,)
         With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     gap_ : float
         No weights have an ``objective_`` larger by more than this (all
         features taken); 0 for one kernel, nan with ``weights="loo"``.
-    n_iter_, history_ : int, tuple of dict
-        Steps of the solver; the criterion at each (with ``weights="loo"`` the
-        logarithm of the held-out error, "value", and "grad_norm").
+    n_iter_ : int
+        Steps of the solver.
+    history_ : tuple of dict
+        The criterion at each (with ``weights="loo"`` the logarithm of the held-out error,
+        "value", and "grad_norm").
     weights_report_ : WeightsReport
         The criterion at the weights chosen, at uniform weights and at the best
         single kernel; ``print(model.weights_report_)``.
@@ -135,8 +142,10 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
     landmark_residual_ : float or None
         Share of the trace of the kernel matrix that the landmarks leave out: 0
         for an exact fit, None for rules that do not measure it.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

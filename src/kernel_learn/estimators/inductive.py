@@ -138,14 +138,25 @@ default="pairs"
         z, the dual variables.
     rank_ : int
         Rank of the learned kernel on the landmarks' span.
-    objective_, dual_objective_, gap_ : float
-        Primal value, dual value, and the difference, which bounds the error of both.
+    objective_ : float
+        Primal value.
+    dual_objective_ : float
+        Dual value.
+    gap_ : float
+        The difference, which bounds the error of both.
     constraint_satisfaction_ : float
         Share of the constraints that ``kernel_`` meets, to within 1 % of the mean squared
         distance of the base kernel.
-    n_constraints_, n_iter_, n_components_ : int
-    slack_, tau_ : float
-        gamma and tau as numbers in the problem (``tau_`` is None but for "trace").
+    n_constraints_ : int
+        Number of constraints.
+    n_iter_ : int
+        Iterations of the solver.
+    n_components_ : int
+        Number of features.
+    slack_ : float
+        gamma as a number in the problem.
+    tau_ : float or None
+        tau as a number in the problem, for "trace".
     classes_ : ndarray
         The labels, if there were any.
     history_ : tuple of dict
@@ -280,8 +291,10 @@ default="pairs"
 
         Parameters
         ----------
-        X, X_ref : rows as at fit
-            ``X_ref=None``: X itself.
+        X : rows as at fit
+            The rows of the result.
+        X_ref : rows as at fit, default=None
+            Its columns; None: X itself.
 
         Returns
         -------

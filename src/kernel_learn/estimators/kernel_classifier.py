@@ -92,14 +92,22 @@ class KernelClassifier(
         that does not fit into memory some rows are judged: those at ``loo_rows_``.
     loo_rows_ : ndarray
         Where the rows of ``loo_proba_`` stand in such a source.
-    loo_error_, loo_log_loss_ : float
-        Of those, with standard errors ``loo_error_se_``, ``loo_log_loss_se_``.
+    loo_error_ : float
+        Share of errors among those.
+
         Members and weights were chosen by the same rows; over 30 tables that
         cost nothing (13.5 % held out, 13.2 % on new rows), but labels by
         chance look like 42 to 44 % instead of 50: ask ``permutation_p_value``.
-    feature_relevance_, feature_relevance_std_ : ndarray of shape (n_features_in_,)
-        Share of each column in the squared gradient of a fit to normal scores,
-        and how much it varies between five parts of the rows.
+    loo_error_se_ : float
+        Its standard error.
+    loo_log_loss_ : float
+        Log loss of those.
+    loo_log_loss_se_ : float
+        Its standard error.
+    feature_relevance_ : ndarray of shape (n_features_in_,)
+        Share of each column in the squared gradient of a fit to normal scores.
+    feature_relevance_std_ : ndarray of shape (n_features_in_,)
+        How much it varies between five parts of the rows.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
     plan_ : ClassifierPlan

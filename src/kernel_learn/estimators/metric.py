@@ -70,9 +70,21 @@ class KernelLMNN(KernelMetric):
     ----------
     kernel_ : SubspaceKernel
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    objective_, gap_ : float
-        Value of the problem above, and a bound on its distance from the optimum.
-    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    objective_ : float
+        Value of the problem above.
+    gap_ : float
+        A bound on its distance from the optimum.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
@@ -192,9 +204,21 @@ class KernelMCML(KernelMetric):
     ----------
     kernel_ : SubspaceKernel
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    objective_, gap_ : float
-        Value of the problem above, and a bound on its distance from the optimum.
-    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    objective_ : float
+        Value of the problem above.
+    gap_ : float
+        A bound on its distance from the optimum.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     directions = 20
@@ -270,7 +294,17 @@ class KernelMMC(KernelMetric):
         The mean distance that was maximised.
     gap_ : float
         Bound on its distance from the optimum.
-    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     directions = 20
@@ -348,7 +382,13 @@ class KernelRCA(KernelMetric):
     ----------
     kernel_ : SubspaceKernel
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    base_kernel_, classes_, n_components_, plan_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     block_arrays = 0.0
@@ -415,8 +455,21 @@ class KernelNCA(KernelMetric):
     ----------
     kernel_ : SubspaceKernel
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    objective_, grad_norm_ : float
-    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    objective_ : float
+        Value of the problem above.
+    grad_norm_ : float
+        Norm of its gradient at the end.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     _parameters = DESCENT

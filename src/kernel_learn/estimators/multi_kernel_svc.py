@@ -78,19 +78,27 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
 
     Attributes
     ----------
-    kernel_weights_, kernel_names_ : ndarrays of shape (n_kernels,)
+    kernel_weights_ : ndarray of shape (n_kernels,)
         Weights on the kernels as given; kernels of weight zero are never
         evaluated again.
+    kernel_names_ : ndarray of str
+        Their names.
     C_ : float
         The C used, on the combined kernel.
     objective_ : float
         The primal objective, summed over the machines.
     gap_ : float
         No weights and no machines have an objective smaller by more than this.
-    n_iter_, history_, weights_report_
-        As in :class:`HSICSubspace`.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform ones and at the best single kernel.
     kernel_ : Combination
-        The learned kernel, also ``base_kernel_``.
+        The learned kernel.
+    base_kernel_ : Combination
+        The same.
     support_ : ndarray of shape (n_support,)
         Training rows (among those of positive weight) that carry a machine (not there with
         landmarks);
@@ -104,8 +112,10 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     classes_ : ndarray of shape (n_classes,)
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------

@@ -64,8 +64,10 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
     held_out_accuracy_ : float
         The share of these pairs that the threshold has right.
     classes_ : ndarray, [False, True]
-    n_features_in_, feature_names_in_
-        As of the learner.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----

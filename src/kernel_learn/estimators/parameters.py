@@ -31,7 +31,9 @@ class Condition:
         if not self.accepts(value):
             *first, last = self.words
             wanted = f"{', '.join(first)} or {last}" if first else last
-            raise ValueError(f"{type(owner).__name__}({name}={value!r}): {name} must be {wanted}.")
+            array = isinstance(value, np.ndarray) and value.ndim  # whose values fill no sentence
+            given = f"array of shape {value.shape}" if array else repr(value)
+            raise ValueError(f"{type(owner).__name__}({name}={given}): {name} must be {wanted}.")
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,19 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * scores), fitted to the scores of up to 400 rows
         held out in five parts: five small fits.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
-        As in :class:`HSICSubspace`.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------
@@ -191,8 +202,24 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
 
     Attributes
     ----------
-    kernel_, loadings_, intercept_, base_kernel_, n_components_, plan_
-        As in :class:`KernelPLS`, with targets in place of classes.
+    kernel_ : SubspaceKernel
+        The learned kernel.
+    loadings_ : ndarray of shape (n_components_, n_targets)
+        Weights of the features in each target.
+    intercept_ : ndarray of shape (n_targets,)
+        The mean target.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------

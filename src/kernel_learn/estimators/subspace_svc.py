@@ -165,8 +165,12 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
     reg_ : float
         lambda.
-    loo_regs_, loo_errors_ : ndarrays, or None
-        The values of ``reg`` tried and their leave-one-out errors, if several were.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
     coef_ : ndarray of shape (n_machines, n_components_)
         Weights of the machines on those features.
     intercept_ : ndarray of shape (n_machines,)
@@ -174,9 +178,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         Indices of the training rows with a weight in any machine.
     dual_coef_ : ndarray of shape (n_machines, n_support)
         y * alpha of these rows.
-    upper_bound_, lower_bound_ : float
-        The value of the machines on the learned subspace, and a proven lower
-        bound of what any subspace can reach.
+    upper_bound_ : float
+        The value of the machines on the learned subspace.
+    lower_bound_ : float
+        A proven lower bound of what any subspace can reach.
     relaxed_bound_ : float
         The best upper bound of the convex problem; ``upper_bound_`` unless
         n_components < n_classes.
@@ -189,10 +194,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     history_ : tuple of dict
         ``lower`` and ``upper`` bound per iteration.
     n_iter_ : int
-    kernel_weights_, kernel_names_, weights_report_
-        With several kernels; as in :class:`HSICSubspace`. The bounds then hold
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
+    kernel_names_ : ndarray of str
+        Their names.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform ones and at the best single kernel.
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
         loss on held-out scores of up to 400 training rows, in five parts. Subspace
@@ -204,8 +213,12 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     n_components_ : int
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
-    n_features_in_, feature_names_in_
-        As in scikit-learn.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------

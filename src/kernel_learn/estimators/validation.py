@@ -297,8 +297,13 @@ def check_matrix_scale(K: Rows, *, fitting: bool) -> None:
 
 
 def check_layers(estimator: Any, X: Rows, *, reset: bool) -> None:
-    """Refuse a stack of kernel matrices with other layers than that of fit."""
+    """Refuse a stack of kernel matrices with other layers than that of fit, or kernels first."""
     layers = X.shape[2] if X.ndim == 3 else None
+    if reset and layers is not None and X.shape[0] != X.shape[1] == layers:
+        raise ValueError(
+            f"X is a stack of the shape {X.shape} with the kernels first, and they are the last "
+            "axis of a stack, (n, n, p): pass np.moveaxis(X, 0, -1)."
+        )
     if reset:
         estimator._n_layers = layers
         return

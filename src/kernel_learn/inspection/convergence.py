@@ -44,7 +44,10 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes, Figure
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
     lines_ : list of matplotlib lines
 
     Examples

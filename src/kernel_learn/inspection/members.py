@@ -31,7 +31,10 @@ class MembersDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes, Figure
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

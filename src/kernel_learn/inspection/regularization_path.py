@@ -41,7 +41,10 @@ class RegularizationPathDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes, Figure
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
     best_ : tuple of int
         Position of the least error in ``errors``.
 

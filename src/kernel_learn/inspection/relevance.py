@@ -35,7 +35,10 @@ class RelevanceDisplay:
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes, Figure
+    ax_ : matplotlib Axes
+        Where it is drawn.
+    figure_ : matplotlib Figure
+        The figure around it.
 
     Examples
     --------

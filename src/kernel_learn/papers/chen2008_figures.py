@@ -26,6 +26,7 @@ from kernel_learn.papers.chen2008 import (
     choose_width,
     features_error,
 )
+from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
@@ -189,7 +190,7 @@ def render_figures(records: Iterable[Record]) -> str:
         for i, l in enumerate(DIMENSIONS):  # noqa: E741
             cells = [f"{np.mean([r['errors'][i] for r in runs]):.1f}" for runs in found.values()]
             lines.append(f"| {l} | " + " | ".join(cells) + " |")
-        lines.append("")
+        lines += ["", *_dimension_tests(name, found), ""]
     panels: dict[int, list[str]] = {2: [], 3: []}
     for figure, panel in panels.items():
         for name in SETS[figure]:
@@ -205,7 +206,42 @@ def render_figures(records: Iterable[Record]) -> str:
         dimensions="\n".join(lines),
         bounds="\n".join(panels[2]),
         rounds="\n".join(panels[3]),
+        first_round="\n".join(_first_round_tests(records)),
     )
+
+
+def _dimension_tests(name: str, found: dict[str, list[Record]]) -> list[str]:
+    """SVM_joint against the others at l = k - 1, where the paper has the least errors."""
+    l = CLASSES[name] - 1  # noqa: E741
+    at = {
+        method: {run["partition"]: run["errors"][l - 1] for run in runs}
+        for method, runs in found.items()
+    }
+    ours = at.pop("SVM_joint", {})
+    if not ours or not at:
+        return []
+    cells = []
+    for theirs in at.values():
+        both = sorted(ours.keys() & theirs.keys())
+        cells.append(verdict([ours[j] for j in both], [theirs[j] for j in both], ratio=1.0))
+    return [
+        f"| {name}, l = {l}: SVM_joint against | " + " | ".join(at) + " |",
+        "|---" * (len(at) + 1) + "|",
+        "| corrected test | " + " | ".join(cells) + " |",
+    ]
+
+
+def _first_round_tests(records: list[Record]) -> list[str]:
+    """The exact solution against the first round of the alternation, set by set."""
+    lines = ["| exact against the first round | SVM_joint | uSVM_joint |", "|---|---|---|"]
+    for name in SETS[3]:
+        cells = []
+        for u in (False, True):
+            runs = select(records, figure=3, data=name, uncorrelated=u)
+            exact = [run["exact_error"] for run in runs]
+            cells.append(verdict(exact, [run["errors"][0] for run in runs], ratio=1.0))
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    return lines
 
 
 def _alternation_lines(runs: list[Record]) -> list[str]:

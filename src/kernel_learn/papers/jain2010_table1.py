@@ -170,6 +170,8 @@ def render(records: Iterable[Record]) -> str:
         n_sets=len(verdicts),
         held=", ".join(held) or "none",
         ranks=rank_table(verdicts),
+        tests=test_table(done["standardised"]),
+        raw_tests=test_table(done["raw"]),
         gap=f"{max([r['largest_gap'] for r in everything], default=0.0):.1e}",
     )
 
@@ -212,10 +214,26 @@ def rank_verdict(name: str, runs: list[Record]) -> tuple[str, float, float, str]
     """(name, ITML's lead over Trace-SSIKDR in points, ranks' quotient, corrected test)."""
     itml, trace = METHODS.index("ITML"), METHODS.index("Trace-SSIKDR")
     accuracy, rank = means(runs)
-    errors = -np.concatenate([np.array(run["accuracy"])[[itml, trace]] for run in runs], axis=1)
     lead = 100 * float(accuracy[itml] - accuracy[trace])
-    test = compare(errors[1], errors[0], ratio=1.0)  # two folds: as many test rows as others
-    return name, lead, float(rank[itml] / rank[trace]), test
+    return name, lead, float(rank[itml] / rank[trace]), against_trace(runs)[itml]
+
+
+def against_trace(runs: list[Record]) -> list[str]:
+    """Trace-SSIKDR, the last method, against each of the others over the folds of all runs."""
+    *others, trace = -np.concatenate([run["accuracy"] for run in runs], axis=1)
+    # two folds: as many test rows as others
+    return [compare(trace, errors, ratio=1.0) for errors in others]
+
+
+def test_table(done: dict[str, list[Record]]) -> str:
+    """Corrected tests of Trace-SSIKDR against each method, set by set."""
+    others = METHODS[:-1]
+    lines = [
+        "| Trace-SSIKDR against | " + " | ".join(others) + " |",
+        "|---|" + "---|" * len(others),
+    ]
+    found = {name: against_trace(done[name]) for name in PAPER if name in done}
+    return "\n".join(lines + [f"| {name} | {' | '.join(f)} |" for name, f in found.items()])
 
 
 def rank_table(verdicts: list[tuple[str, float, float, str]]) -> str:

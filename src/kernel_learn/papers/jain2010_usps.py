@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from kernel_learn.datasets import DataSets
 from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank
+from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.pairs import draw_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen_preset
@@ -28,6 +29,8 @@ N_LABELLED, N_GRAPH, N_TEST, N_PAIRS = 100, 1500, 2000, 4000
 SEEDS = range(5)
 TRACE, PCA = "Trace-SSIKDR", "kernel PCA"
 ALL_TRACE, ALL_PCA = "Trace-SSIKDR, its own rank", "kernel PCA, the same rank"
+RAW = "raw pixels"
+AGAINST = ((TRACE, PCA), (ALL_TRACE, ALL_PCA), (ALL_TRACE, RAW), (ALL_PCA, RAW))
 
 
 def build() -> Protocol:
@@ -67,7 +70,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
         knn = KNeighborsClassifier(5).fit(transform(X[labelled]), y[labelled])
         record[method] = float(knn.score(transform(X[test]), y[test]))
     raw = KNeighborsClassifier(5).fit(X[labelled], y[labelled])
-    record["raw pixels"] = float(raw.score(X[test], y[test]))
+    record[RAW] = float(raw.score(X[test], y[test]))
     if cell.settings["seed"] == 0:
         record["labels"] = [int(label) for label in y[test]]
         for method, transform in embed.items():
@@ -78,8 +81,10 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 def render(records: Iterable[Record]) -> str:
     """The page of the figure."""
     found = list(records)
-    columns = ("raw pixels", PCA, TRACE, ALL_PCA, ALL_TRACE)
+    columns = (RAW, PCA, TRACE, ALL_PCA, ALL_TRACE)
     means = {name: [r[name] for r in found] for name in columns}
+    errors = {name: 1 - np.array(values) for name, values in means.items()}
+    tests = [verdict(errors[a], errors[b], ratio=N_TEST / N_GRAPH) for a, b in AGAINST]
     return fill_page(
         NAME,
         n_labelled=N_LABELLED,
@@ -87,6 +92,7 @@ def render(records: Iterable[Record]) -> str:
         n_graph=N_GRAPH,
         n_draws=len(found),
         accuracies="| " + " | ".join(f"{np.mean(means[name]):.3f}" for name in columns) + " |",
+        tests="| " + " | ".join(tests) + " |",
         rank=f"{np.mean([r['rank'] for r in found]):.1f}",
         gap=f"{max([r['gap'] for r in found], default=0):.1e}",
         seconds=f"{np.mean([r['seconds'] for r in found]):.0f}",

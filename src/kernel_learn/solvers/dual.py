@@ -44,34 +44,43 @@ class Dual(Protocol):
 
 
 class Progress:
-    """The best certificate so far, and whether it is good enough."""
+    """The points so far, and the one with the least gap between its own primal and dual value.
+
+    The dual rises from step to step; the primal value of what its points give need not fall.
+    """
 
     def __init__(self, tol: float) -> None:
         self.tol = tol
         self.history: list[dict[str, float]] = []
+        self.gaps: list[float] = []  # the least one so far, after each point
+        self.best: tuple[Array, Point] | None = None
 
-    def add(self, point: Point) -> bool:
+    def add(self, z: Array, point: Point) -> bool:
         """Record a point; True if its gap is within the tolerance."""
         gap = point.primal - point.value
+        if self.best is None or gap < self.gaps[-1]:
+            self.best = z, point
+        self.gaps.append(min([gap, *self.gaps[-1:]]))
         self.history.append({"value": point.primal, "lower": point.value})
         return gap <= self.tol * abs(point.primal)
 
-    def stalls(self, steps_left: int, window: int = 20) -> bool:
+    def stalls(self, steps_left: int, window: int = 40) -> bool:
         """Whether at the rate of the last steps the gap stays above the tolerance to the end."""
-        gaps = np.array([step["value"] - step["lower"] for step in self.history])
-        if len(gaps) <= 2 * window:
+        if len(self.gaps) <= window:
             return False
-        now, before = float(gaps[-window:].min()), float(gaps[-2 * window : -window].min())
+        now, before = self.gaps[-1], self.gaps[-1 - window]
         if not 0 < now < before:
             return True
         wanted = self.tol * abs(self.history[-1]["value"])
         return bool(window * np.log(now / wanted) / np.log(before / now) > steps_left)
 
-    def result(self, z: Array, point: Point, *, optimal: bool) -> Result:
+    def result(self, *, optimal: bool) -> Result:
+        assert self.best is not None
+        z, point = self.best
         return Result(
             point=z,
             value=point.primal,
-            gap=point.primal - point.value,
+            gap=self.gaps[-1],
             n_iter=len(self.history),  # points whose gap was taken
             status="optimal" if optimal else "stopped",
             grad_norm=projected_norm(z, point.gradient),
@@ -114,8 +123,8 @@ def solve_quasi_newton(
     progress = Progress(tol)
     pairs: list[tuple[Array, Array]] = []
     for i in range(max_iter):
-        if progress.add(point):
-            return progress.result(z, point, optimal=True)
+        if progress.add(z, point):
+            return progress.result(optimal=True)
         g = point.gradient
         free = (z > 0) | (g > 0)
         step = dual.newton_step(z, g, free) if i >= patience else None
@@ -133,8 +142,7 @@ def solve_quasi_newton(
             pairs.append((s, y))
             del pairs[:-memory]
         z, point = z_new, point_new
-    optimal = progress.add(point)
-    return progress.result(z, point, optimal=optimal)
+    return progress.result(optimal=progress.add(z, point))
 
 
 def first_step(g: Array, free: Array) -> float:
@@ -192,9 +200,9 @@ def solve_uzawa(
         v, z, t = z_new + (t - 1) / t_new * (z_new - z), z_new, t_new
         v = np.maximum(v, 0.0)
         at_v = _evaluate(dual, v)
-        if progress.add(at_v):
-            return progress.result(v, at_v, optimal=True)
-    return progress.result(v, at_v, optimal=False)
+        if progress.add(v, at_v):
+            return progress.result(optimal=True)
+    return progress.result(optimal=False)
 
 
 def _evaluate(dual: Dual, z: Array) -> Point:
@@ -232,10 +240,10 @@ def solve_bregman(
     z, point = start(dual)
     progress = Progress(tol)
     for i in range(max_iter):
-        if progress.add(point):
-            return progress.result(z, point, optimal=True)
+        if progress.add(z, point):
+            return progress.result(optimal=True)
         if progress.stalls(max_iter - i):
-            return progress.result(z, point, optimal=False)
+            return progress.result(optimal=False)
         A, z = A_of(point).copy(), z.copy()
         for c, (F, J) in enumerate(factors):
             A_F = A @ F
@@ -249,8 +257,7 @@ def solve_bregman(
         if refreshed is None:  # rounding alone can do that: the steps keep A positive definite
             break
         point = refreshed
-    optimal = progress.add(point)
-    return progress.result(z, point, optimal=optimal)
+    return progress.result(optimal=progress.add(z, point))
 
 
 def project_one(G: Array, J: Array, b: float, z: float, gamma: float) -> float:

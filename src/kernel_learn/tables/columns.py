@@ -124,14 +124,14 @@ def is_number(column: Any) -> bool:
     )
 
 
-def is_sparse_column(column: Any) -> bool:
-    """Whether the column is one of a wide sparse table."""
-    return isinstance(column.dtype, pandas().SparseDtype)
+def is_sparse_type(dtype: Any) -> bool:
+    """Whether a column is one of a wide sparse table."""
+    return isinstance(dtype, pandas().SparseDtype)
 
 
 def is_constant(column: Any) -> bool:
     """Whether all cells are the same."""
-    return not is_sparse_column(column) and bool(column.nunique(dropna=False) <= 1)
+    return not is_sparse_type(column.dtype) and bool(column.nunique(dropna=False) <= 1)
 
 
 def is_id(column: Any) -> bool:
@@ -142,7 +142,7 @@ def is_id(column: Any) -> bool:
     """
     pd = pandas()
     n = len(column)
-    if n < LEAST_ID_ROWS or is_sparse_column(column):
+    if n < LEAST_ID_ROWS or is_sparse_type(column.dtype):
         return False
     named_so = bool(ID_NAME.search(str(column.name)))
     if column.nunique(dropna=False) < (ID_DISTINCT if named_so else 1.0) * n:
@@ -280,7 +280,7 @@ def find_groups(frame: Any, columns: Columns, y: Array) -> list[str]:
 def likely_leaks(frame: Any, kinds: dict[str, str], rows: Array, codes: Array) -> list[str]:
     """All columns of a narrow table; of a wide one those whose class means differ most."""
     names = [name for name, kind in kinds.items() if kind in ("number", "category")]
-    names = [name for name in names if not is_sparse_column(frame[name])]
+    names = [name for name in names if not is_sparse_type(frame[name].dtype)]
     if len(names) <= LEAK_COLUMNS:
         return names
     from sklearn.feature_selection import f_classif

@@ -108,12 +108,24 @@ OTHERS: dict[str, Callable[[int], Any]] = {
     "majority class": majority,
 }
 EXTRAS = {"LightGBM": "lightgbm", "CatBoost": "catboost"}
+# These take about 2 ms of a fit for each column and each class they grow trees for.
+SLOW_ON_COLUMNS, MOST_TREE_COLUMNS = ("gradient boosting", "CatBoost"), 5000
 
 
 def compared(named: Sequence[str] = ()) -> list[str]:
     """What a comparison runs: ours, those named, the others that are installed."""
     others = [name for name in OTHERS if name not in EXTRAS or find_spec(EXTRAS[name])]
     return list(dict.fromkeys([AUTO, *(check_method(name) for name in named), *others]))
+
+
+def too_slow(
+    methods: Sequence[str], named: Sequence[str], n_columns: int, n_classes: int
+) -> list[str]:
+    """The methods that a table is too wide for and that nobody asked for by name."""
+    if n_columns * (1 if n_classes == 2 else n_classes) <= MOST_TREE_COLUMNS:
+        return []
+    asked = {check_method(name) for name in named}
+    return [name for name in methods if name in SLOW_ON_COLUMNS and name not in asked]
 
 
 def check_method(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -16,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.tables.columns import (
     Columns,
     is_number,
-    is_sparse_column,
+    is_sparse_type,
     load_skrub,
     look_at_columns,
     named,
@@ -123,7 +124,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.feature_names_in_ = np.array(columns.used, dtype=object)
         self.n_features_in_ = len(columns.used)
         self.date_formats_ = find_date_formats(X, columns.of("date"))
-        self.is_sparse_ = any(is_sparse_column(X[name]) for name in columns.used)
+        self.is_sparse_ = any(is_sparse_type(kind) for kind in X[columns.used].dtypes)
         rows = self._cast(X)
         self.row_keys_ = np.unique(row_keys(rows))
         self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
@@ -172,12 +173,19 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
                 "with; cells that are not known may be empty."
             )
-        pd = pandas()
+        used = self.columns_.used
+        kinds = zip(used, self.columns_.kinds.values(), X[used].dtypes, strict=True)
+        plain = [name for name, kind, dtype in kinds if kind == "number" and dtype.kind in "fiu"]
+        rows = X[plain].astype(np.float64)  # as one block: columns one by one take their time
+        if len(plain) == len(used):
+            return rows
         cast = {
             name: CASTS[kind](X[name], self.date_formats_.get(name))
             for name, kind in self.columns_.kinds.items()
+            if name not in rows
         }
-        return pd.DataFrame(cast, index=X.index)
+        pd = pandas()
+        return pd.concat([rows, pd.DataFrame(cast, index=X.index)], axis=1)[used]
 
 
 def row_keys(rows: Any) -> Array:
@@ -261,19 +269,31 @@ def find_date_formats(frame: Any, dates: list[str]) -> dict[str, str]:
 
 
 def make_encoder(columns: Columns, encoding: str) -> Any:
-    """skrub's encoders for the columns that need them; None if none does."""
-    dates, texts = columns.of("date"), columns.of("text")
-    if encoding == "light" and not (dates or texts):
-        return None
-    skrub = load_skrub()
-    text = skrub.StringEncoder(n_components=TEXT_FEATURES, random_state=0)
+    """skrub's encoders for the columns that need them; None if none does.
+
+    Numbers go past skrub, which takes milliseconds for a column, and genes come in thousands.
+    """
+    dates, texts, numbers = columns.of("date"), columns.of("text"), columns.of("number")
     if encoding == "light":
+        if not (dates or texts):
+            return None
+        skrub = load_skrub()
         steps = [skrub.ApplyToCols(skrub.DatetimeEncoder(), cols=dates)] if dates else []
-        steps += [skrub.ApplyToCols(text, cols=texts)] if texts else []
+        steps += [skrub.ApplyToCols(text_encoder(), cols=texts)] if texts else []
         return make_pipeline(*steps)
+    scaling = [SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()]
+    others = [name for name in columns.used if columns.kinds[name] != "number"]
+    if not others:
+        return make_pipeline(*scaling)
     levels = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=np.float32)
-    return make_pipeline(
-        skrub.TableVectorizer(low_cardinality=levels, high_cardinality=text),
-        SimpleImputer(strategy="median", keep_empty_features=True),
-        StandardScaler(),
+    vectorizer = load_skrub().TableVectorizer(
+        low_cardinality=levels, high_cardinality=text_encoder()
     )
+    return make_pipeline(
+        make_column_transformer(("passthrough", numbers), (vectorizer, others)), *scaling
+    )
+
+
+def text_encoder() -> Any:
+    """skrub's encoder of free text."""
+    return load_skrub().StringEncoder(n_components=TEXT_FEATURES, random_state=0)
