@@ -97,6 +97,24 @@ def test_every_page_has_a_figure_that_is_computed_anew():
     assert {page.stem for page in RESULTS.glob("*.md")} == papers | OWN_PAGES
 
 
+ORIGIN = {
+    "command": r"kernel-learn reproduce [\w-]+|python benchmarks/\w+|make bench",
+    "commit": r"\b[0-9a-f]{7}\b",
+    "date": r"\b20\d\d-\d\d-\d\d\b",
+    "versions": r"(?i)numpy \d[\s\S]*scikit-learn \d",
+    "time": r"\d s\s+of\s+processor\s+time",
+}
+
+
+@pytest.mark.parametrize("page", sorted(RESULTS.glob("*.md")), ids=lambda page: page.stem)
+def test_every_page_says_what_made_it(page):
+    if page.stem == "data":
+        pytest.skip("it has no figures")
+    text = page.read_text(encoding="utf-8")
+    missing = [part for part, form in ORIGIN.items() if not re.search(form, text)]
+    assert not missing
+
+
 def read_page(name):
     return (RESULTS / f"{name}.md").read_text(encoding="utf-8")
 

@@ -1,4 +1,4 @@
-"""The pages of the methods run as shown, and every example draws its picture."""
+"""The pages of the methods have an example and a picture, and every script draws its own."""
 
 import ast
 import doctest
@@ -11,17 +11,14 @@ import pytest
 plt = pytest.importorskip("matplotlib.pyplot")
 
 ROOT = Path(__file__).parent.parent
-FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
 SCRIPTS = sorted((ROOT / "examples").glob("plot_*.py"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_page(page):
-    options = {"module_relative": False, "optionflags": FLAGS, "encoding": "utf-8"}
-    result = doctest.testfile(str(page), **options)
-    assert result.failed == 0
-    assert result.attempted > 0
+def test_page_has_an_example(page):
+    """Which tests/test_documents.py runs."""
+    assert doctest.DocTestParser().get_examples(page.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -84,6 +84,9 @@ def test_chen_table_2():
     tests = row(page[page.index("| against the SVM |") :], "| wine |")
     assert tests[1:3] == [said("better", 1.0), said("worse", 1.0)]
     assert "(p < 0.05): SKFE on wine; significantly worse: HSIC on wine." in page
+    last = row(page[page.index("| uSVM_joint against |") :], "| wine |")
+    assert last[1:4] == ["level (1.000)", said("worse", 1.0), said("better", 1.0)]
+    assert "least mean error on 0 of 1 sets" in page
 
 
 def test_chen_table_3():

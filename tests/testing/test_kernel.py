@@ -105,6 +105,13 @@ class Matrix(Good):
         return sparse.csr_matrix(super().__call__(X, X_ref))
 
 
+class SparseFromSparse(Good):
+    """An array for arrays; what the product of sparse rows is, is left to chance."""
+
+    def __call__(self, X, X_ref=None):
+        return self.factor * (X @ (X if X_ref is None else X_ref).T)
+
+
 class AlwaysDouble(Good):
     def __call__(self, X, X_ref=None):
         return super().__call__(X, X_ref).astype(np.float64)
@@ -247,6 +254,7 @@ def test_good_kernels_pass():
     [
         (WrongShape(), r"k\(X\) of 14 rows must be of shape \(14, 14\), and it is \(14, 2\)"),
         (Matrix(), r"k\(X\) must be an array, and it is a csr_matrix"),
+        (SparseFromSparse(), "CSR rows must give an array, or be refused.*csr_matrix"),
         (AlwaysSingle(), r"k\(X\) must be float64"),
         (AlwaysDouble(), "float32 rows must give float32 values"),
         (NotFinite(), r"k\(X\) must be finite"),

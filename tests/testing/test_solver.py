@@ -27,6 +27,10 @@ def good(problem, *, tol, max_iter):
     return solve_simplex(problem, solver="newton", tol=tol, max_iter=max_iter)
 
 
+def bare_point(problem, **options):
+    return good(problem, **options).point
+
+
 def off_the_simplex(problem, **options):
     result = good(problem, **options)
     return replace(result, point=result.point * 1.1)
@@ -84,6 +88,7 @@ def never_stopped(problem, *, tol, max_iter):
 @pytest.mark.parametrize(
     "solve, sentence",
     [
+        (bare_point, "must give a Result"),
         (off_the_simplex, "point must lie on the simplex"),
         (other_value, "value must be J at the point"),
         (false_gap, "must be a lower bound on the optimum"),

@@ -209,6 +209,8 @@ def check_sparse(promise: KernelPromise, X: Rows) -> None:
         K = promise.kernel(rows)
     except (TypeError, ValueError):
         return
+    words = "CSR rows must give an array, or be refused by a ValueError"
+    promise(type(K) is np.ndarray, words, f"it is a {type(K).__name__}")
     # rows that are not centred may cost two digits
     promise.equal(
         K, promise.kernel(dense), "CSR rows must give the values of dense rows", 100 * promise.rtol

@@ -49,6 +49,7 @@ def check_solver(
     ]
     for problem in [*problems, *([Kinked(5, 0, 1.0)] if kinks else [])]:
         result = solve(problem, tol=tol, max_iter=max_iter)
+        promise(isinstance(result, Result), "it must give a Result", f"it gave {result!r}")
         check_point(promise, problem, result)
         check_certificate(promise, problem, result)
         check_optimum(promise, problem, result, tol)
