@@ -158,6 +158,27 @@ def test_compare_prints_a_leaderboard_and_keeps_a_model(folder):
     assert (folder / "c.skops").exists()
 
 
+def test_of_uneven_classes_the_balanced_accuracy_is_shown_too(folder):
+    table = pd.read_csv(folder / "wine.csv")
+    rare = table[table["cultivar"] == table["cultivar"].iloc[-1]].iloc[:14]
+    most = table[table["cultivar"] == table["cultivar"].iloc[0]]
+    pd.concat([rare, most]).to_csv(folder / "uneven.csv", index=False)
+    words = [folder / "uneven.csv", "-t", "cultivar"]
+    out, _ = run("fit", *words, "-o", folder / "u.skops", "--report", folder / "u.html", *FAST)
+    assert "Balanced, as most rows are of one class: 100.0 %" in out and "chance 50.0 %" in out
+    assert "<dt>Balanced</dt>" in (folder / "u.html").read_text()
+    words += ["--folds", 2, "--repeats", 1, *FAST]
+    out, _ = run("compare", *words, "--report", folder / "u.html")
+    majority = next(line for line in out.splitlines() if "majority class" in line)
+    assert "balanced" in out and "80.8 %" in majority and "50.0 %" in majority
+    page = (folder / "u.html").read_text().replace("\u00a0", " ")
+    assert '<button type="button">balanced</button>' in page
+    board = json.loads(run("compare", *words, "--json")[0])["leaderboard"]
+    assert board["uneven"] and board["rows"][-1]["balanced"] == 0.5
+    out, _ = run("fit", folder / "wine.csv", "-t", "cultivar", "-o", folder / "u.skops", *FAST)
+    assert "Balanced" not in out
+
+
 def test_compare_as_json_with_groups(folder):
     table = pd.read_csv(folder / "wine.csv").assign(batch=lambda t: [i // 5 for i in range(len(t))])
     table.to_csv(folder / "grouped.csv", index=False)

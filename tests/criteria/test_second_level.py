@@ -196,6 +196,9 @@ def test_mended_log_odds_are_a_logistic_regression_on_them(rng):
     free = LogisticRegression(C=np.inf).fit(level.logits, y)
     heavy = softmax(fit_map(level.logits, 1000.0 * targets.counts)(level.logits))
     np.testing.assert_allclose(heavy, free.predict_proba(level.logits), atol=5e-3)
+    # one map after the other
+    after = fit_map(level.logits, targets.counts)(level.map(S))
+    np.testing.assert_allclose(mended.map(S), after, atol=1e-9)
     own = -np.log(softmax(mended.logits)[np.arange(2000), y]).mean()
     assert mended.loss == pytest.approx(own)
     new, y_new = skewed(rng, 20_000)

@@ -1,5 +1,6 @@
 """A fit that is ended before its time goes on where it was, and counts no row twice."""
 
+import copy
 import os
 import signal
 import subprocess
@@ -8,13 +9,14 @@ import time
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import kernel_learn as kl
 from kernel_learn.datasets import NpySource, ParquetSource
 from kernel_learn.datasets.blocks import ArrayRows
 from kernel_learn.estimators import checkpoint as checkpoints
 from kernel_learn.estimators import streaming
-from kernel_learn.kernels import Gaussian
+from kernel_learn.kernels import Gaussian, Laplacian
 from kernel_learn.representations.state_files import read_file
 
 plans = sys.modules["kernel_learn.representations.plan"]  # the package has a function of its name
@@ -359,3 +361,53 @@ def test_weighted_rows_are_read_past_as_those_of_weight_zero_are_not_counted(tmp
     np.save(tmp_path / "w.npy", weight)
     files = [tmp_path / "X.npy", tmp_path / "X.npy", tmp_path / "w.npy"]
     assert not NpySource(*files).seeks and NpySource(*files[:2]).seeks
+
+
+def texts(middle):
+    """More than NumPy prints, and other in the middle alone."""
+    found = np.full(3000, "ACGT", dtype=object)
+    found[1500] = middle
+    return found
+
+
+def one(X, X_ref):
+    return X @ X_ref.T
+
+
+def other(X, X_ref):
+    return 2 * X @ X_ref.T
+
+
+other.__qualname__ = one.__qualname__
+other.__module__ = "elsewhere"
+
+
+def test_fingerprints_tell_values_apart():
+    pd = pytest.importorskip("pandas")
+    rows = np.array([[0.0, 1.0, 2.0], [0.0, 2.0, 0.0]])
+    values = [
+        sparse.csr_matrix(rows),
+        sparse.csr_matrix(rows[:, [1, 2, 0]]),  # the same entries elsewhere
+        rows,
+        rows.astype(np.float32),
+        Gaussian(1.0),
+        Laplacian(1.0),
+        [Gaussian(1.0)],
+        {"a": Gaussian(1.0)},
+        one,
+        other,
+        texts("GATT"),
+        texts("TACA"),
+        pd.DataFrame({"a": texts("GATT")}),
+        pd.DataFrame({"a": texts("TACA")}),
+        pd.DataFrame({"b": texts("TACA")}),
+    ]
+    found = [checkpoints.fingerprint(value) for value in values]
+    assert len(set(found)) == len(found)
+    assert found == [checkpoints.fingerprint(copy.deepcopy(value)) for value in values]
+
+
+def test_signatures_tell_estimators_apart():
+    same = {"n": 3}
+    one, other = (checkpoints.signature_of(e, same) for e in (kl.KernelPLS(), kl.KernelLMNN()))
+    assert one["model"]["estimator"] == "KernelPLS" and one != other

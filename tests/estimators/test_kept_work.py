@@ -181,10 +181,17 @@ def test_sums_on_landmarks_go_on_after_their_rows(tmp_path, monkeypatch):
 
 
 def test_a_key_knows_rows_kernels_scales_and_lam():
-    def key(rows=(1, 2), width=1.0, scale=1.0, lam=0.1, block_rows=0):
-        one = LeafKernel(Candidate("z", "rbf"), Gaussian(width), np.full(2, scale), 0.1, lam)
+    def key(rows=(1, 2), view="z", width=1.0, scale=1.0, lam=0.1, block_rows=0):
+        one = LeafKernel(Candidate(view, "rbf"), Gaussian(width), np.full(2, scale), 0.1, lam)
         return work_key(np.array(rows), [one], block_rows)
 
     others = [key((1, 3)), key(width=2.0), key(scale=2.0), key(lam=0.2), key(block_rows=1)]
     assert key() == key()
-    assert len({key(), *others}) == 6
+    assert len({key(), key(view="q"), *others}) == 7
+
+
+def test_sums_of_another_pass_are_not_taken(tmp_path):
+    work = KeptWork(checkpoint_module.Checkpoint(tmp_path, {"model": {}, "source": {}}))
+    work.keep_sums("first", [], 150)
+    assert work.sums_of("first") == ([], 150)
+    assert work.sums_of("second") == ([], 0)

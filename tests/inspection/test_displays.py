@@ -140,6 +140,7 @@ def test_bounds_and_gap(bank_model):
 def test_gaps_take_the_best_bounds_so_far():
     history = [{"lower": 1.0, "upper": 4.0}, {"lower": 0.0, "upper": 2.0}]
     np.testing.assert_allclose(relative_gaps(history), [3 / 4, 1 / 2])
+    np.testing.assert_allclose(relative_gaps(history[::-1]), [1.0, 1 / 2])
 
 
 def test_gradient_of_a_local_search():
@@ -272,6 +273,8 @@ def test_some_rows_keep_the_shares():
     rows = some_rows(labels, 50)
     assert len(np.unique(rows)) == 50
     assert np.sum(labels[rows] == "b") in (4, 5, 6)
+    counts = [np.sum(labels[some_rows(labels, 50, seed)] == "b") for seed in range(10)]
+    assert min(counts) >= 4 and max(counts) <= 6
 
 
 def test_matplotlib_is_imported_by_the_first_picture():

@@ -9,12 +9,14 @@ import struct
 import subprocess
 import sys
 import zipfile
+from copy import deepcopy
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -22,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import kernel_learn as kl
 from interop.models import NAMES, fitted, outputs
@@ -64,6 +66,15 @@ def without_places(model):
     return re.sub(r" at 0x\w+", "", repr(model))
 
 
+def pickled(model):
+    return pickle.loads(pickle.dumps(model))
+
+
+def saved_and_loaded(model, path):
+    kl.save(model, path)
+    return kl.load(path)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_round_trip_to_the_last_bit(name, tmp_path):
@@ -71,6 +82,8 @@ def test_round_trip_to_the_last_bit(name, tmp_path):
     kl.save(model, tmp_path / "model.skops")
     loaded = kl.load(tmp_path / "model.skops")
     assert type(loaded) is type(model) and without_places(loaded) == without_places(model)
+    known = {k: (type(v), str(v)) for k, v in vars(model).items() if "at 0x" not in str(v)}
+    assert {k: (type(v), str(v)) for k, v in vars(loaded).items() if k in known} == known
     assert_same(model, loaded, rows)
     assert type(model).__name__ in kl.describe(tmp_path / "model.skops")
     kl.save(loaded, tmp_path / "again.skops")
@@ -84,6 +97,20 @@ def test_pickle_joblib_and_clone(name, tmp_path):
     joblib.dump(model, tmp_path / "model.joblib")
     assert_same(model, joblib.load(tmp_path / "model.joblib"), rows)
     assert without_places(clone(model)) == without_places(model)
+
+
+@pytest.mark.parametrize("copy", [pickled, saved_and_loaded, deepcopy])
+def test_requests_of_metadata(copy, tmp_path):
+    with config_context(enable_metadata_routing=True):
+        model = kl.KernelDiscriminant(reg=0.1).set_fit_request(sample_weight=True)
+        model.set_score_request(sample_weight="weight").fit(X, y)
+        path = [tmp_path / "model.skops"] if copy is saved_and_loaded else []
+        found = copy(model, *path)
+        assert str(found.get_metadata_routing()) == str(model.get_metadata_routing())
+        assert vars(found).keys() == vars(model).keys()
+    assert_same(model, found, X)
+    plain = saved_and_loaded(kl.KernelDiscriminant(reg=0.1).fit(X, y), tmp_path / "model.skops")
+    assert "sample_weight=True" not in str(plain.get_metadata_routing())
 
 
 def test_the_trusted_names_are_those_that_models_need():
@@ -535,6 +562,18 @@ class TestWhatIsNotWritten:
         self.refused(search, "best_estimator_", path)
         kl.save(search.best_estimator_, path)
         assert_same(search, kl.load(path), X)
+
+    def test_between_two_calls_of_partial_fit(self, tmp_path):
+        model = kl.HSICSubspace(landmarks=10).partial_fit(X, y)
+        self.refused(model, r"StreamState.*clone\(model\)\.fit\(model\.state_\)", tmp_path / "m")
+        learned = clone(model).fit(model.state_)
+        assert_same(model, saved_and_loaded(learned, tmp_path / "m"), X)
+
+    def test_steps_of_others_with_requests(self, tmp_path):
+        with config_context(enable_metadata_routing=True):
+            step = StandardScaler().set_fit_request(sample_weight=True)
+            pipe = make_pipeline(step, kl.KernelDiscriminant()).fit(X, y)
+        self.refused(pipe, "set_fit_request|which kernel_learn.load does not build", tmp_path / "m")
 
     def test_not_fitted_and_not_models(self, tmp_path):
         with pytest.raises(NotFittedError):

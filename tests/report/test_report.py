@@ -22,6 +22,7 @@ from kernel_learn.report.facts import (  # noqa: E402
     neighbours,
     wilson,
 )
+from kernel_learn.report.page import confusion_cells  # noqa: E402
 from kernel_learn.tables import TableModel, look_at_columns  # noqa: E402
 
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&$"
@@ -119,6 +120,24 @@ def test_groups_count_as_one_each():
     labels = np.zeros(100, dtype=int)
     wide, narrow = judge(P, labels, "k", groups), judge(P, labels, "k")
     assert wide["high"] - wide["low"] > 2 * (narrow["high"] - narrow["low"])
+
+
+def test_judgement_by_hand():
+    """Three rows of the first class and one of the second; losses log 2, log 2, log 4, log 4."""
+    P = np.array([[0.5, 0.5], [0.5, 0.5], [0.25, 0.75], [0.75, 0.25]])
+    found = judge(P, np.array([0, 0, 0, 1]), "k")
+    assert found["confusion"] == [[2, 1], [1, 0]] and found["right"] == 2
+    assert found["log_loss"] == pytest.approx(1.5 * np.log(2))
+    assert found["naive_log_loss"] == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
+    spread = np.sqrt(4 * (np.log(2) / 2) ** 2 / 3)
+    reach = found["log_loss_high"] - found["log_loss"]
+    assert reach == pytest.approx(1.96 * spread / 2)
+    cells = confusion_cells({"classes": ["a", "b"], "held_out": found})
+    assert [row["recall"] for row in cells["rows"]] == pytest.approx([2 / 3, 0.0])
+    names, table = [f"class {i}" for i in range(25)], np.zeros((25, 25), dtype=int)
+    table[3, 4], table[7, 2], table[1, 1] = 2, 5, 9
+    pairs = confusion_cells({"classes": names, "held_out": {"confusion": table.tolist()}})["pairs"]
+    assert [(pair["truth"], pair["count"]) for pair in pairs] == [("class 7", 5), ("class 3", 2)]
 
 
 def test_calibration_of_honest_probabilities():

@@ -9,6 +9,7 @@ pytest.importorskip("skrub")
 
 from kernel_learn.tables import TableError, look_at_columns  # noqa: E402
 from kernel_learn.tables.comparing import (  # noqa: E402
+    balanced_accuracy,
     compare,
     corrected_interval,
     log_loss,
@@ -116,6 +117,14 @@ def test_log_loss_of_unknown_classes_and_without_probabilities():
     assert log_loss(P, classes, np.array(["a", "c"])) == pytest.approx(-np.log([0.5, 0.8]).mean())
     assert log_loss(P, classes, np.array(["b", "c"])) > 10
     assert np.isnan(log_loss(None, classes, np.array(["a", "c"])))
+
+
+def test_balanced_accuracy_is_that_of_scikit_learn():
+    from sklearn.metrics import balanced_accuracy_score
+
+    y, said = rng.integers(0, 4, 50) ** 2, rng.integers(0, 4, 50) ** 2
+    expected = balanced_accuracy_score(y, said)
+    assert balanced_accuracy(y == said, y) == pytest.approx(expected)
 
 
 def test_methods_by_name():

@@ -85,6 +85,7 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
         "n_folds": board.n_folds,
         "n_repeats": board.n_repeats,
         "grouped": board.grouped,
+        "uneven": board.uneven,
     }
 
 
@@ -93,24 +94,27 @@ def show(board: Leaderboard, report: str | None, output: str | None) -> None:
     lines = []
     for row in board.rows():
         if row["failure"]:
-            lines.append([row["method"], "failed", "", "", ""])
+            lines.append([row["method"], "failed", *[""] * (4 if board.uneven else 3)])
             continue
         lines.append(
             [
                 row["method"],
                 f"{100 * row['accuracy']:.1f} %",
                 f"{100 * row['low']:.1f} to {100 * row['high']:.1f}",
+                *([f"{100 * row['balanced']:.1f} %"] if board.uneven else []),
                 "" if row["log_loss"] is None else f"{row['log_loss']:.3f}",
                 f"{row['seconds']:.2f}",
             ]
         )
-    titles = [("method", "left"), ("accuracy", "right"), ("95 % interval", "right")]
-    show_table([*titles, ("log loss", "right"), ("s", "right")], lines)
+    titles = ["accuracy", "95 % interval", *["balanced"] * board.uneven, "log loss", "s"]
+    show_table([("method", "left"), *((title, "right") for title in titles)], lines)
     together = ", groups kept together" if board.grouped else ""
     print(
         f"{board.n_repeats} x {board.n_folds}-fold on {board.n_rows} rows{together}; corrected "
         "intervals; s: seconds of one fit."
     )
+    if board.uneven:
+        print("Most rows are of one class: balanced is the mean of each class's own accuracy.")
     for row in board.rows():
         if row["failure"]:
             print(f"{row['method']} failed: {row['failure']}")

@@ -59,6 +59,8 @@ def fit_command(
         "accuracy": held_out["accuracy"],
         "accuracy_interval": [held_out["low"], held_out["high"]],
         "log_loss": held_out["log_loss"],
+        "balanced_accuracy": held_out["balanced_accuracy"],
+        "uneven": held_out["uneven"],
         "naive_accuracy": held_out["naive_accuracy"],
         "p_value": held_out["p_value"],
         "report": report,
@@ -168,6 +170,11 @@ def show_fit(values: dict[str, Any], kind: str) -> None:
         f"(95 % interval {100 * low:.1f} to {100 * high:.1f}); "
         f"the most frequent class {100 * values['naive_accuracy']:.1f} %."
     )
+    if values["uneven"]:
+        print(
+            f"Balanced, as most rows are of one class: {100 * values['balanced_accuracy']:.1f} % "
+            f"(the mean of each class's own; chance {100 / len(values['classes']):.1f} %)."
+        )
     if values["p_value"] is not None:
         print(f"Shuffled labels are predicted as well with probability {values['p_value']:.3g}.")
     written = [values[key] for key in ("model", "report", "onnx") if values[key] is not None]

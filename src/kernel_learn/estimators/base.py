@@ -16,6 +16,7 @@ from kernel_learn.datasets.blocks import ArrayRows, as_source
 from kernel_learn.estimators.on_sources import on_sources
 from kernel_learn.estimators.pages import OwnPage
 from kernel_learn.estimators.parameters import check_parameters
+from kernel_learn.estimators.plain_state import PlainState
 from kernel_learn.estimators.streaming import read_training
 from kernel_learn.estimators.validation import (
     Array,
@@ -126,7 +127,7 @@ class Convertible:
         return import_module("kernel_learn.interop.onnx").introduce(self)
 
 
-class KernelEstimator(Convertible, OwnPage, BaseEstimator):
+class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
     kernel: Any

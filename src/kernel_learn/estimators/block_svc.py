@@ -41,6 +41,18 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
 
     streams, stream_needs = True, BLOCK_NEEDS
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The parts of a gap: a model file holds plain numbers."""
+        state = super().__getstate__()
+        if isinstance(gap := state.get("gap_"), Gap):
+            state["gap_"] = [float(gap), gap.structural]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(parts := state.get("gap_"), list):
+            state = {**state, "gap_": Gap(*parts)}
+        super().__setstate__(state)
+
     def _goes_in_blocks(self, data: Labelled) -> bool:
         """Whether the loss is the square, by passes over blocks of landmark features."""
         if isinstance(data.source, PooledSource) or self.loss == "squared_hinge":

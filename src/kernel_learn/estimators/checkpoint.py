@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.datasets.blocks import content_digest
+from kernel_learn.kernels.table import column_names, is_frame
 from kernel_learn.representations.state_files import read_file, write_file
 
 # At most one part in so many of the time goes into checkpoints, and none is younger than this.
@@ -93,6 +94,10 @@ def fingerprint(value: Any) -> str:
         return f"{type(value).__name__}({inner})"
     if isinstance(value, np.ndarray) and value.dtype != object:
         return f"{value.dtype}{value.shape}:{content_digest(np.atleast_1d(value))}"
+    if isinstance(value, np.ndarray):  # as it prints, the middle of a long one is left out
+        return fingerprint(value.tolist())
+    if is_frame(value):
+        return str({name: fingerprint(np.asarray(value[name])) for name in column_names(value)})
     if hasattr(value, "tocsr"):
         csr = value.tocsr()
         return "csr" + "".join(fingerprint(A) for A in (csr.data, csr.indices, csr.indptr))

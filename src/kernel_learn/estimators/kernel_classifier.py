@@ -27,6 +27,7 @@ from kernel_learn.estimators.parameters import (
     choice,
     instance,
 )
+from kernel_learn.estimators.plain_state import PlainState
 from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
 from kernel_learn.estimators.problem import Fitted
 from kernel_learn.estimators.quality import QUALITIES
@@ -41,6 +42,7 @@ class KernelClassifier(
     ProbabilityClassifier,
     Convertible,
     OwnPage,
+    PlainState,
     BaseEstimator,
 ):
     """Many kernels on several views of the columns, judged on rows left out, averaged.

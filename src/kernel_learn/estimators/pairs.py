@@ -19,6 +19,7 @@ from kernel_learn.estimators.parameters import (
     choice,
     is_whole,
 )
+from kernel_learn.estimators.plain_state import PlainState
 from kernel_learn.estimators.validation import Array, validate_rows
 from kernel_learn.kernels.base import Kernel, Rows
 from kernel_learn.kernels.given import as_array
@@ -33,7 +34,7 @@ def takes_constraints(learner: Any) -> bool:
     return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
 
-class PairClassifier(OwnPage, BaseEstimator):
+class PairClassifier(OwnPage, PlainState, BaseEstimator):
     """Whether two rows are alike, by a learned distance and a learned threshold.
 
     Two rows are predicted to be the same if d(x_a, x_b) <= threshold, d the squared

@@ -246,7 +246,8 @@ def _lost_workers() -> Iterator[None]:
     except Exception as error:
         if type(error).__name__ != "KilledWorker":
             raise
-        least = min((worker.get("memory_limit") or 0 for worker in _workers().values()), default=0)
+        last = getattr(error, "last_worker", None)  # it may have been the only one
+        least = getattr(last, "memory_limit", 0)
         limit = f" of {format_bytes(least)}" if least else ""
         raise ValueError(
             "One block ended every worker that took it: it needs more than their memory limit"

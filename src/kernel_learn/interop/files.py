@@ -41,6 +41,9 @@ REMEDIES = {
     "BallTree": 'KNeighborsClassifier(algorithm="brute") holds no tree',
     "Tree": "trees of scikit-learn are read without checks, so no reader of files trusts them",
     "GridSearchCV": "save its best_estimator_",
+    "StreamState": "between two calls of partial_fit keep the state, by "
+    "kernel_learn.representations.save_state(model.state_, path); what was learned so far is a "
+    "model, clone(model).fit(model.state_)",
     "_PassthroughScorer": "save the best_estimator_ of a search",
 }
 
@@ -79,6 +82,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     check_folder(path)
     try:
         dump = skops.dumps(model)
+    except RecursionError as error:
+        raise ModelFileError(
+            f"{type(model).__name__} holds something that holds itself, as a step of scikit-learn "
+            "does after set_fit_request. Fit it without such requests, which matter to fit alone."
+        ) from error
     except Exception as error:
         raise ModelFileError(
             f"{type(model).__name__} holds something that a file without pickle cannot: {error}"

@@ -28,7 +28,12 @@ from kernel_learn.report.placing import (
     place_by_probability,
     place_new_rows,
 )
-from kernel_learn.tables.comparing import FLOOR, held_out_probabilities
+from kernel_learn.tables.comparing import (
+    FLOOR,
+    UNEVEN,
+    balanced_accuracy,
+    held_out_probabilities,
+)
 from kernel_learn.tables.model import TableModel
 
 Array = NDArray[Any]
@@ -127,6 +132,8 @@ def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Fa
         "log_loss": None if certain else float(losses.mean()),
         "log_loss_low": float(max(losses.mean() - reach, 0.0)),
         "log_loss_high": float(losses.mean() + reach),
+        "balanced_accuracy": balanced_accuracy(right, labels),
+        "uneven": bool(share.max() > UNEVEN),
         "naive_class": int(counts.argmax()),
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),

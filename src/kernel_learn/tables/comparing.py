@@ -27,6 +27,7 @@ from kernel_learn.tables.reading import TableError
 
 Array = NDArray[Any]
 FLOOR = 1e-15  # of a probability, for its logarithm
+UNEVEN = 0.7  # share of the most frequent class from which accuracy alone says little
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Score:
 
     method: str
     accuracies: Array  # (n_splits,)
+    balanced: Array  # (n_splits,) the same, each class counting alike
     log_losses: Array  # (n_splits,), nan without probabilities
     seconds: Array  # (n_splits,) CPU seconds of a fit and its predictions
     share: float  # test rows over training rows
@@ -62,6 +64,7 @@ class Leaderboard:
     n_folds: int
     n_repeats: int
     grouped: bool
+    uneven: bool  # most rows are of one class
     left_out: list[str] = field(default_factory=list)  # classes with too few rows
 
     def rows(self) -> list[dict[str, Any]]:
@@ -75,6 +78,7 @@ class Leaderboard:
                 "accuracy": score.accuracy,
                 "low": max(low, 0.0),
                 "high": min(high, 1.0),
+                "balanced": float(np.mean(score.balanced)),
                 "log_loss": None if np.isnan(score.log_loss) else score.log_loss,
                 "seconds": float(np.mean(score.seconds)),
             }
@@ -163,9 +167,9 @@ def compare(
         model = make_model(method, "target", seed, own, memory)
         scores.append(_score(method, model, frame, y, groups, columns, splits, folds, step))
     scores.sort(key=lambda s: (bool(s.failure), -s.accuracy, np.nan_to_num(s.log_loss, nan=np.inf)))
-    return Leaderboard(
-        scores, len(rows), folds, repeats, groups is not None, [str(name) for name in rare]
-    )
+    uneven = bool(np.unique(y, return_counts=True)[1].max() > UNEVEN * len(y))
+    left_out = [str(name) for name in rare]
+    return Leaderboard(scores, len(rows), folds, repeats, groups is not None, uneven, left_out)
 
 
 def _score(
@@ -188,9 +192,9 @@ def _score(
     except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
         nothing = np.full(len(splits), np.nan)
-        return Score(method, nothing, nothing, nothing, 1 / (folds - 1), reason)
-    accuracies, losses, seconds = np.array(found).T
-    return Score(method, accuracies, losses, seconds, 1 / (folds - 1))
+        return Score(method, nothing, nothing, nothing, nothing, 1 / (folds - 1), reason)
+    accuracies, balanced, losses, seconds = np.array(found).T
+    return Score(method, accuracies, balanced, losses, seconds, 1 / (folds - 1))
 
 
 def _one_split(
@@ -201,7 +205,8 @@ def _one_split(
     columns: Columns,
     train: Array,
     test: Array,
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float, float]:
+    """Accuracy, balanced accuracy, log loss and CPU seconds."""
     start = time.process_time()
     inside = None if groups is None else groups[train]
     with warnings.catch_warnings():
@@ -213,8 +218,15 @@ def _one_split(
         except AttributeError:
             proba, said = None, model.predict(frame.iloc[test])
     seconds = time.process_time() - start
-    accuracy = float(np.mean(said == y[test]))
-    return accuracy, log_loss(proba, model.classes_, y[test]), seconds
+    right = said == y[test]
+    losses = log_loss(proba, model.classes_, y[test])
+    return float(np.mean(right)), balanced_accuracy(right, y[test]), losses, seconds
+
+
+def balanced_accuracy(right: Array, y: Array) -> float:
+    """The mean over classes of the share of their rows that are right."""
+    classes, place = np.unique(y, return_inverse=True)
+    return float(np.mean(np.bincount(place, right, len(classes)) / np.bincount(place)))
 
 
 def log_loss(proba: Array | None, classes: Array, y: Array) -> float:

@@ -78,7 +78,7 @@ class ModelGraph:
         g, scores = self.g, self["scores"]
         if self._has_one_machine:
             return g.column(scores)
-        if isinstance(self.model, MachineClassifier) or len(self.model.classes_) > 2:
+        if len(self.model.classes_) > 2:
             return scores
         return g.column(g("Sub", g.columns(scores, [1]), g.columns(scores, [0])))
 
