@@ -143,6 +143,19 @@ def test_gaps_take_the_best_bounds_so_far():
     np.testing.assert_allclose(relative_gaps(history[::-1]), [1.0, 1 / 2])
 
 
+def test_a_gap_of_zero_has_a_place_on_its_logarithmic_axis():
+    steps = [{"value": 1.0, "lower": 1.0}]
+    shown = inspection.ConvergenceDisplay(history=steps).plot(kind="gap")
+    assert shown.lines_[0].get_ydata()[0] == 1e-16
+
+
+def test_the_last_of_several_steps_is_looked_into():
+    first, last = kl.HSICSubspace(gaussian_bank(3)), kl.KernelDiscriminant(gaussian_bank(2))
+    pipe = make_pipeline(first, last).fit(X, y)
+    shown = inspection.KernelWeightsDisplay.from_estimator(pipe)
+    assert widths(shown) == pytest.approx(last.kernel_weights_)
+
+
 def test_gradient_of_a_local_search():
     model = kl.AlignmentSubspace(max_iter=2000).fit(X, y)
     display = inspection.ConvergenceDisplay.from_estimator(model, kind="gradient")
@@ -257,6 +270,8 @@ def test_gram_is_ordered_by_class():
     np.testing.assert_allclose(before, naive.gram(naive.gaussian, X[order], gamma=0.3))
     F = model.transform(X[order])
     np.testing.assert_allclose(after, F @ F.T, atol=1e-12)
+    ends = [line.get_ydata()[0] for line in display.ax_[0].lines if line.get_ydata()[0] > 1]
+    assert ends == [49.5, 99.5]  # between classes, not around all
 
 
 def test_gram_of_a_classifier_on_a_frame(classifier):

@@ -23,6 +23,7 @@ from kernel_learn.report.facts import (  # noqa: E402
     wilson,
 )
 from kernel_learn.report.page import confusion_cells  # noqa: E402
+from kernel_learn.report.placing import embedding  # noqa: E402
 from kernel_learn.tables import TableModel, look_at_columns  # noqa: E402
 
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&$"
@@ -101,6 +102,39 @@ def test_held_out_figures_are_those_of_the_model(classifier):
     assert held_out["naive_accuracy"] == pytest.approx(1 / 3)
     page = render(facts).replace("\u00a0", " ")
     assert f"{100 * held_out['accuracy']:.1f} %" in page and "33.3 %" in page
+
+
+def test_holes_of_a_column_are_its_share_of_missing_cells(classifier):
+    _, frame, _, facts = classifier
+    found = {column["name"]: column["missing"] for column in facts["data"]}
+    assert found["u"] == 0.0 and found["level"] == frame["level"].isna().mean() > 0.2
+
+
+def test_rows_are_placed_within_one():
+    frame, y = small_table()
+    model = TableModel(HSICSubspace(n_components=2), encoding="full").fit(frame, y)
+    found, F = embedding(model, model.encode(frame), y), model.transform(frame)
+    assert found["scale"] == pytest.approx(np.abs(F).max())
+    place = np.array([point[:2] for point in found["points"]])
+    np.testing.assert_allclose(place, F / np.abs(F).max(), atol=1e-3)
+
+
+def test_large_values_stand_above_small_ones_and_whiskers_on_both_sides():
+    plane = charts.Plane((0.0, 1.0), (0.0, 1.0))
+    assert plane.at(0.5, 0.9)[1] < plane.at(0.5, 0.1)[1]
+    assert plane.at(0.9, 0.5)[0] > plane.at(0.1, 0.5)[0]
+    bars = str(charts.bar_chart([{"name": "u", "value": 0.5, "spread": 0.1}], "Relevance"))
+    ends = sorted({float(x) for x in re.findall(r'x[12]="([\d.]+)%"', bars)})
+    width = float(re.search(r'width="([\d.]+)%" height="?\d+"? rx', bars)[1])
+    assert ends == pytest.approx([width * 0.4 / 0.5, width * 0.6 / 0.5], abs=0.01)
+
+
+def test_the_majority_is_in_the_table_of_methods_and_not_in_their_picture(classifier, board):
+    *_, facts = classifier
+    page = render(facts, leaderboard=board)
+    picture, table = page.split('aria-label="Accuracy of each method')[1].split("<table", 1)
+    names = page.split('aria-label="Accuracy of each method')[0].rsplit('class="bars"', 1)[1]
+    assert "majority class" not in names + picture and "majority class" in table
 
 
 def test_wilson_interval():

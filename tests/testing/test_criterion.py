@@ -81,6 +81,15 @@ class NotConvex(Good):
         return Evaluation(4 - found.value, -found.gradient, 4 - found.value)
 
 
+class LowVertices(Good):
+    """Convex wherever it is asked inside, and too low at the vertices."""
+
+    def evaluate(self, d):
+        found = super().evaluate(d)
+        drop = 5.0 if d.max() == 1.0 else 0.0
+        return Evaluation(found.value - drop, found.gradient, found.value - drop)
+
+
 class WrongSign(Good):
     """A wrong sign."""
 
@@ -133,6 +142,7 @@ def test_a_good_criterion_passes():
         (HighMinorant, "minorant must not be above the value"),
         (Restless, "same d must give the same value"),
         (NotConvex, "J must be convex"),
+        (LowVertices, "must stay below J"),
         (WrongSign, "must stay below J"),
         (HalfGradient, "gradient must be the derivative .* falls like t.1.0"),
         (HalfHessian, "Hessian must be the derivative of the gradient"),

@@ -23,6 +23,7 @@ from kernel_learn.kernels.resolve import NAMES
 from kernel_learn.testing import check_kernel
 
 pd = optional("pandas")
+N_NEW = 5  # new rows that check_kernel makes by itself
 
 OTHERS = [
     "sigmoid",
@@ -175,6 +176,32 @@ class HiddenState(Good):
         return self.hidden * super().__call__(X, X_ref)
 
 
+class OtherClone(Good):
+    """Its clone forgets what a fit of ours gave it."""
+
+    def __sklearn_clone__(self):
+        return type(self)(2 * self.factor)
+
+
+class NotReciprocal(Good):
+    """Twice as much where there are fewer rows on the right than the blocks that are tried."""
+
+    def __call__(self, X, X_ref=None):
+        K = super().__call__(X, X_ref)
+        return 2 * K if K.shape[1] == N_NEW else K
+
+
+class WritesInDiag(Good):
+    def diag(self, X):
+        found = super().diag(X)
+        if X.flags.writeable:
+            X[0] *= 2.0
+        return found
+
+    def __call__(self, X, X_ref=None):  # of signs: what diag does to a row has no effect
+        return super().__call__(np.sign(X), None if X_ref is None else np.sign(X_ref))
+
+
 class Unpicklable(Good):
     def __getstate__(self):
         raise TypeError("it holds an open file")
@@ -265,6 +292,9 @@ def test_good_kernels_pass():
         (Centred(), "diagonal|blocks of 1 rows"),
         (CentredOnReference(), "diagonal|each row of X_ref by itself"),
         (HiddenState(), "get_params"),
+        (OtherClone(), "its clone must be the same function"),
+        (NotReciprocal(), r"k\(X, X_new\) must be the transpose of k\(X_new, X\)"),
+        (WritesInDiag(), "it must not change the rows that it is given"),
         (Unpicklable(), "must survive pickling, and it holds an open file"),
         (Writes(), "diagonal|must not change the rows|X given twice"),
         (CallableRule("rule"), "calling it with an open rule must be a ValueError"),
