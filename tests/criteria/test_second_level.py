@@ -9,6 +9,8 @@ from kernel_learn.criteria.second_level import (
     FACTORS,
     SHRINKAGES,
     TEMPERATURES,
+    LinearMap,
+    SecondLevel,
     fit_centroids,
     fit_discriminants,
     fit_map,
@@ -214,6 +216,27 @@ def test_log_odds_of_gaussian_classes_stay_as_they_are(rng):
     targets, folds = Targets(np.eye(3)[y]), np.arange(1200) % 5
     level = fit_second_level(S, targets, folds)
     assert mend_log_odds(level, targets, folds) is level
+
+
+def test_a_gain_within_its_standard_error_is_none():
+    """Log-odds that are a little too small: the gain is above zero and, mostly, within it."""
+    small = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        L = 1.5 * rng.standard_normal((300, 2))
+        y = (rng.random(300) < softmax(1.3 * L)[:, 1]).astype(int)
+        targets, folds = Targets(np.eye(2)[y]), np.arange(300) % 5
+        level = SecondLevel(LinearMap(np.eye(2), np.zeros(2)), 1.0, L)
+        gains = np.empty(300)
+        for part in range(5):
+            inside, outside = folds != part, folds == part
+            after = fit_map(L[inside], targets.counts[inside])(L[outside])
+            both = np.log(softmax(after)), np.log(softmax(L[outside]))
+            gains[outside] = (both[0] - both[1])[np.arange(60), y[outside]]
+        error = gains.std(ddof=1) / np.sqrt(300)
+        assert (mend_log_odds(level, targets, folds) is level) == (gains.mean() <= error)
+        small += 0 < gains.mean() <= error
+    assert small >= 2
 
 
 def test_the_map_of_log_odds_is_where_the_gradient_is_zero(rng):
