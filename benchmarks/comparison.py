@@ -11,7 +11,8 @@ from kernel_learn.papers.difference import corrected_p
 
 OURS = "KernelClassifier"
 SAME = 1e-3
-TITLES = {"KernelClassifier": "KernelClassifier", "lightgbm": "LightGBM", "catboost": "CatBoost"}
+TITLES = {"lightgbm": "LightGBM", "catboost": "CatBoost"}
+ORDER = ["KernelClassifier", "fast", "SVC", "lightgbm", "catboost", "xRFM", "RealMLP"]
 GENES = [
     "Brain_Tumor1",
     "Brain_Tumor2",
@@ -126,7 +127,9 @@ def summary(found, names):
 
 
 def methods_of(found, names):
-    return list(dict.fromkeys(method for name in names for method in found[name]))
+    """Those of the list first, the others as they come."""
+    there = dict.fromkeys(method for name in names for method in found[name])
+    return list(dict.fromkeys([*(m for m in ORDER if m in there), *there]))
 
 
 def table(found, names, key, digits):
