@@ -91,10 +91,11 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
 
 def show(board: Leaderboard, report: str | None, output: str | None) -> None:
     """The leaderboard as a table."""
+    titles = ["accuracy", "95 % interval", *["balanced"] * board.uneven, "log loss", "s"]
     lines = []
     for row in board.rows():
         if row["failure"]:
-            lines.append([row["method"], "failed", *[""] * (4 if board.uneven else 3)])
+            lines.append([row["method"], "failed", *[""] * (len(titles) - 1)])
             continue
         lines.append(
             [
@@ -106,7 +107,6 @@ def show(board: Leaderboard, report: str | None, output: str | None) -> None:
                 f"{row['seconds']:.2f}",
             ]
         )
-    titles = ["accuracy", "95 % interval", *["balanced"] * board.uneven, "log loss", "s"]
     show_table([("method", "left"), *((title, "right") for title in titles)], lines)
     together = ", groups kept together" if board.grouped else ""
     print(

@@ -30,9 +30,9 @@ from kernel_learn.report.placing import (
 )
 from kernel_learn.tables.comparing import (
     FLOOR,
-    UNEVEN,
     balanced_accuracy,
     held_out_probabilities,
+    is_uneven,
 )
 from kernel_learn.tables.model import TableModel
 
@@ -133,7 +133,7 @@ def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Fa
         "log_loss_low": float(max(losses.mean() - reach, 0.0)),
         "log_loss_high": float(losses.mean() + reach),
         "balanced_accuracy": balanced_accuracy(right, labels),
-        "uneven": bool(share.max() > UNEVEN),
+        "uneven": is_uneven(counts),
         "naive_class": int(counts.argmax()),
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),

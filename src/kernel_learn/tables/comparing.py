@@ -167,7 +167,7 @@ def compare(
         model = make_model(method, "target", seed, own, memory)
         scores.append(_score(method, model, frame, y, groups, columns, splits, folds, step))
     scores.sort(key=lambda s: (bool(s.failure), -s.accuracy, np.nan_to_num(s.log_loss, nan=np.inf)))
-    uneven = bool(np.unique(y, return_counts=True)[1].max() > UNEVEN * len(y))
+    uneven = is_uneven(np.unique(y, return_counts=True)[1])
     left_out = [str(name) for name in rare]
     return Leaderboard(scores, len(rows), folds, repeats, groups is not None, uneven, left_out)
 
@@ -221,6 +221,11 @@ def _one_split(
     right = said == y[test]
     losses = log_loss(proba, model.classes_, y[test])
     return float(np.mean(right)), balanced_accuracy(right, y[test]), losses, seconds
+
+
+def is_uneven(counts: Array) -> bool:
+    """Whether most rows are of one class, by the rows of each."""
+    return bool(counts.max() > UNEVEN * counts.sum())
 
 
 def balanced_accuracy(right: Array, y: Array) -> float:

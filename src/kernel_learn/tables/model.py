@@ -124,7 +124,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.feature_names_in_ = np.array(columns.used, dtype=object)
         self.n_features_in_ = len(columns.used)
         self.date_formats_ = find_date_formats(X, columns.of("date"))
-        self.is_sparse_ = any(is_sparse_type(kind) for kind in X[columns.used].dtypes)
+        self.is_sparse_ = any(is_sparse_type(dtype) for dtype in X.dtypes.loc[columns.used])
         rows = self._cast(X)
         self.row_keys_ = np.unique(row_keys(rows))
         self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
@@ -174,7 +174,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
                 "with; cells that are not known may be empty."
             )
         used = self.columns_.used
-        kinds = zip(used, self.columns_.kinds.values(), X[used].dtypes, strict=True)
+        kinds = zip(used, self.columns_.kinds.values(), X.dtypes.loc[used], strict=True)
         plain = [name for name, kind, dtype in kinds if kind == "number" and dtype.kind in "fiu"]
         rows = X[plain].astype(np.float64)  # as one block: columns one by one take their time
         if len(plain) == len(used):
