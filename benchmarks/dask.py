@@ -80,13 +80,13 @@ class Told:
         self.client, self.seconds, self.n_tasks = client, {}, 0
 
     def __enter__(self):
-        from kernel_learn.interop.dask_tree import TOPIC
+        from kernel_learn.streams.dask_tree import TOPIC
 
         self.client.subscribe_topic(TOPIC, self.hear)
         return self
 
     def __exit__(self, *_):
-        from kernel_learn.interop.dask_tree import TOPIC
+        from kernel_learn.streams.dask_tree import TOPIC
 
         self.client.unsubscribe_topic(TOPIC)
 
@@ -169,7 +169,7 @@ def work(milliseconds):
 
 def overhead(seconds=3.0):
     """What a task of so many milliseconds costs beside them, on a worker and on the scheduler."""
-    from kernel_learn.interop.dask_tree import Tree
+    from kernel_learn.streams.dask_tree import Tree
 
     cluster, client = start(2)
     print("| block, ms | blocks | worker, ms per block | scheduler, ms per block | share |")

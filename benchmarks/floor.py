@@ -5,7 +5,7 @@ from timing import best_times, report
 
 from kernel_learn import HSICSubspace, KernelDiscriminant
 from kernel_learn.kernels import Gaussian, gaussian_bank
-from kernel_learn.kernels.rows import row_keys
+from kernel_learn.rows.keys import row_keys
 
 RNG = np.random.default_rng(0)
 BANK = list(gaussian_bank(6, 1, 100).values())

@@ -12,7 +12,7 @@ import time
 import numpy as np
 
 from kernel_learn import KernelDiscriminant
-from kernel_learn.interop.dask_tree import TOPIC
+from kernel_learn.streams.dask_tree import TOPIC
 
 COLUMNS, LANDMARKS, BLOCK = 10, 200, 100_000
 

@@ -14,7 +14,8 @@ from scipy import sparse
 import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
-from kernel_learn.estimators import source_fitting, streaming
+from kernel_learn.ensemble import source_fitting
+from kernel_learn.fitting import stream_training
 from refusals import N, X, Y, changed, refuse
 
 pd = optional("pandas")
@@ -162,7 +163,7 @@ TWICE = sorted(set(STREAMED) - {"KernelClassifier", "InductiveKernel"})  # these
 @pytest.mark.parametrize("name", TWICE)
 @pytest.mark.parametrize("case", AGAIN)
 def test_a_second_pass_that_is_another(name, case, monkeypatch):
-    monkeypatch.setattr(streaming, "CAPACITY", 2 * N)  # rows of which no more are held
+    monkeypatch.setattr(stream_training, "CAPACITY", 2 * N)  # rows of which no more are held
     given, words = AGAIN[case]
     source, model = given(), make(name)
     refuse(lambda: model.fit(source), words, model=model, inputs=(X, Y))

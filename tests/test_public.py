@@ -30,7 +30,7 @@ PATHS = {
         KernelClassifier KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML
         KernelMMC KernelNCA KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA
         MarginPath MultiKernelSVC PairClassifier RegularizationPath SubspaceSVC""",
-    "kernel_learn.estimators.progress": """
+    "kernel_learn.streams.progress": """
         CallbackSupport Progress with_callbacks""",
     "kernel_learn.inspection": """
         ConvergenceDisplay EmbeddingDisplay GramDisplay KernelWeightsDisplay MembersDisplay

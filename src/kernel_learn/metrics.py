@@ -12,18 +12,16 @@ A row of weight two counts as two rows.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from kernel_learn.arrays import Array
 from kernel_learn.estimators.hsic import HSICSubspace
-from kernel_learn.estimators.parameters import check_seed, is_whole
-from kernel_learn.estimators.validation import Labelled, check_variance, validate_labelled
+from kernel_learn.fitting.parameters import check_seed, is_whole
+from kernel_learn.fitting.validation import Labelled, check_variance, validate_labelled
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 
 __all__ = ["HSICTest", "alignment", "centered_alignment", "hsic", "hsic_test"]
-
-Array = NDArray[Any]
 
 
 class HSICTest(NamedTuple):

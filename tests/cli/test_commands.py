@@ -122,7 +122,7 @@ def test_a_stream_gives_the_same_predictions(folder, monkeypatch):
     out, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     lines = out.splitlines()
     assert lines[0] == "prediction" and len(lines) == 179
-    monkeypatch.setattr("kernel_learn.tables.reading.read_blocks.__defaults__", (None, 7))
+    monkeypatch.setattr("kernel_learn.streams.readers.read_blocks.__defaults__", (None, 7))
     again, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     assert again == out
 
@@ -433,8 +433,8 @@ def test_an_interrupt_leaves_no_half_written_file(sign, tmp_path):
 
 
 def test_a_failed_write_keeps_the_old_file(tmp_path):
+    from kernel_learn.atomic_write import atomic_write
     from kernel_learn.tables.writing import write_table
-    from kernel_learn.whole_file import whole_file
 
     path = tmp_path / "t.csv"
     path.write_text("old")
@@ -446,6 +446,6 @@ def test_a_failed_write_keeps_the_old_file(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_table(blocks(), str(path))
     assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text("new")
     assert path.read_text() == "new" and len(list(tmp_path.iterdir())) == 1

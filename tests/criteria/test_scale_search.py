@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import (
     CRITERIA,
     eliminate,
     scale_gradient,
     search_scales,
 )
-from kernel_learn.criteria.targets import Targets
 from kernel_learn.kernels import Exponential, Gaussian, Laplacian, Linear, Matern, Polynomial
 from kernel_learn.solvers.ball import smallest_ball
 

@@ -14,8 +14,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import kernel_learn as kl
 from extras import optional
-from kernel_learn.estimators import members
-from kernel_learn.kernels import ColumnKernel, Gaussian, Kernel, Linear, rows
+from kernel_learn.ensemble import candidates
+from kernel_learn.kernels import ColumnKernel, Gaussian, Kernel, Linear
+from kernel_learn.rows import keys as row_hashes
 
 pd = optional("pandas")
 
@@ -180,7 +181,7 @@ def test_rows_are_checked_once_and_hashed_once(make, kind, monkeypatch):
     data = X if kind == "array" else frame_of(X)
     kernel = Gaussian() if kind == "array" else ColumnKernel(Gaussian(), list("abcd"))
     scanned, hashed = [], []
-    check, entries = validation._assert_all_finite, rows._entry_keys
+    check, entries = validation._assert_all_finite, row_hashes._entry_keys
 
     def count_check(A, *args, **kwargs):
         if np.ndim(A) == 2 and not get_config()["assume_finite"]:
@@ -192,7 +193,7 @@ def test_rows_are_checked_once_and_hashed_once(make, kind, monkeypatch):
         return entries(values, columns)
 
     monkeypatch.setattr(validation, "_assert_all_finite", count_check)
-    monkeypatch.setattr(rows, "_entry_keys", count_entries)
+    monkeypatch.setattr(row_hashes, "_entry_keys", count_entries)
     make(kernel).fit(data, Y)
     assert sum(scanned) <= data.size
     assert sum(hashed) == data.size
@@ -341,7 +342,7 @@ def test_a_classifier_whose_fit_fails_stays_as_it_was(options, monkeypatch):
         with pytest.raises((ValueError, TypeError)):
             model.fit(A, labels)
 
-    evaluate, calls, stops = members.evaluate_shared, [], []
+    evaluate, calls, stops = candidates.evaluate_shared, [], []
 
     def interrupt(kernel, S):
         calls.append(kernel)
@@ -349,7 +350,7 @@ def test_a_classifier_whose_fit_fails_stays_as_it_was(options, monkeypatch):
             raise KeyboardInterrupt
         return evaluate(kernel, S)
 
-    monkeypatch.setattr(members, "evaluate_shared", interrupt)
+    monkeypatch.setattr(candidates, "evaluate_shared", interrupt)
     clone(model).fit(X, Y)
     for stop in {1, len(calls) // 2, len(calls)}:
         stops[:] = [stop]
@@ -463,6 +464,6 @@ def test_a_resolve_of_ones_own_is_called_with_the_pool():
     model = kl.HSICSubspace(Resolving()).fit(X[many], Y[many])
     ((seen, weight),) = Resolving.seen
     assert model.base_kernel_.gamma == 0.5
-    keys = rows.row_keys(seen)
+    keys = row_hashes.row_keys(seen)
     assert len(seen) == 20 and np.all(keys[1:] > keys[:-1])
     np.testing.assert_array_equal(weight, np.full(20, 3.0))

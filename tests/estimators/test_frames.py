@@ -6,7 +6,7 @@ from scipy import sparse
 
 import kernel_learn as kl
 from extras import optional
-from kernel_learn.estimators.validation import as_views
+from kernel_learn.fitting.validation import as_views
 from kernel_learn.kernels import ColumnKernel, Gaussian, Hamming, Linear, Matching, Spectrum
 
 pd = optional("pandas")
@@ -162,15 +162,15 @@ def test_points_do_not_move_among_named_columns(library):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_names_of_a_wide_frame_are_read_once(library, monkeypatch):
     """One reading of all names for each column made 6,000 genes and a category take minutes."""
-    from kernel_learn.estimators import table
+    from kernel_learn.rows import columns as kinds
 
     columns = {f"gene_{i}": RNG.normal(size=30) for i in range(40)}
     frame = frame_of(library, columns | {"site": ["north", "south", "west"] * 10})
     calls = []
     monkeypatch.setattr(
-        table, "column_names", lambda X, own=table.column_names: calls.append(1) or own(X)
+        kinds, "column_names", lambda X, own=kinds.column_names: calls.append(1) or own(X)
     )
-    reader = table.learn_table(frame, "auto")
+    reader = kinds.learn_table(frame, "auto")
     rows = reader.read(frame)
     assert len(calls) <= 3
     np.testing.assert_array_equal(rows.numbers, np.column_stack(list(columns.values())))

@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 
 from extras import optional
 from kernel_learn import KernelClassifier
-from kernel_learn.criteria.second_level import softmax
-from kernel_learn.estimators import clock, fitting
+from kernel_learn.criteria.held_out.stacking import softmax
+from kernel_learn.ensemble import clock, fit
 from kernel_learn.testing import check_kernel
 from tolerances import EXACT
 
@@ -292,7 +292,7 @@ class TestManners:
         def interrupt(*args):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(fitting, "judge_all", interrupt)
+        monkeypatch.setattr(fit, "judge_all", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.fit(wine[0][:, :4], wine[1])
         assert model.__dict__ == before
@@ -533,9 +533,9 @@ def test_softmax_of_decision_function_is_the_probability(fitted, wine):
 
 def test_no_kernel_is_evaluated_twice(wine, monkeypatch):
     """Ridge and hinge on one kernel share its values; so do all kernels of a view its distances."""
-    from kernel_learn.estimators import members
+    from kernel_learn.ensemble import candidates
 
-    seen, evaluate = [], members.evaluate_shared
+    seen, evaluate = [], candidates.evaluate_shared
 
     def counting(kernel, statistics):
         seen.append((repr(kernel), id(statistics)))
@@ -543,6 +543,6 @@ def test_no_kernel_is_evaluated_twice(wine, monkeypatch):
         return evaluate(kernel, statistics)
 
     alive = []  # so that no two statistics get one id
-    monkeypatch.setattr(members, "evaluate_shared", counting)
+    monkeypatch.setattr(candidates, "evaluate_shared", counting)
     KernelClassifier().fit(*wine[:2])
     assert len(seen) == len(set(seen)) > 20

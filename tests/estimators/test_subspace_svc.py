@@ -20,12 +20,12 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from kernel_learn import SubspaceSVC
+from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import JointProblem
-from kernel_learn.criteria.targets import Targets
 from kernel_learn.datasets import find_data
 from kernel_learn.estimators import subspace_svc
-from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.probabilities import held_out_in_parts
+from kernel_learn.fitting.probabilities import held_out_in_parts
 from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.solvers.joint import label_directions, solve_exact, solve_linear
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin

@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from kernel_learn.kernels.pool import column_sums
-from kernel_learn.kernels.rows import row_keys
-from kernel_learn.kernels.table import Table
 from kernel_learn.representations import ArraySource, Summary, sources, summary
 from kernel_learn.representations.summary import row_bytes
+from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.table import Table
 
 
 def test_an_array_beyond_capacity_keeps_what_a_stream_keeps(rng, monkeypatch):

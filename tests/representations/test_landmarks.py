@@ -4,7 +4,6 @@ from numpy.random import RandomState
 from sklearn.cluster import KMeans
 
 from kernel_learn.kernels import Gaussian, Linear, Precomputed, Spectrum
-from kernel_learn.kernels.rows import distinct_rows
 from kernel_learn.representations import (
     ArraySource,
     FeatureMap,
@@ -21,6 +20,7 @@ from kernel_learn.representations.landmarks import (
     select_uniform,
 )
 from kernel_learn.representations.moments import Moments
+from kernel_learn.rows.keys import distinct_rows
 
 
 def residual_share(K, chosen, weight):

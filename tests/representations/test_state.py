@@ -5,10 +5,10 @@ import pytest
 from scipy import sparse
 
 from kernel_learn.kernels import ColumnKernel, FunctionKernel, Gaussian, Linear, Spectrum
-from kernel_learn.kernels.table import Table
 from kernel_learn.representations import FeatureMap
 from kernel_learn.representations.state import LabelledRows, StreamState, rows_digest
 from kernel_learn.representations.state_files import load_state, save_state, write_file
+from kernel_learn.rows.table import Table
 
 rng = np.random.default_rng(0)
 N = 300

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from extras import optional
-from kernel_learn.kernels.rows import row_keys
-from kernel_learn.kernels.table import Table
 from kernel_learn.representations import ArraySource, Summary
 from kernel_learn.representations.summary import CAPACITY, capacity_of
+from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.table import Table
 
 pd = optional("pandas")
 

@@ -6,8 +6,8 @@ import pytest
 pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
 
+from kernel_learn.streams.readers import TableError  # noqa: E402
 from kernel_learn.tables.columns import check_target, find_groups, kind_of, look_at_columns  # noqa: E402
-from kernel_learn.tables.reading import TableError  # noqa: E402
 
 rng = np.random.default_rng(0)
 N = 60

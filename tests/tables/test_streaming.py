@@ -35,7 +35,7 @@ def table(tmp_path_factory):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("kernel_learn.tables.reading.read_blocks.__defaults__", (None, 300))
+    monkeypatch.setattr("kernel_learn.streams.readers.read_blocks.__defaults__", (None, 300))
 
 
 def test_sample_is_fair_and_repeats(table, small_blocks):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.cli.session import Session
-from kernel_learn.tables.reading import TableError, pandas
+from kernel_learn.streams.readers import TableError, pandas
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
 
 

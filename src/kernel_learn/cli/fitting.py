@@ -6,17 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.models import contained_rows, save_model
 from kernel_learn.cli.session import Session
 from kernel_learn.cli.training import Given, Training, command_line, read_training
 from kernel_learn.report import gather_facts, render
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns, named
 from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError
 from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
-from kernel_learn.whole_file import whole_file
 
 
 def fit_command(
@@ -141,7 +141,7 @@ def write_report(
             "rows": contained_rows(model),
         }
     text = render(facts, frame=frame, leaderboard=leaderboard, model_file=model_file)
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text, encoding="utf-8")
 
 

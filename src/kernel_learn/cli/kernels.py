@@ -11,9 +11,9 @@ from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session
 from kernel_learn.cli.training import Given, command_line, read_training
 from kernel_learn.report import gather_facts
+from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError, read_table
 from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError
 
 
 def save_model(model: TableModel, path: str) -> None:

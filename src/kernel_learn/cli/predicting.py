@@ -5,9 +5,9 @@ from typing import Any
 
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
+from kernel_learn.streams.readers import TableError, pandas, read_blocks
 from kernel_learn.tables.columns import named
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError, pandas, read_blocks
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
 
 

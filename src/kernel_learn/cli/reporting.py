@@ -7,8 +7,8 @@ from typing import Any
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
+from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError, read_table
 from kernel_learn.tables.writing import check_output
 
 

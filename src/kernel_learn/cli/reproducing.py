@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
+from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.session import Session
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, Cell, load_protocol
 from kernel_learn.papers.pages import make_page, same_figures
 from kernel_learn.papers.protocol import read_records, run, run_again
-from kernel_learn.tables.reading import TableError
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.writing import check_output
-from kernel_learn.whole_file import whole_file
 
 
 def reproduce_command(
@@ -53,7 +53,7 @@ def reproduce_command(
         records = run(protocol, find_data(data), folder, only=wanted, seconds=limit)
     text = make_page(protocol, records)
     if page is not None:
-        with whole_file(page) as part:
+        with atomic_write(page) as part:
             part.write_text(text, encoding="utf-8")
     if apart:
         raise TableError(

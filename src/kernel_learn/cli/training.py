@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.cli.session import Session
+from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.columns import Columns, check_target, find_groups, look_at_columns, offer
-from kernel_learn.tables.reading import TableError, read_table
 from kernel_learn.tables.streaming import is_too_large, sample_rows
-
-Array = NDArray[Any]
 
 
 class Blocks(NamedTuple):

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy.optimize import nnls
 
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.arrays import Array
+from kernel_learn.representations.base import Representation
 
 
 def align_weights(bank: Representation) -> Array:

@@ -3,7 +3,8 @@
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.representations.base import Array, Combined
+from kernel_learn.arrays import Array
+from kernel_learn.representations.base import Combined
 
 # A centroid that lies in the span of the others to this share of its length adds nothing.
 DEPENDENT = 1e-10

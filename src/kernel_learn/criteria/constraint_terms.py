@@ -13,12 +13,11 @@ at most two points:
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 
 class Terms(NamedTuple):

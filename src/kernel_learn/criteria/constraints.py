@@ -12,15 +12,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraint_terms import (
-    Array,
     Terms,
     concatenate_terms,
     distance_terms,
     plain_terms,
     product_terms,
 )
-from kernel_learn.kernels.given import as_array, as_numbers
+from kernel_learn.rows.coerce import as_array, as_numbers
 
 Indexer = Callable[[Array, str], Array]
 

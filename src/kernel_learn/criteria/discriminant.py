@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernel_learn.representations.base import Array, Combined
+from kernel_learn.arrays import Array
+from kernel_learn.representations.base import Combined
 
 
 @dataclass(frozen=True)

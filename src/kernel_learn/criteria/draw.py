@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.criteria.constraint_terms import Array
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraints import (
     ClassProbabilities,
     Constraints,

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.arrays import Array
+from kernel_learn.representations.base import Representation
 
 # Share of uniform kernel weights in the vertex of the identity: labels that no kernel can
 # tell push all weight there, and a kernel of weight zero would be left.

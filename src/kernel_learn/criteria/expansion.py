@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.base import Array, Rows
 
 Machine = Callable[[Array, Array, Array, Array | None], Array]
 """(F, y, C, start) -> (w, b), the linear machine on features F."""

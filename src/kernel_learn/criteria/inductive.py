@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.measure import LinearConstraints
 from kernel_learn.criteria.regularizers import Regularizer
-from kernel_learn.kernels.pairwise import row_blocks
-from kernel_learn.representations.base import Array
+from kernel_learn.rows.access import row_blocks
 
 # Newton's method solves systems of this size: 0.1 s for a Cholesky factorisation of 2000.
 NEWTON_SIZE = 2000

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.inductive import RegularizedDual
 from kernel_learn.criteria.regularizers import LogDet
-from kernel_learn.representations.base import Array
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
 from kernel_learn.solvers.logdet_interior import LARGEST_TRACE, solve_logdet_interior
 from kernel_learn.solvers.primal_newton import solve_primal_newton

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.stacking import fit_centroids
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import (
     JointProblem,
     RowMap,
@@ -13,9 +16,7 @@ from kernel_learn.criteria.joint_problem import (
     shrink_spectrum,
 )
 from kernel_learn.criteria.labels import label_factor
-from kernel_learn.criteria.second_level import fit_centroids
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.representations.base import Array, Combined, Eigenpairs
+from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.linalg import eigh_positive
 from kernel_learn.representations.sources import one_hot

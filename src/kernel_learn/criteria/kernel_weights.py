@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightCriterion
-from kernel_learn.representations.base import Array, Representation, Resolvent
+from kernel_learn.representations.base import Representation, Resolvent
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.solvers.elliptope import solve_elliptope, value_hessian
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels.given import as_numbers
-from kernel_learn.representations.base import Array
+from kernel_learn.arrays import Array
+from kernel_learn.rows.coerce import as_numbers
 
 LabelKernel = str | Array | Callable[[Array, Array], Array]
 

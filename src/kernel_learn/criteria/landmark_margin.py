@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.evaluation import Evaluation, WeightCriterion
 from kernel_learn.criteria.joint_problem import map_rows
-from kernel_learn.representations.base import Array
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.solvers.block_newton import (
     Blocks,

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 from scipy import linalg, sparse
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.neighbours import (
     BLOCK_SIZE,
-    Array,
     PairCriterion,
     above_rounding,
     pair_blocks,

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightCriterion
-from kernel_learn.representations.base import Array
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.solvers.margin import (
     Loss,

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.constraint_terms import Terms
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.entries import own_values, paired_values, summed_values
 
 # Percentiles of the base kernel are taken over the pairs of so many distinct rows.

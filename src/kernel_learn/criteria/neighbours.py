@@ -11,15 +11,12 @@ few columns F in place of Z. Pairs are seen a block at a time: n x n numbers are
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-from kernel_learn.kernels.pairwise import row_blocks
-
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
+from kernel_learn.rows.access import row_blocks
 
 START_SIZE = 10.0  # trace of the metric from which to start
 BLOCK_SIZE = 2**18  # numbers of a block of pairs: 2 MB, near the cache

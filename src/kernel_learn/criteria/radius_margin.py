@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernel_learn.representations.base import Array
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.margin import solve_margin
 

@@ -15,10 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 
 @dataclass(frozen=True)

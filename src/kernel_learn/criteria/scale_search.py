@@ -23,11 +23,11 @@ from typing import Protocol
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.criteria.loo_weights import loo_derivative
-from kernel_learn.criteria.ridge import centre
-from kernel_learn.criteria.targets import Targets
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.loo_weights import loo_derivative
+from kernel_learn.criteria.held_out.ridge import centre
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.base import Array
 from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
 from kernel_learn.solvers.result import Result

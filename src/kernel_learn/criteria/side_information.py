@@ -8,9 +8,10 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
-from kernel_learn.criteria.neighbours import Array, Clustering, PairCriterion, within_class
-from kernel_learn.kernels.given import as_array
+from kernel_learn.criteria.neighbours import Clustering, PairCriterion, within_class
+from kernel_learn.rows.coerce import as_array
 
 
 class ClusteringPairs(PairCriterion):

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
+
 VARIABLE = "KERNEL_LEARN_DATA"
 
 

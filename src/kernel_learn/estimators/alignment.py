@@ -6,10 +6,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.radius_margin import RadiusMargin
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.parameters import (
     ARRAY,
     BOOLEAN,
     COUNT,
@@ -18,21 +19,16 @@ from kernel_learn.estimators.parameters import (
     STREAMED,
     choice,
 )
-from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.progress import with_callbacks
-from kernel_learn.estimators.validation import (
-    Array,
-    Labelled,
-    check_n_components,
-    check_positive,
-)
-from kernel_learn.kernels.warn import warn_user
+from kernel_learn.fitting.partial import PartialFit
+from kernel_learn.fitting.validation import Labelled, check_n_components, check_positive
 from kernel_learn.representations import Combined, Eigenpairs, Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
+from kernel_learn.streams.progress import with_callbacks
+from kernel_learn.warn import warn_user
 
 # Rows whose skewness gives a feature without covariance its sign.
 SIGN_ROWS = 20_000

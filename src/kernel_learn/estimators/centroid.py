@@ -7,14 +7,15 @@ from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.centroid import orthonormal_centroids
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
-from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.progress import with_callbacks
-from kernel_learn.estimators.validation import Array, Labelled
-from kernel_learn.kernels.pairwise import take_rows
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
+from kernel_learn.fitting.partial import PartialFit
+from kernel_learn.fitting.validation import Labelled
 from kernel_learn.representations import Needs, build_features, plan_source
+from kernel_learn.rows.access import take_rows
+from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200

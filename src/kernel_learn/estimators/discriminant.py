@@ -9,22 +9,23 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
-from kernel_learn.criteria.hsic import Dependence
-from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
-from kernel_learn.criteria.labels import factor_of_counts
-from kernel_learn.criteria.second_level import (
+from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
     fit_second_level,
     fit_temperature,
     mend_log_odds,
 )
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
-from kernel_learn.estimators.classifiers import ProbabilityClassifier
-from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.parameters import (
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.hsic import Dependence
+from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
+from kernel_learn.criteria.labels import factor_of_counts
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.kernel_weights import WeightLearner
+from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
+from kernel_learn.fitting.parameters import (
     CLASS_WEIGHT,
     MOMENT_REGS,
     NONE,
@@ -33,18 +34,13 @@ from kernel_learn.estimators.parameters import (
     WEIGHTS,
     choice,
 )
-from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.progress import with_callbacks
-from kernel_learn.estimators.validation import (
-    Array,
-    Labelled,
-    check_n_components,
-    class_prices,
-)
-from kernel_learn.estimators.weights import WeightLearner
+from kernel_learn.fitting.partial import PartialFit
+from kernel_learn.fitting.predictions import ProbabilityClassifier
+from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
 from kernel_learn.model_selection import held_out_scores
 from kernel_learn.representations import Combined, Gram, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
+from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")

@@ -5,8 +5,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.parameters import (
+from kernel_learn.arrays import Array
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.parameters import (
     COUNT,
     KERNEL,
     MEMORY,
@@ -15,18 +16,13 @@ from kernel_learn.estimators.parameters import (
     VERBOSE,
     ParameterTable,
 )
-from kernel_learn.estimators.progress import CallbackSupport, with_callbacks
-from kernel_learn.estimators.validation import (
-    Array,
-    Labelled,
-    check_n_components,
-    check_variance,
-)
+from kernel_learn.fitting.validation import Labelled, check_n_components, check_variance
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import is_sparse, take_rows
 from kernel_learn.representations import FeatureMap, MomentForm, Plan, plan_source
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
+from kernel_learn.streams.progress import CallbackSupport, with_callbacks
 
 
 class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):

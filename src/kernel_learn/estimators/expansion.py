@@ -6,11 +6,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.expansion import ExpansionMargin
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import (
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.parameters import (
     ARRAY,
     BOOLEAN,
     CLASS_WEIGHT,
@@ -20,21 +20,18 @@ from kernel_learn.estimators.parameters import (
     SEEDED,
     choice,
 )
-from kernel_learn.estimators.probabilities import SharpenedScores, fit_sharpness
-from kernel_learn.estimators.validation import (
-    Array,
-    Labelled,
-    class_prices,
-)
-from kernel_learn.kernels import pairwise
+from kernel_learn.fitting.predictions import MachineClassifier
+from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
+from kernel_learn.fitting.validation import Labelled, class_prices
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
 from kernel_learn.representations.sources import one_hot
+from kernel_learn.rows.access import dense
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
+from kernel_learn.warn import warn_user
 
 INITS = ("kmeans", "uniform", "rpcholesky")
 # Arrays of the size of k(x, points) that the machines and their gradient hold.
@@ -262,7 +259,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             data.source.summary.weight,
             check_random_state(self.random_state),
         )
-        return pairwise.dense(chosen.rows).astype(np.float64)
+        return dense(chosen.rows).astype(np.float64)
 
     def _signs(self, data: Labelled) -> Array:
         return one_vs_rest_signs(data.labels, len(data.classes))

@@ -11,13 +11,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernel_learn.criteria.column_scales import learn_scales
-from kernel_learn.criteria.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.column_scales import learn_scales
+from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
-from kernel_learn.estimators.distinct import stratified_parts
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
+from kernel_learn.fitting.parameters import (
     COUNT,
     KERNEL,
     LIST,
@@ -27,15 +28,15 @@ from kernel_learn.estimators.parameters import (
     ParameterTable,
     choice,
 )
-from kernel_learn.estimators.validation import Array, check_spread, validate_labelled
-from kernel_learn.kernels.base import Kernel, Rows
-from kernel_learn.kernels.pairwise import dense, is_sparse, take_rows
+from kernel_learn.fitting.validation import check_spread, validate_labelled
+from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
-from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Needs, plan_source
 from kernel_learn.representations.base import has_variance
 from kernel_learn.representations.gram import to_double
+from kernel_learn.rows.access import dense, is_sparse, take_rows
+from kernel_learn.warn import warn_user
 
 # Rows, the first by their keys, from which scales are learned: a step on so many is an
 # inverse of their size, a second.

@@ -6,12 +6,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.choosing import EXACT_LOO_ROWS, LeaveOneOutChoice
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.kernel_weights import WeightLearner
+from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
+from kernel_learn.fitting.parameters import (
     ARRAY,
     BOOLEAN,
     FUNCTION,
@@ -20,18 +22,16 @@ from kernel_learn.estimators.parameters import (
     WEIGHTS,
     choice,
 )
-from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.progress import with_callbacks
-from kernel_learn.estimators.validation import (
-    Array,
+from kernel_learn.fitting.partial import PartialFit
+from kernel_learn.fitting.validation import (
     Labelled,
     check_n_components,
     check_regs,
     validate_labelled,
 )
-from kernel_learn.estimators.weights import WeightLearner
 from kernel_learn.representations import Combined, Needs, Representation
 from kernel_learn.solvers.eigen import solve_top_eigen
+from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraint_terms import Terms
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.draw import KINDS, draw_constraints
@@ -18,9 +19,9 @@ from kernel_learn.criteria.inductive_solve import SOLVERS, Solution, solve_induc
 from kernel_learn.criteria.learned_metric import satisfied_share, transformed_kernel
 from kernel_learn.criteria.measure import BaseReference, Measured, measure_constraints
 from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
-from kernel_learn.datasets.blocks import as_source
-from kernel_learn.estimators.base import KernelEstimator, all_or_nothing
-from kernel_learn.estimators.inductive_rows import (
+from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
+from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.fitting.inductive_rows import (
     ConstrainedRows,
     MeasuredRows,
     RowTable,
@@ -28,9 +29,8 @@ from kernel_learn.estimators.inductive_rows import (
     refuse_hard,
     warn_of_contradictions,
 )
-from kernel_learn.estimators.inductive_streams import read_for_constraints
-from kernel_learn.estimators.on_sources import on_sources
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.inductive_streams import read_for_constraints
+from kernel_learn.fitting.parameters import (
     ANYTHING,
     COUNT,
     INFINITE,
@@ -41,20 +41,15 @@ from kernel_learn.estimators.parameters import (
     choice,
     instance,
 )
-from kernel_learn.estimators.unlabelled import labelled_rows
-from kernel_learn.estimators.validation import (
-    Array,
-    check_spread,
-    copied_bytes,
-    encode_labels,
-    validate_rows,
-)
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.fitting.unlabelled import labelled_rows
+from kernel_learn.fitting.validation import check_spread, copied_bytes, encode_labels, validate_rows
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import ArraySource
 from kernel_learn.representations.summary import row_bytes
+from kernel_learn.rows.access import n_rows
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
+from kernel_learn.streams.blocks import as_source
+from kernel_learn.warn import warn_user
 
 
 class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

@@ -8,13 +8,17 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.criteria.second_level import log_losses
-from kernel_learn.criteria.soft_weights import mean_and_error
-from kernel_learn.datasets.blocks import as_source
-from kernel_learn.estimators.base import Convertible, all_or_nothing
-from kernel_learn.estimators.classifiers import ProbabilityClassifier
-from kernel_learn.estimators.pages import OwnPage
-from kernel_learn.estimators.parameters import (
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
+from kernel_learn.criteria.held_out.stacking import log_losses
+from kernel_learn.ensemble.ingest import Prepared, prepare, read_rows
+from kernel_learn.ensemble.problem import Fitted
+from kernel_learn.ensemble.quality import QUALITIES
+from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
+from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise
+from kernel_learn.fitting.base import Convertible, all_or_nothing
+from kernel_learn.fitting.pages import OwnPage
+from kernel_learn.fitting.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
     COUNT,
@@ -27,13 +31,10 @@ from kernel_learn.estimators.parameters import (
     choice,
     instance,
 )
-from kernel_learn.estimators.plain_state import PlainState
-from kernel_learn.estimators.preparing import Prepared, prepare, read_rows
-from kernel_learn.estimators.problem import Fitted
-from kernel_learn.estimators.quality import QUALITIES
-from kernel_learn.estimators.report import Explanation, Members, contrasts, explain_rows, summarise
-from kernel_learn.estimators.source_fitting import fit_prepared, fit_source
-from kernel_learn.estimators.validation import Array, check_count
+from kernel_learn.fitting.predictions import ProbabilityClassifier
+from kernel_learn.fitting.state import PlainState
+from kernel_learn.fitting.validation import check_count
+from kernel_learn.streams.blocks import as_source
 
 
 class KernelClassifier(

@@ -21,10 +21,10 @@ from kernel_learn.criteria.side_information import (
     read_clustering,
     read_triplets,
 )
-from kernel_learn.estimators.base import all_or_nothing
-from kernel_learn.estimators.metric_base import KernelMetric
-from kernel_learn.estimators.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
-from kernel_learn.estimators.validation import check_n_components
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.metric_base import KernelMetric
+from kernel_learn.fitting.parameters import COUNT, FRACTION, NONE, POSITIVE, SUBSPACE
+from kernel_learn.fitting.validation import check_n_components
 from kernel_learn.solvers.psd import solve_psd
 from kernel_learn.solvers.smooth import solve_smooth
 

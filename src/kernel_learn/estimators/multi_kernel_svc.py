@@ -7,12 +7,13 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.margin_weights import MarginWeights
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import all_or_nothing
-from kernel_learn.estimators.block_mkl import LandmarkMachines, machine_sharpness
-from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.block_mkl import LandmarkMachines, machine_sharpness
+from kernel_learn.fitting.kernel_weights import Weighed
+from kernel_learn.fitting.parameters import (
     CLASS_WEIGHT,
     LANDMARKS,
     POSITIVE,
@@ -20,19 +21,14 @@ from kernel_learn.estimators.parameters import (
     WEIGHTS,
     choice,
 )
-from kernel_learn.estimators.probabilities import SharpenedScores
-from kernel_learn.estimators.validation import (
-    Array,
-    class_prices,
-    validate_rows,
-)
-from kernel_learn.estimators.weights import Weighed
+from kernel_learn.fitting.predictions import MachineClassifier
+from kernel_learn.fitting.probabilities import SharpenedScores
+from kernel_learn.fitting.validation import class_prices, validate_rows
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
 from kernel_learn.kernels.subspace import BLOCK_SIZE
 from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
 from kernel_learn.representations.sources import one_hot
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
 NEEDS = Needs(exact=4.0, weights=4.0)

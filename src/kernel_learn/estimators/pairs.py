@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
-from kernel_learn.estimators.base import all_or_nothing
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.metric import KernelLMNN
-from kernel_learn.estimators.pages import OwnPage
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.pages import OwnPage
+from kernel_learn.fitting.parameters import (
     FRACTION,
     NONE,
     Condition,
@@ -19,12 +20,12 @@ from kernel_learn.estimators.parameters import (
     choice,
     is_whole,
 )
-from kernel_learn.estimators.plain_state import PlainState
-from kernel_learn.estimators.validation import Array, validate_rows
-from kernel_learn.kernels.base import Kernel, Rows
-from kernel_learn.kernels.given import as_array
-from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
-from kernel_learn.kernels.table import is_frame
+from kernel_learn.fitting.state import PlainState
+from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.table import is_frame
 
 BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
 

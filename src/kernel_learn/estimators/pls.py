@@ -6,18 +6,19 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from kernel_learn.criteria.ridge import centre
-from kernel_learn.criteria.targets import Targets
-from kernel_learn.estimators.base import SubspaceTransformer, all_or_nothing
-from kernel_learn.estimators.classifiers import ScoreClassifier
-from kernel_learn.estimators.on_sources import ScoredRegressor, on_sources
-from kernel_learn.estimators.parameters import STREAMED
-from kernel_learn.estimators.partial import PartialFit
-from kernel_learn.estimators.probabilities import SharpenedScores, fit_sharpness, pool_kernel
-from kernel_learn.estimators.progress import with_callbacks
-from kernel_learn.estimators.validation import Array, Labelled, Training, Valued, check_n_components
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.ridge import centre
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
+from kernel_learn.fitting.parameters import STREAMED
+from kernel_learn.fitting.partial import PartialFit
+from kernel_learn.fitting.predictions import ScoreClassifier
+from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
+from kernel_learn.fitting.validation import Labelled, Training, Valued, check_n_components
 from kernel_learn.representations import Combined, Gram, Needs
 from kernel_learn.solvers.pls import solve_pls
+from kernel_learn.streams.progress import with_callbacks
 
 
 class _KernelPLS(PartialFit, SubspaceTransformer):

@@ -9,6 +9,8 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.joint_problem import (
     DualMap,
     DualProblem,
@@ -18,11 +20,9 @@ from kernel_learn.criteria.joint_problem import (
 )
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
-from kernel_learn.criteria.second_level import fit_centroids
-from kernel_learn.estimators.base import all_or_nothing
-from kernel_learn.estimators.block_svc import BlockMachines
-from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.estimators.parameters import (
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.block_svc import BlockMachines
+from kernel_learn.fitting.parameters import (
     BOOLEAN,
     CLASS_WEIGHT,
     POSITIVE,
@@ -32,21 +32,15 @@ from kernel_learn.estimators.parameters import (
     check_parameters,
     choice,
 )
-from kernel_learn.estimators.probabilities import (
+from kernel_learn.fitting.predictions import MachineClassifier
+from kernel_learn.fitting.probabilities import (
     HELD_OUT_ROWS,
     SharpenedScores,
     choose_rule,
     fit_sharpness,
 )
-from kernel_learn.estimators.validation import (
-    Array,
-    Labelled,
-    check_n_components,
-    check_regs,
-    class_prices,
-)
+from kernel_learn.fitting.validation import Labelled, check_n_components, check_regs, class_prices
 from kernel_learn.kernels.resolve import is_bank
-from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations import Needs
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import (
@@ -56,6 +50,7 @@ from kernel_learn.solvers.joint import (
     solve_exact,
 )
 from kernel_learn.solvers.margin import one_vs_rest_signs
+from kernel_learn.warn import warn_user
 
 
 def parts_bytes(n: int, M: int) -> float:

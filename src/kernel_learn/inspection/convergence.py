@@ -5,8 +5,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import COLORS, axes, clean, plain
-from kernel_learn.inspection.reading import Array, find_part
+from kernel_learn.inspection.reading import find_part
 
 KINDS = ("bounds", "gap", "gradient")
 LINES = {  # key of a step: how it is drawn

@@ -4,8 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import QUIET, axes, clean, panels, plain, shorten, style
-from kernel_learn.inspection.reading import Array, find_part, see, some_rows, take
+from kernel_learn.inspection.reading import find_part, see, some_rows, take
 
 GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an even jitter
 

@@ -4,9 +4,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernel_learn.estimators.validation import validate_rows
+from kernel_learn.arrays import Array
+from kernel_learn.fitting.validation import validate_rows
 from kernel_learn.inspection.drawing import COLORS, panels, plain, shorten
-from kernel_learn.inspection.reading import Array, find_part, see, some_rows, take
+from kernel_learn.inspection.reading import find_part, see, some_rows, take
 
 
 class GramDisplay:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 
 def find_part(estimator: Any, *attributes: str, display: str) -> tuple[Any, list[Any]]:

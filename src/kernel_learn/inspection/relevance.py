@@ -4,8 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import axes, bar_height, draw_bars
-from kernel_learn.inspection.reading import Array, column_names, find_part
+from kernel_learn.inspection.reading import column_names, find_part
 
 
 def read_relevance(estimator: Any, display: str = "RelevanceDisplay") -> tuple[Any, Any, list[str]]:

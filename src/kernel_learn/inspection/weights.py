@@ -4,8 +4,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import axes, bar_height, draw_bars
-from kernel_learn.inspection.reading import Array, find_part
+from kernel_learn.inspection.reading import find_part
 
 
 class KernelWeightsDisplay:

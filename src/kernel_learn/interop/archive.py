@@ -8,13 +8,13 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.interop.trusted import rename, trusted_names
+from kernel_learn.interop.trusted import to_stable_names, to_todays_homes, trusted_names
 from kernel_learn.representations.plan import format_bytes
 
 SCHEMA, METADATA = "schema.json", "kernel_learn.json"
@@ -43,8 +43,8 @@ def as_path(path: Any) -> Path:
 
 
 @contextmanager
-def opened(path: Path, budget: float) -> Iterator[tuple[BinaryIO, ZipFile]]:
-    """The file and its archive, after a look at what it claims to hold."""
+def opened(path: Path, budget: float) -> Iterator[ZipFile]:
+    """The archive in a file, after a look at what it claims to hold."""
     if path.is_dir():
         raise ModelFileError(f"{path} is a folder; give the model file in it.")
     with path.open("rb") as file:
@@ -65,7 +65,7 @@ def opened(path: Path, budget: float) -> Iterator[tuple[BinaryIO, ZipFile]]:
             ) from error
         with archive:
             check_sizes(archive, path.stat().st_size, budget, path)
-            yield file, archive
+            yield archive
 
 
 def check_sizes(archive: ZipFile, available: int, budget: float, where: Any) -> None:
@@ -137,8 +137,8 @@ def node_name(node: Node) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> bool:
-    """Look at each part of the schema and at the arrays it names; whether names were renamed."""
+def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> None:
+    """Look at each part of the schema, whose names become today's, and at the arrays it names."""
     if not isinstance(schema, dict) or not isinstance(schema.get("protocol"), int):
         raise ModelFileError(f"{path} is damaged: {SCHEMA} is not a schema of skops.")
     if schema["protocol"] < LEAST_PROTOCOL:
@@ -147,7 +147,7 @@ def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> bo
             f"and kernel_learn.save writes {LEAST_PROTOCOL} or later."
         )
     nodes = nodes_of(schema)
-    renamed = rename(nodes)
+    to_todays_homes(nodes)
     known = trusted_names()
     for node in nodes:
         name, loader = node_name(node), node.get("__loader__")
@@ -160,7 +160,6 @@ def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> bo
             check_array(archive, node.get("file"), path)
         elif loader == "SparseMatrixNode":
             check_sparse(archive, node.get("file"), budget, path)
-    return renamed
 
 
 HEADERS = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
@@ -211,8 +210,16 @@ def pack(dump: bytes, metadata: Node) -> bytes:
         _add(target, METADATA, json.dumps(metadata, indent=1).encode())
         for member in archive.infolist():
             data = archive.read(member)
+            if member.filename == SCHEMA:
+                data = _with_stable_names(data)
             _add(target, member.filename, _unpacked(data) if _is_zip(member) else data)
     return packed.getvalue()
+
+
+def _with_stable_names(data: bytes) -> bytes:
+    schema = json.loads(data)
+    to_stable_names(nodes_of(schema))
+    return json.dumps(schema).encode()
 
 
 def _is_zip(member: ZipInfo) -> bool:

@@ -113,12 +113,12 @@ def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = No
         what is free by default.
     """
     path, budget = as_path(path), parse_memory(memory_budget)
-    with opened(path, budget) as (file, archive):
+    with opened(path, budget) as archive:
         _check_version(read_metadata(archive, path), path)
         skops = import_skops("kernel_learn.load")
         schema = read_json(archive, SCHEMA, path)
-        renamed = check_schema(archive, schema, budget, path)
-        source = with_schema(archive, schema) if renamed else file
+        check_schema(archive, schema, budget, path)
+        source = with_schema(archive, schema)
         _check_trust(skops, source, path)
         try:
             model = skops.load(source, trusted=list(trusted_names()))
@@ -141,7 +141,7 @@ def describe(path: str | os.PathLike[str]) -> str:
         Of the file.
     """
     path = as_path(path)
-    with opened(path, math.inf) as (_, archive):
+    with opened(path, math.inf) as archive:
         return metadata_in_words(read_metadata(archive, path))
 
 

@@ -19,9 +19,9 @@ from kernel_learn.estimators import (
 )
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.rows.access import n_rows
 
-FORMAT = 1
+FORMAT = 2
 MOST_CLASSES = 20
 PACKAGES = ("scikit-learn", "numpy", "scipy", "skops")
 FEWER = (

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from kernel_learn.whole_file import whole_file
+from kernel_learn.atomic_write import atomic_write
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write beside the target, then rename: a reader never sees half a file."""
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_bytes(data)
 
 

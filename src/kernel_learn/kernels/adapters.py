@@ -7,12 +7,14 @@ import numpy as np
 from scipy import linalg
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, Kernel, Rows
-from kernel_learn.kernels.given import as_numbers
+from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.precomputed import check_symmetric_matrix, is_positive_semidefinite
-from kernel_learn.kernels.warn import warn_user
+from kernel_learn.rows.access import dense, n_rows, writeable
+from kernel_learn.rows.coerce import as_numbers, as_vectors
+from kernel_learn.warn import warn_user
 
 # Rows on which a function is looked at before it is trusted to be a kernel.
 CHECKED_ROWS = 100
@@ -50,11 +52,11 @@ class FunctionKernel(Kernel):
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         X_ref = X if X_ref is None else X_ref
         values = as_numbers(
-            pairwise.dense(self.function(X, X_ref)),
+            dense(self.function(X, X_ref)),
             f"What the kernel function {self.function!r} returned",
         )
         K = values.astype(pairwise.result_dtype(X, X_ref), copy=False)
-        expected = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
+        expected = (n_rows(X), n_rows(X_ref))
         if K.shape != expected:
             raise ValueError(
                 f"The kernel function {self.function!r} returned shape {K.shape} for "
@@ -84,9 +86,7 @@ class PairwiseKernel(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         # the chi-squared metrics of scikit-learn take neither sparse nor read-only rows
-        rows = (
-            pairwise.writeable if self.metric in ("chi2", "additive_chi2") else pairwise.as_vectors
-        )
+        rows = writeable if self.metric in ("chi2", "additive_chi2") else as_vectors
         X_ref = None if X_ref is None else rows(X_ref)
         return np.asarray(pairwise_kernels(rows(X), X_ref, metric=self.metric))
 
@@ -105,8 +105,8 @@ class GaussianProcessKernel(Kernel):
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         dtype = pairwise.result_dtype(X, X if X_ref is None else X_ref)
-        X_ref = None if X_ref is None else pairwise.dense(X_ref)
-        return np.asarray(self.kernel(pairwise.dense(X), X_ref), dtype)
+        X_ref = None if X_ref is None else dense(X_ref)
+        return np.asarray(self.kernel(dense(X), X_ref), dtype)
 
     def diag(self, X: Rows) -> Array:
-        return np.asarray(self.kernel.diag(pairwise.dense(X)), pairwise.result_dtype(X))
+        return np.asarray(self.kernel.diag(dense(X)), pairwise.result_dtype(X))

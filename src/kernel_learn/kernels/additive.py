@@ -15,10 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, InputKind, Rows
-from kernel_learn.kernels.codes import categorical_positions, encode_columns
+from kernel_learn.kernels.base import InputKind
 from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.codes import categorical_positions, encode_columns
+from kernel_learn.rows.coerce import as_vectors
 
 
 class UnitColumns(StatisticsKernel):
@@ -33,7 +36,7 @@ class UnitColumns(StatisticsKernel):
 
     def encode(self, X: Rows, X_ref: Rows | None) -> tuple[Rows, Rows | None, Sequence[int]]:
         if self.categorical is None:
-            A, B, positions = pairwise.as_vectors(X), X_ref, []
+            A, B, positions = as_vectors(X), X_ref, []
         else:
             positions = categorical_positions(self.categorical, X)
             A, B = encode_columns(X, X_ref, positions)
@@ -42,7 +45,7 @@ class UnitColumns(StatisticsKernel):
         return A, B, positions
 
     def diag(self, X: Rows) -> Array:
-        n = pairwise.n_rows(X)
+        n = n_rows(X)
         return np.ones(n, dtype=pairwise.result_dtype(X))
 
 
@@ -96,9 +99,9 @@ class PairwiseAnova(UnitColumns):
 
 def _check_unit(X: Rows | None, positions: Sequence[int], name: str) -> None:
     """Refuse numbers outside [0, 1], where 1 - |x - y| is no kernel."""
-    if X is None or not pairwise.n_rows(X):
+    if X is None or not n_rows(X):
         return
-    X = pairwise.as_vectors(X)
+    X = as_vectors(X)
     numbers = np.setdiff1d(np.arange(X.shape[1]), list(positions))
     part = X[:, numbers]
     if part.shape[1] and not (part.min() >= 0.0 and part.max() <= 1.0):

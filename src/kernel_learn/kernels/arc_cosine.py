@@ -5,9 +5,11 @@ from typing import Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, Rows, check_resolved
+from kernel_learn.kernels.base import check_resolved
 from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel
+from kernel_learn.rows.coerce import as_vectors
 
 # of the mean squared length of the rows: what the rule "auto" takes as bias
 BIAS_SHARE = 0.1
@@ -49,7 +51,7 @@ class ArcCosine(StatisticsKernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        lengths = pairwise.squared_norms(pairwise.as_vectors(X))
+        lengths = pairwise.squared_norms(as_vectors(X))
         return type(self)(BIAS_SHARE * float(np.average(lengths, weights=sample_weight)))
 
     def combine(self, S: SharedStatistics) -> Array:
@@ -67,5 +69,5 @@ class ArcCosine(StatisticsKernel):
 
     def diag(self, X: Rows) -> Array:
         check_resolved(self)
-        X = pairwise.as_vectors(X)
+        X = as_vectors(X)
         return (pairwise.squared_norms(X) + float(self.bias)).astype(X.dtype)

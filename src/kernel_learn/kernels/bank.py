@@ -7,13 +7,12 @@ from typing import Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import (
-    Array,
     InputKind,
     Kernel,
     ProfileKernel,
-    Rows,
     evaluate_profiles,
     mirror_panel,
     shared_statistic,
@@ -21,7 +20,8 @@ from kernel_learn.kernels.base import (
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.kernels.table import Table, is_frame
+from kernel_learn.rows.access import n_rows, row_blocks
+from kernel_learn.rows.table import Table, is_frame
 
 
 def gaussian_bank(
@@ -111,16 +111,16 @@ class Combination(Kernel):
             if weight != 0
         ]
         sides = (X, X if X_ref is None else X_ref)
-        total = np.zeros((pairwise.n_rows(sides[0]), pairwise.n_rows(sides[1])))
+        total = np.zeros((n_rows(sides[0]), n_rows(sides[1])))
         for members in shared_groups([kernel for kernel, _ in active]):
             _add_group([active[m] for m in members], X, X_ref, total)
         if X_ref is None:
-            for rows in pairwise.row_blocks(len(total), pairwise.PANEL_ROWS):
+            for rows in row_blocks(len(total), pairwise.PANEL_ROWS):
                 mirror_panel(total, rows)
         return total.astype(pairwise.result_dtype(*sides), copy=False)
 
     def diag(self, X: Rows) -> Array:
-        total = np.zeros(pairwise.n_rows(X))
+        total = np.zeros(n_rows(X))
         for kernel, weight in zip(self.kernels, self.weights, strict=True):
             if weight != 0:
                 total += weight * kernel.diag(rows_for(kernel, X))

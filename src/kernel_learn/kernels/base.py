@@ -5,15 +5,12 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pairwise import take_rows
 from kernel_learn.kernels.pool import Pool
-
-Array = NDArray[Any]
-Rows = Any  # dense (n, d), CSR (n, d), a sequence of strings, a Table, or a data frame
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
 InputKind = Literal["vectors", "strings", "matrix", "columns"]
 
@@ -55,7 +52,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     def diag(self, X: Rows) -> Array:
         """k(x, x) for each row of X, (n_rows,)."""
         # a block of b rows costs b^2 values of which b are wanted
-        blocks = pairwise.row_blocks(pairwise.n_rows(X), 16)
+        blocks = row_blocks(n_rows(X), 16)
         diagonals = [np.diagonal(self(take_rows(X, rows))) for rows in blocks]
         return np.concatenate(diagonals) if diagonals else np.empty(0)
 

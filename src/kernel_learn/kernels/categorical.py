@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, InputKind, Rows
-from kernel_learn.kernels.codes import categorical_positions, encode_columns
+from kernel_learn.kernels.base import InputKind
 from kernel_learn.kernels.rules import check_gamma
 from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel, pair_median
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.codes import categorical_positions, encode_columns
 
 
 class Matching(StatisticsKernel):
@@ -39,7 +41,7 @@ class Matching(StatisticsKernel):
         return np.asarray(1.0 - S["mismatches"] / max(S.n_columns, 1))
 
     def diag(self, X: Rows) -> Array:
-        return np.ones(pairwise.n_rows(X), dtype=pairwise.result_dtype(X))
+        return np.ones(n_rows(X), dtype=pairwise.result_dtype(X))
 
 
 class Hamming(StatisticsKernel):
@@ -95,7 +97,7 @@ class Hamming(StatisticsKernel):
         return np.asarray(np.exp(K, out=K))
 
     def diag(self, X: Rows) -> Array:
-        return np.ones(pairwise.n_rows(X), dtype=pairwise.result_dtype(X))
+        return np.ones(n_rows(X), dtype=pairwise.result_dtype(X))
 
 
 def hamming(S: SharedStatistics, weight: float) -> Array:

@@ -6,12 +6,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_array
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.given import as_array
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.pool import Pool
-from kernel_learn.kernels.readable import check_readable
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.table import Table, column_names, frame_columns, is_frame
+from kernel_learn.rows.check_rows import check_readable
+from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.table import Table, column_names, frame_columns, is_frame
 
 
 class ColumnKernel(Kernel):

@@ -6,10 +6,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.pairwise import n_rows
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.rows.access import n_rows
 
 # The graph is solved densely: a sample of this many rows takes seconds and 0.2 GB.
 GRAPH_ROWS = 2000

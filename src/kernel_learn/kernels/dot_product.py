@@ -5,10 +5,12 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, ProfileKernel, Rows, check_resolved
+from kernel_learn.kernels.base import ProfileKernel, check_resolved
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.rules import MEDIAN_ROWS, check_gamma, median_bytes, resolve_gamma
+from kernel_learn.rows.coerce import as_vectors
 
 
 class Linear(ProfileKernel):
@@ -20,7 +22,7 @@ class Linear(ProfileKernel):
         pass
 
     def diag(self, X: Rows) -> Array:
-        X = pairwise.as_vectors(X)
+        X = as_vectors(X)
         return pairwise.squared_norms(X).astype(X.dtype)
 
     def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
@@ -77,7 +79,7 @@ class Polynomial(ProfileKernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        return self.resolve_on(Pool.of(pairwise.as_vectors(X), sample_weight))
+        return self.resolve_on(Pool.of(as_vectors(X), sample_weight))
 
     def resolve_on(self, pool: Pool) -> Self:
         if self.is_resolved:
@@ -97,7 +99,7 @@ class Polynomial(ProfileKernel):
 
     def diag(self, X: Rows) -> Array:
         check_resolved(self)
-        X = pairwise.as_vectors(X)
+        X = as_vectors(X)
         S = (self.scale * pairwise.squared_norms(X)).astype(X.dtype)
         self.profile(S)
         return S
@@ -117,5 +119,5 @@ class Cosine(ProfileKernel):
         pass
 
     def diag(self, X: Rows) -> Array:
-        X = pairwise.as_vectors(X)
+        X = as_vectors(X)
         return (pairwise.squared_norms(X) > 0).astype(X.dtype)

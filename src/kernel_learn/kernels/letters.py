@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.kernels.base import Array
+from kernel_learn.arrays import Array
 
 # Count matrices with more than 5 % non-zeros are multiplied as dense ones
 # (1000 strings of length 100: 9 % dense 25 ms, sparse 59 ms; 2 % dense 182, sparse 31).

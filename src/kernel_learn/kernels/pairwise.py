@@ -12,17 +12,16 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import blas
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import additive_chi2_kernel, manhattan_distances
 from sklearn.utils.extmath import safe_sparse_dot
 
-from kernel_learn.kernels.given import as_array, as_numbers
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, writeable
+from kernel_learn.rows.coerce import as_vectors
 
-Array = NDArray[Any]
-Rows = Any
 StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan", "chi2"]
 
 # One panel of a statistic, in numbers (8 MB of float64) and in rows. Smaller
@@ -258,46 +257,6 @@ ROW_COPIES: dict[StatisticName, float] = {
 }
 
 
-def as_vectors(X: Rows) -> Rows:
-    """Rows as a float32 or float64 array (n, d) or CSR matrix; what is one comes back itself."""
-    X = X.tocsr() if is_sparse(X) else np.asarray(as_array(X, "X"))
-    if X.ndim != 2:
-        raise ValueError(f"Rows of numbers are a 2-D array, and X has shape {X.shape}.")
-    if X.dtype in (np.float32, np.float64):
-        return X
-    return X.astype(np.float64) if is_sparse(X) else as_numbers(X, "X")
-
-
-def is_sparse(X: Rows) -> bool:
-    """Whether rows are a sparse matrix."""
-    return bool(sparse.issparse(X))
-
-
-def n_rows(X: Rows) -> int:
-    """The number of rows, of any form of them."""
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)
-
-
-def n_columns(X: Rows) -> int:
-    """The number of columns; one of rows that are strings or other objects."""
-    return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 1
-
-
-def take_rows(X: Rows, indices: Any) -> Rows:
-    """Rows of an array, sparse matrix, table, data frame or sequence."""
-    if hasattr(X, "iloc"):
-        return X.iloc[indices]
-    if hasattr(X, "column_names"):  # an Arrow table has no rows to index
-        return X.take(np.arange(X.shape[0])[indices])
-    return X[indices] if hasattr(X, "shape") else np.asarray(X, dtype=object)[indices]
-
-
-def row_blocks(n: int, size: int) -> Iterator[slice]:
-    """Slices of at most ``size`` rows that cover 0..n."""
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
-
-
 def result_dtype(*sides: Rows) -> np.dtype[Any]:
     """float32 if all sides are, else float64."""
     single = all(getattr(X, "dtype", None) == np.float32 for X in sides)
@@ -343,13 +302,3 @@ def unit_rows(X: Rows) -> Rows:
     norms = np.sqrt(squared_norms(X))
     inverse = (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype)
     return X.multiply(inverse[:, None]).tocsr() if is_sparse(X) else X * inverse[:, None]
-
-
-def writeable(X: Rows) -> Array:
-    """Dense rows, copied if they are read-only: compiled code may refuse to read such."""
-    return np.require(dense(X), requirements="W")
-
-
-def dense(X: Rows) -> Array:
-    """Rows as a dense array."""
-    return X.toarray() if is_sparse(X) else np.asarray(X)

@@ -5,16 +5,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from kernel_learn.kernels.pairwise import (
-    Array,
-    Rows,
-    is_sparse,
-    n_rows,
-    row_blocks,
-    take_rows,
-)
-from kernel_learn.kernels.rows import distinct_rows
-from kernel_learn.kernels.table import Table
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.rows.keys import distinct_rows
+from kernel_learn.rows.table import Table
 
 # Entries summed at a time: their deviations stay in the cache.
 BLOCK_ENTRIES = 2**15

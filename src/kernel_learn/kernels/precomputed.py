@@ -6,9 +6,11 @@ from typing import ClassVar, Literal, Self
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.warn import warn_user
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.rows.access import dense
+from kernel_learn.rows.coerce import as_vectors
+from kernel_learn.warn import warn_user
 
 
 class Precomputed(Kernel):
@@ -107,7 +109,7 @@ class Precomputed(Kernel):
 
 def kernel_matrix(X: Rows) -> Array:
     """What was given as X, as a dense matrix."""
-    return pairwise.dense(pairwise.as_vectors(X))
+    return dense(as_vectors(X))
 
 
 def check_square(K: Array) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pairwise import Array
 from kernel_learn.kernels.pool import Pool
+from kernel_learn.rows.access import row_blocks
+from kernel_learn.rows.coerce import as_vectors
 
 GAMMA_RULES = ("median", "scale", "auto")
 # Pairs among this many distinct rows decide a median: 1e6 distances, and a
@@ -70,12 +72,12 @@ def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
     the mean takes its place, and 1 if all rows are the same.
     """
     few = pool.head(MEDIAN_ROWS)  # rows that repeat each other weigh what one row would
-    X, w = pairwise.as_vectors(few.rows), few.weight
+    X, w = as_vectors(few.rows), few.weight
     n = len(w)
     # every pair twice, and the n zeros of i = j
     values = np.zeros(n * (n + 1) // 2)
     distances, end = pairwise.STATISTICS[statistic](X, None), n
-    for rows in pairwise.row_blocks(n, 128):
+    for rows in row_blocks(n, 128):
         D = np.empty((rows.stop - rows.start, n))
         distances.block(rows, slice(0, n), D)
         for i, row in zip(range(rows.start, rows.stop), D, strict=True):

@@ -4,10 +4,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.pairwise import as_vectors, dense, is_sparse
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.rows.access import dense, is_sparse
+from kernel_learn.rows.coerce import as_vectors
 
 
 class ScaledKernel(Kernel):

@@ -14,16 +14,12 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import (
-    Array,
-    Kernel,
-    ProfileKernel,
-    Rows,
-    check_resolved,
-    mirror_panel,
-)
+from kernel_learn.kernels.base import Kernel, ProfileKernel, check_resolved, mirror_panel
 from kernel_learn.kernels.rules import MEDIAN_ROWS, weighted_median
+from kernel_learn.rows.access import dense, is_sparse, n_rows, row_blocks
+from kernel_learn.rows.coerce import as_vectors
 
 SharedName = Literal[
     "dot", "sqeuclidean", "euclidean", "manhattan", "mismatches", "gower", "gower2"
@@ -56,16 +52,16 @@ class SharedStatistics:
     """
 
     def __init__(self, X: Rows, X_ref: Rows | None = None, categorical: Sequence[int] = ()) -> None:
-        X = pairwise.as_vectors(X)
+        X = as_vectors(X)
         self.symmetric = X_ref is None
-        X_ref = X if X_ref is None else pairwise.as_vectors(X_ref)
+        X_ref = X if X_ref is None else as_vectors(X_ref)
         if X.shape[1] != X_ref.shape[1]:
             raise ValueError(
                 f"X has {X.shape[1]} columns and X_ref has {X_ref.shape[1]}; "
                 "a kernel compares rows of the same columns."
             )
         self.n_columns = int(X.shape[1])
-        self.shape = (pairwise.n_rows(X), pairwise.n_rows(X_ref))
+        self.shape = (n_rows(X), n_rows(X_ref))
         self.codes, self.codes_ref = X[:, list(categorical)], X_ref[:, list(categorical)]
         numbers = np.setdiff1d(np.arange(self.n_columns), list(categorical))
         self.X = X if not len(categorical) else X[:, numbers]
@@ -85,8 +81,8 @@ class SharedStatistics:
         return pair_median(self[name], weight)
 
     def _dot(self) -> Array:
-        if pairwise.is_sparse(self.X) or pairwise.is_sparse(self.X_ref):
-            return np.asarray(pairwise.dense(self.X @ self.X_ref.T), dtype=np.float64)
+        if is_sparse(self.X) or is_sparse(self.X_ref):
+            return np.asarray(dense(self.X @ self.X_ref.T), dtype=np.float64)
         return np.asarray(self.X @ self.X_ref.T, dtype=np.float64)
 
     def _sqeuclidean(self) -> Array:
@@ -107,7 +103,7 @@ class SharedStatistics:
 
     def _manhattan(self) -> Array:
         A, B = _fewer_entries(self.X), _fewer_entries(self.X_ref)
-        if pairwise.is_sparse(A) or pairwise.is_sparse(B):
+        if is_sparse(A) or is_sparse(B):
             D = np.empty(self.shape)
             everything = (slice(0, self.shape[0]), slice(0, self.shape[1]))
             pairwise.Manhattan(A, B).block(*everything, D)
@@ -149,11 +145,11 @@ class StatisticsKernel(Kernel):
         check_resolved(self)
         dtype = pairwise.result_dtype(X, X if X_ref is None else X_ref)
         X, X_ref, categorical = self.encode(X, X_ref)
-        X, symmetric = pairwise.as_vectors(X), X_ref is None
+        X, symmetric = as_vectors(X), X_ref is None
         X_ref = X if X_ref is None else X_ref
-        n, n_ref = pairwise.n_rows(X), pairwise.n_rows(X_ref)
+        n, n_ref = n_rows(X), n_rows(X_ref)
         K = np.empty((n, n_ref))
-        for rows in pairwise.row_blocks(n, pairwise.PANEL_ROWS):
+        for rows in row_blocks(n, pairwise.PANEL_ROWS):
             columns = slice(0, rows.stop if symmetric else n_ref)
             K[rows, columns] = self.combine(SharedStatistics(X[rows], X_ref[columns], categorical))
             if symmetric:
@@ -202,7 +198,7 @@ def pair_median(S: Array, weight: Array | None = None) -> float:
 
 def _fewer_entries(X: Rows) -> Any:
     """Wide rows of mostly zeros as CSR; others as they are."""
-    if pairwise.is_sparse(X) or X.shape[1] < 100:
+    if is_sparse(X) or X.shape[1] < 100:
         return X
     share = np.count_nonzero(X) / max(X.size, 1)
     return sparse.csr_matrix(X) if share < SPARSE_SHARE else X

@@ -18,8 +18,9 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, ProfileKernel, Rows
+from kernel_learn.kernels.base import ProfileKernel
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.rules import (
     MEDIAN_ROWS,
@@ -29,6 +30,8 @@ from kernel_learn.kernels.rules import (
     multiple_of,
     resolve_gamma,
 )
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.coerce import as_vectors
 
 # gamma="loo" is chosen on so many rows, and holds so many bytes for each pair of them: seven
 # kernel matrices, and a decomposition.
@@ -52,7 +55,7 @@ class Stationary(ProfileKernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         if self.is_resolved:
             return self
-        return self.resolve_on(Pool.of(pairwise.as_vectors(X), sample_weight))
+        return self.resolve_on(Pool.of(as_vectors(X), sample_weight))
 
     def resolve_on(self, pool: Pool) -> Self:
         if self.is_resolved:
@@ -70,7 +73,7 @@ class Stationary(ProfileKernel):
         return median_bytes(n, is_weighted) if multiple_of(self.gamma) is not None else 0
 
     def diag(self, X: Rows) -> Array:
-        return np.ones(pairwise.n_rows(X), dtype=pairwise.as_vectors(X).dtype)
+        return np.ones(n_rows(X), dtype=as_vectors(X).dtype)
 
     @property
     def scale(self) -> float:
@@ -207,11 +210,11 @@ class ChiSquared(Stationary):
     statistic: ClassVar[pairwise.StatisticName] = "chi2"
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
-        self.check_histograms(pairwise.as_vectors(X))
+        self.check_histograms(as_vectors(X))
         return super().resolve(X, sample_weight)
 
     def resolve_on(self, pool: Pool) -> Self:
-        self.check_histograms(pairwise.as_vectors(pool.X))
+        self.check_histograms(as_vectors(pool.X))
         return super().resolve_on(pool)
 
     @staticmethod

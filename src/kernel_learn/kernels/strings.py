@@ -14,10 +14,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.letters import count_words, encode, string_lengths
 from kernel_learn.kernels.subsequences import gapped_products, gapped_squares
+from kernel_learn.rows.access import row_blocks
 
 
 class StringKernel(Kernel):
@@ -97,7 +99,7 @@ class Spectrum(StringKernel):
         counts = count_words(encode(texts + (texts_ref or [])), self.k)
         A, B = counts[:n], counts if texts_ref is None else counts[n:]
         K = np.empty((A.shape[0], B.shape[0]))
-        for rows in pairwise.row_blocks(n, max(1, pairwise.PANEL_SIZE // max(1, B.shape[0]))):
+        for rows in row_blocks(n, max(1, pairwise.PANEL_SIZE // max(1, B.shape[0]))):
             pairwise.dot_product(A[rows], B, K[rows])
         return K
 
@@ -189,5 +191,5 @@ def check_strings(X: Rows) -> list[str]:
 def divide_by_norms(K: Array, squares: Array, squares_ref: Array) -> None:
     """K_ij /= |phi_i| |phi_j| in place; rows and columns of zeros stay zero."""
     norms, norms_ref = (np.sqrt(np.where(a > 0, a, 1.0)) for a in (squares, squares_ref))
-    for rows in pairwise.row_blocks(len(K), max(1, pairwise.PANEL_SIZE // max(1, K.shape[1]))):
+    for rows in row_blocks(len(K), max(1, pairwise.PANEL_SIZE // max(1, K.shape[1]))):
         K[rows] /= norms[rows, None] * norms_ref

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.kernels.base import Array
+from kernel_learn.arrays import Array
 from kernel_learn.kernels.letters import Strings
 
 # Numbers in one of the three states of the dynamic programme, 2 MB. Smaller

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
 # Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
 BLOCK_SIZE = 2**21

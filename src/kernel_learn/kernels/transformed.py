@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.subspace import BLOCK_SIZE
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
 
 class TransformedKernel(Kernel):

@@ -4,7 +4,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from kernel_learn.kernels.base import Array, InputKind, Kernel, Rows
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.base import InputKind, Kernel
 
 
 class ViewKernel(Kernel):

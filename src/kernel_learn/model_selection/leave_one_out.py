@@ -2,17 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernel_learn.criteria.ridge import LEAST_SLACK, leave_out, share_of
-from kernel_learn.kernels.pairwise import row_blocks
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, leave_out, share_of
 from kernel_learn.representations.base import Combined, SpectralBlock
 from kernel_learn.representations.gram import Gram
-
-Array = NDArray[Any]
+from kernel_learn.rows.access import row_blocks
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
 LEVERAGE_LIMIT = 1 - LEAST_SLACK

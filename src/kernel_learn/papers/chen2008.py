@@ -10,19 +10,17 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, stats
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
+from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
 from kernel_learn.kernels import Gaussian
 from kernel_learn.papers.difference import corrected_p, verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
-
-Array = NDArray[Any]
 
 SETS = ("wine", "Brain_Tumor1", "Brain_Tumor2", "waveform", "satimage", "segment", "usps")
 METHODS = ("SVM", "SKFE", "HSIC", "uHSIC", "SVM_joint", "uSVM_joint")

@@ -11,8 +11,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators.validation import Array
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page

@@ -7,8 +7,8 @@ frozen, over the pairs i < j of the rows in their given order.
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.constraints import Pairs
-from kernel_learn.estimators.validation import Array
 
 
 def number_of_pairs(y: Array) -> int:

@@ -15,9 +15,9 @@ from pathlib import Path
 from string import Template
 from typing import Any, TextIO
 
+from kernel_learn.atomic_write import atomic_write
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.origin import made_now
-from kernel_learn.whole_file import whole_file
 
 Record = dict[str, Any]
 
@@ -120,7 +120,7 @@ def run_again(
             record["made"] = {**record.get("made", {}), "again": now["commit"]}
         else:
             apart.append(cell.key)
-    with whole_file(file) as part:
+    with atomic_write(file) as part:
         part.write_text("".join(json.dumps(record) + "\n" for record in records))
     print(file=stream)
     return records, apart

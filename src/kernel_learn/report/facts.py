@@ -12,10 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernel_learn._version import __version__
-from kernel_learn.estimators.validation import validate_rows
+from kernel_learn.arrays import Array
+from kernel_learn.fitting.validation import validate_rows
 from kernel_learn.inspection.convergence import relative_gaps, track
 from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name
@@ -36,7 +36,6 @@ from kernel_learn.tables.comparing import (
 )
 from kernel_learn.tables.model import TableModel
 
-Array = NDArray[Any]
 Facts = dict[str, Any]
 
 SURPRISING, NEIGHBOURS = 10, 5

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.reading import find_part, see, some_rows
 from kernel_learn.tables.comparing import FLOOR
 from kernel_learn.tables.model import TableModel
 
-Array = NDArray[Any]
 Facts = dict[str, Any]
 
 MOST_POINTS = 2000

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.linalg import eigh_positive, solve_shifted
-
-Array = NDArray[Any]
-Rows = Any
 
 # A variance below this share of the mean diagonal is what rounding leaves of a constant.
 LEAST_VARIANCE = 1e-14

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import row_blocks, take_rows
-from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.gram import to_double
+from kernel_learn.rows.access import row_blocks, take_rows
 
 # A block of b pairs costs b^2 kernel values of which b are wanted: at 64 the
 # matrix product still runs at its speed and the waste is small beside it.

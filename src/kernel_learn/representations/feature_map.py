@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, row_blocks, take_rows
-from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
-from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.linalg import eigh_positive, rounding
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.rows.keys import row_keys
 
 # Eigenvalues of the landmarks' kernel matrix below this share of the largest are cut
 # where rows are float32: its entries are float64, so it is their rounding in k(x, landmarks)

@@ -8,19 +8,18 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg.blas import daxpy
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_rows, row_blocks
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
-    Array,
     Combined,
     Eigenpairs,
     Representation,
     Resolvent,
-    Rows,
     SpectralBlock,
 )
+from kernel_learn.rows.access import n_rows, row_blocks
 
 
 class Gram(Combined):

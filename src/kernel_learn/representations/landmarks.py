@@ -14,20 +14,13 @@ import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.given import as_array
-from kernel_learn.kernels.pairwise import (
-    as_vectors,
-    is_sparse,
-    n_columns,
-    n_rows,
-    row_blocks,
-    take_rows,
-)
-from kernel_learn.kernels.readable import check_magnitude, check_readable
-from kernel_learn.kernels.table import is_frame
-from kernel_learn.representations.base import Array, Rows
+from kernel_learn.rows.access import is_sparse, n_columns, n_rows, row_blocks, take_rows
+from kernel_learn.rows.check_rows import check_magnitude, check_readable
+from kernel_learn.rows.coerce import as_array, as_vectors
+from kernel_learn.rows.table import is_frame
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
 RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 MIRROR_ROWS = 128  # of a symmetric matrix that are copied at a time
 

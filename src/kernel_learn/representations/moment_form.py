@@ -5,22 +5,21 @@ from collections.abc import Iterator
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.kernels.pairwise import dense, row_blocks, take_rows
-from kernel_learn.kernels.rows import row_keys
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
-    Array,
     Combined,
     Eigenpairs,
     Representation,
     Resolvent,
-    Rows,
     SpectralBlock,
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.access import dense, row_blocks, take_rows
+from kernel_learn.rows.keys import row_keys
 
 
 class FeatureSample(Combined):

@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from kernel_learn.representations.base import Array
+from kernel_learn.arrays import Array
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from numbers import Real
 from pathlib import Path
 from typing import Literal
 
-from kernel_learn.kernels.warn import warn_user
 from kernel_learn.representations.landmarks import (
     Rule,
     candidate_rows,
@@ -16,6 +15,7 @@ from kernel_learn.representations.landmarks import (
     prepared_rows,
 )
 from kernel_learn.representations.price import Price
+from kernel_learn.warn import warn_user
 
 # Up to this many distinct rows the exact Gram matrix is taken without being
 # asked for: one Cholesky factorisation is n^3/3 = 1.7e11 operations, seconds.

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import row_blocks, take_rows
-from kernel_learn.representations.base import Array
 from kernel_learn.representations.feature_map import FeatureMap, whitening
 from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.access import row_blocks, take_rows
 
 BLOCK_ROWS = 2048
 

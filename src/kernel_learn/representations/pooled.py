@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.kernels.pairwise import dense, n_rows
-from kernel_learn.kernels.rows import Keys
-from kernel_learn.representations.base import Array, Rows
+from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import Block, one_hot
 from kernel_learn.representations.state import (
@@ -21,6 +19,7 @@ from kernel_learn.representations.state import (
     rows_digest,
 )
 from kernel_learn.representations.summary import Summary, row_bytes
+from kernel_learn.rows.access import dense, n_rows
 
 
 class PooledSource:

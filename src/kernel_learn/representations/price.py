@@ -7,8 +7,8 @@ from functools import cache
 
 import numpy as np
 
-from kernel_learn.kernels.rows import row_keys
 from kernel_learn.kernels.stationary import Gaussian
+from kernel_learn.rows.keys import row_keys
 
 # Sizes of the products and tables that are timed: those of a block of a pass.
 ROWS, COLUMNS, FEATURES = 512, 1000, 10

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from kernel_learn.arrays import Array
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import n_columns, take_rows
 from kernel_learn.kernels.rules import MEDIAN_ROWS
-from kernel_learn.representations.base import Array, Representation
+from kernel_learn.representations.base import Representation
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.landmarks import (
@@ -29,6 +29,7 @@ from kernel_learn.representations.plan import Needs, Plan, Size, plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
+from kernel_learn.rows.access import n_columns, take_rows
 
 AnySource = ArraySource | PooledSource
 

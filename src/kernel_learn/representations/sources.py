@@ -6,10 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from kernel_learn.kernels.pairwise import dense, n_rows, row_blocks, take_rows
+from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.kernels.pool import column_sums
-from kernel_learn.kernels.rows import Keys, digest, row_keys
-from kernel_learn.representations.base import Array, Rows
 from kernel_learn.representations.summary import (
     Summary,
     capacity_of,
@@ -17,6 +15,8 @@ from kernel_learn.representations.summary import (
     row_bytes,
     summed_labels,
 )
+from kernel_learn.rows.access import dense, n_rows, row_blocks, take_rows
+from kernel_learn.rows.keys import digest, row_keys
 
 
 class Block(NamedTuple):

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from kernel_learn.kernels.pairwise import n_rows
-from kernel_learn.kernels.rows import Keys, mix_words, row_keys
-from kernel_learn.representations.base import Array, Rows
+from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.summary import Summary
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.keys import mix_words, row_keys
 
 MODULUS = 2**64
 

@@ -10,15 +10,15 @@ import numpy as np
 from scipy import sparse
 
 import kernel_learn.kernels as known_kernels
+from kernel_learn.atomic_write import atomic_write
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.pairwise import is_sparse
 from kernel_learn.kernels.pool import ColumnSums
-from kernel_learn.kernels.table import Table, as_objects
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import Summary
-from kernel_learn.whole_file import whole_file
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.table import Table, as_objects
 
 VERSION = 1
 RECORDS = {kind.__name__: kind for kind in (StreamState, Summary, Moments, ColumnSums, Table)}
@@ -43,7 +43,7 @@ def write_file(path: str | os.PathLike[str], content: dict[str, Any]) -> None:
     tree = _encode(content, arrays)
     header = json.dumps({"version": VERSION, "content": tree}).encode()
     arrays["json"] = np.frombuffer(header, dtype=np.uint8)
-    with whole_file(path) as part, part.open("wb") as file:
+    with atomic_write(path) as part, part.open("wb") as file:
         np.savez(file, **arrays)
 
 

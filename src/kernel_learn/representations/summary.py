@@ -14,11 +14,11 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.kernels.pairwise import is_sparse, n_rows, take_rows
+from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.kernels.pool import ColumnSums, Pool, column_sums
-from kernel_learn.kernels.rows import Keys, row_keys
-from kernel_learn.kernels.table import Table
-from kernel_learn.representations.base import Array, Rows
+from kernel_learn.rows.access import is_sparse, n_rows, take_rows
+from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.table import Table
 
 # Rows that a summary keeps at the most, and what they may take. It does not depend
 # on a budget: how much memory there is must not change what is chosen.

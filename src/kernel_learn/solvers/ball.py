@@ -1,12 +1,9 @@
 """The smallest ball around rows."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 TOL, MAX_ITER = 1e-10, 500  # gap as a share of the largest diagonal entry
 

@@ -15,15 +15,13 @@ every point, and its sums come with those of the gradient: each pass gives both 
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 
-Array = NDArray[Any]
 Blocks = Callable[[], Iterable[tuple[Array, Array, Array]]]  # F (n, m), signs (n, q), prices (n,)
 
 # A free intercept on separated rows is not unique: a trace of a price on it.

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.quasi_newton import two_loop
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 
 class Point(Protocol):

@@ -1,14 +1,10 @@
 """Closed forms: the top eigenvectors of a small symmetric matrix."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 # A direction whose eigenvalue is this much smaller than the largest is rounding
 # (the k-th direction of k centred classes always is): it is never divided by.

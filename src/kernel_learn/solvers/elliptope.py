@@ -1,13 +1,11 @@
 """The largest trace over correlation matrices, a k x k semidefinite program."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 # The duality gap at which the path is left, relative to the value.
 RELATIVE_GAP = 1e-10

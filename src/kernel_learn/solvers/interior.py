@@ -3,8 +3,8 @@
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.predictor_corrector import (
     QuadraticProgram,
     Residuals,
@@ -14,8 +14,6 @@ from kernel_learn.solvers.predictor_corrector import (
     solve_predictor_corrector,
 )
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 # Rows of a first guess and of a working set, per column: the r x r systems then
 # cost as much as forming them, and three in four rows need not be looked at.

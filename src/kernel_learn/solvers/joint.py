@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.interior import solve_linear_machine
 from kernel_learn.solvers.margin import (
     LinearMargin,
@@ -17,8 +17,6 @@ from kernel_learn.solvers.margin import (
     solve_margin,
 )
 from kernel_learn.solvers.saddle import SaddleProblem, improve_subspace, solve_saddle
-
-Array = NDArray[Any]
 
 # The relaxed problem of n_components < n_classes is solved to this relative gap.
 RELAXED_TOL = 1e-3

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import linprog
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
+from kernel_learn.solvers.simplex import Search, SimplexProblem
 
 # Where in [lower bound, best value] the next point must lie, by the tangents.
 LEVEL = 0.3

@@ -16,13 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.solvers.metric_system import (
-    Array,
-    MetricConstraints,
-    Solver,
-    prepare_system,
-    symmetric,
-)
+from kernel_learn.arrays import Array
+from kernel_learn.solvers.metric_system import MetricConstraints, Solver, prepare_system, symmetric
 from kernel_learn.solvers.result import Result
 
 SHORT_STEP = 0.3  # of the way to the boundary

@@ -12,16 +12,15 @@ matrix K + diag(1/C_i) and no upper bound on alpha.
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 Loss = Literal["hinge", "squared_hinge"]
 

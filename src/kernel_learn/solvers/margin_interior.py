@@ -1,12 +1,11 @@
 """One support vector machine by interior points, in double precision."""
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.predictor_corrector import (
     QuadraticProgram,
     Residuals,
@@ -14,8 +13,6 @@ from kernel_learn.solvers.predictor_corrector import (
     inner_point,
     solve_predictor_corrector,
 )
-
-Array = NDArray[Any]
 
 TOL, MAX_ITER = 1e-10, 60  # complementarity as a share of the value
 

@@ -8,13 +8,12 @@ the M (M+1)/2 entries of V the smaller number decides what is factored; where bo
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 DIRECT_SIZE = 2000  # 0.1 s for a Cholesky factorisation
 BLOCK_SIZE = 512

@@ -1,15 +1,13 @@
 """Partial least squares on a symmetric operator, without the NIPALS loop."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.eigen import fix_signs
-
-Array = NDArray[Any]
 
 # Covariance of scores and targets below this share of the first is rounding.
 EXHAUSTED = 1e-12

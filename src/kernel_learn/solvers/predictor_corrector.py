@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
+
 # R (n, q) -> (Q + diag D)^{-1} R
 Solve = Callable[[Array], Array]
 

@@ -14,7 +14,8 @@ optimum is then at most
 import numpy as np
 from scipy import linalg
 
-from kernel_learn.solvers.metric_system import Array, MetricConstraints, prepare_system
+from kernel_learn.arrays import Array
+from kernel_learn.solvers.metric_system import MetricConstraints, prepare_system
 from kernel_learn.solvers.result import Result
 
 # A step may shrink an eigenvalue of A to this part of itself: one that is far too small comes

@@ -1,15 +1,13 @@
 """Minimise a smooth convex function over positive semidefinite matrices."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.smooth import solve_smooth
-
-Array = NDArray[Any]
 
 FIRST_ROUND = 10  # steps before the first look at the certificate
 NEW_DIRECTIONS = 10  # per round, at most

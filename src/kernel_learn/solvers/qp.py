@@ -1,19 +1,15 @@
 """Small dense quadratic programs."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.predictor_corrector import (
     QuadraticProgram,
     Residuals,
     Solve,
     solve_predictor_corrector,
 )
-
-Array = NDArray[Any]
 
 TOL = 1e-11  # residuals and complementarity, as a share of the program's numbers
 

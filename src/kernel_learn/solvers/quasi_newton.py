@@ -1,12 +1,10 @@
 """The inverse Hessian of limited-memory BFGS, for solvers with steps of their own."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 
 def two_loop(

@@ -1,12 +1,11 @@
 """What a solver returns: the answer and its proof."""
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
 
 
 @dataclass(frozen=True)

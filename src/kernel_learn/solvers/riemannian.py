@@ -1,16 +1,14 @@
 """Maximisation over subspaces: limited-memory BFGS on the Grassmann manifold."""
 
 from collections import deque
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.quasi_newton import two_loop
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 MEMORY = 10  # curvature pairs
 

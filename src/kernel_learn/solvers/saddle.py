@@ -1,14 +1,12 @@
 """Accelerated ascent on a concave function with kinks, between two true bounds."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 CHECK_EVERY = 10
 ENOUGH = 0.05  # of the distance that remains whatever is done here

@@ -5,8 +5,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
+from kernel_learn.solvers.simplex import Search, SimplexProblem
 
 # Rows of a matrix inequality: 30 took 0.4 s, 40 took 5 s, 60 took 242 s (ten kernels).
 LARGEST_MATRIX = 50

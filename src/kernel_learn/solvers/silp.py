@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.optimize import linprog
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.level import solve_level
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, Search, SimplexProblem
+from kernel_learn.solvers.simplex import Search, SimplexProblem
 
 
 def solve_silp(

@@ -1,14 +1,12 @@
 """Convex problems on the simplex {d >= 0, sum d = 1}: what solvers need of them."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 # A weight below this share is dropped if the certificate stands without it.
 NEGLIGIBLE = 1e-6

@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.qp import solve_simplex_qp
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Array, Search, SimplexProblem, Tangent
+from kernel_learn.solvers.simplex import Search, SimplexProblem, Tangent
 
 
 def solve_simplex_newton(

@@ -1,15 +1,13 @@
 """Smooth minimisation, within bounds or without, by SciPy's L-BFGS: the one place that calls it."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 
-Array = NDArray[Any]
 Bounds = Sequence[tuple[float, float]]
 
 

@@ -1,14 +1,10 @@
 """Linear support vector machines with squared hinge loss: Newton's method in the primal."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
-
-Array = NDArray[Any]
 
 
 def solve_squared_hinge(

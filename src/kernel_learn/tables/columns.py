@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from kernel_learn.tables.reading import TableError, pandas
-
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
+from kernel_learn.streams.readers import TableError, pandas
 
 ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
 ID_DISTINCT = 0.95  # share of different values of a column that is named as an identifier

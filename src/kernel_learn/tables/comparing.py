@@ -15,17 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
+from kernel_learn.arrays import Array
 from kernel_learn.inspection.reading import some_rows
 from kernel_learn.model_selection.resampling import corrected_error
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns
 from kernel_learn.tables.methods import AUTO, make_model
-from kernel_learn.tables.reading import TableError
 
-Array = NDArray[Any]
 FLOOR = 1e-15  # of a probability, for its logarithm
 UNEVEN = 0.7  # share of the most frequent class from which accuracy alone says little
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.reading import TableError
 
 AUTO = "KernelClassifier"
 CLASSIFIERS = (

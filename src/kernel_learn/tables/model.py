@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -14,6 +13,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from kernel_learn.arrays import Array
+from kernel_learn.streams.readers import TableError, pandas
 from kernel_learn.tables.columns import (
     Columns,
     is_number,
@@ -22,9 +23,6 @@ from kernel_learn.tables.columns import (
     look_at_columns,
     named,
 )
-from kernel_learn.tables.reading import TableError, pandas
-
-Array = NDArray[Any]
 
 ENCODINGS = ("light", "full")
 TEXT_FEATURES = 30  # columns that a column of free text becomes

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from kernel_learn.arrays import Array
 from kernel_learn.representations.plan import format_bytes, parse_memory
-from kernel_learn.tables.columns import Columns
-from kernel_learn.tables.model import Array, TableModel, as_word
-from kernel_learn.tables.reading import (
+from kernel_learn.streams.readers import (
     BLOCKS,
     TableError,
     find_files,
@@ -23,6 +22,8 @@ from kernel_learn.tables.reading import (
     read_blocks,
     table_bytes,
 )
+from kernel_learn.tables.columns import Columns
+from kernel_learn.tables.model import TableModel, as_word
 
 # A table in memory is there three times while it is encoded, and a fit needs room, too.
 SHARE = 4

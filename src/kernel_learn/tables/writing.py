@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kernel_learn.tables.reading import TableError, pandas
-from kernel_learn.whole_file import whole_file
+from kernel_learn.atomic_write import atomic_write
+from kernel_learn.streams.readers import TableError, pandas
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -35,7 +35,7 @@ def write_table(blocks: Iterator[Any], path: str) -> int:
     if path == "-":
         return _write_text(blocks, sys.stdout, ".csv")
     suffix = Path(path).suffix.lower()
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         if suffix == ".parquet":
             return _write_parquet(blocks, part)
         with part.open("w", encoding="utf-8", newline="") as file:

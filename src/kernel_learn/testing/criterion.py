@@ -4,11 +4,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.testing.promise import Promise
-
-Array = NDArray[Any]
 
 # Steps of the Taylor test: long enough to be above rounding, short enough to see the slope.
 STEPS = 0.1 * 0.5 ** np.arange(1, 7)

@@ -8,7 +8,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_checks
@@ -16,8 +15,6 @@ from sklearn.utils import estimator_checks
 from kernel_learn.testing.kernel import check_kernel
 from kernel_learn.testing.promise import Promise
 from kernel_learn.testing.solver import KNOWN
-
-Array = NDArray[Any]
 
 
 def check_estimator(

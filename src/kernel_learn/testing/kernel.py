@@ -5,16 +5,13 @@ import pickle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
-from kernel_learn.kernels.base import Rows
-from kernel_learn.kernels.pairwise import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
 from kernel_learn.testing.promise import Promise
-
-Array = NDArray[Any]
 
 
 def check_kernel(

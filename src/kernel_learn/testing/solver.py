@@ -5,12 +5,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 from kernel_learn.testing.promise import Promise
 
-Array = NDArray[Any]
 Solve = Callable[..., Result]
 
 KNOWN = {"value", "lower", "upper", "grad_norm"}  # what a step of a history may say

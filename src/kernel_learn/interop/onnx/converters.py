@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from kernel_learn.interop.onnx.graph import Array, Graph, Value
+from kernel_learn.arrays import Array
+from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.models import EXPORTED, ModelGraph, label_array
 
 ALIAS = "KernelLearn{}"

@@ -11,14 +11,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
-from kernel_learn.estimators.validation import as_views, side_by_side
+from kernel_learn.fitting.validation import as_views, side_by_side
 from kernel_learn.interop.onnx.converters import import_skl2onnx, number_type, register
 from kernel_learn.interop.onnx.kernels import OnnxExportError
 from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
 from kernel_learn.interop.writing import check_folder, write_whole
-from kernel_learn.kernels.pairwise import is_sparse
-from kernel_learn.kernels.table import column_names, is_frame
-from kernel_learn.kernels.warn import warn_user
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.table import column_names, is_frame
+from kernel_learn.warn import warn_user
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], X: Any = None) -> None:

@@ -8,9 +8,9 @@ precision would leave few digits of them.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from kernel_learn.arrays import Array
+
 Value = str  # the name of a tensor
 
 # acos by the rational function of Sun's fdlibm, to the last digit: no runtime has it in double.

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.interop.onnx.graph import Array, Graph, Value
+from kernel_learn.arrays import Array
+from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.kernels import (
     Additive,
     ArcCosine,
@@ -25,10 +26,11 @@ from kernel_learn.kernels import (
     TransformedKernel,
 )
 from kernel_learn.kernels.columns import find_columns
-from kernel_learn.kernels.pairwise import dense, unit_rows
+from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.subspace import StackedSubspaceKernel
-from kernel_learn.kernels.table import Table
+from kernel_learn.rows.access import dense
+from kernel_learn.rows.table import Table
 
 # Columns whose differences are held at a time, n x n_ref of each.
 CHUNK = 16

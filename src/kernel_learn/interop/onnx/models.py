@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import kernel_learn.estimators as estimators
+from kernel_learn.arrays import Array
 from kernel_learn.estimators import (
     FeatureScales,
     InductiveKernel,
@@ -12,8 +13,8 @@ from kernel_learn.estimators import (
     KernelPLSRegressor,
     PairClassifier,
 )
-from kernel_learn.estimators.classifiers import MachineClassifier
-from kernel_learn.interop.onnx.graph import Array, Graph, Value
+from kernel_learn.fitting.predictions import MachineClassifier
+from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import (
     OnnxExportError,
     features,

@@ -5,20 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.estimators.features import KernelFeatures, WeightedKernel
-from kernel_learn.estimators.leaves import LeafMachine, scaled
-from kernel_learn.estimators.table_views import TableView
-from kernel_learn.estimators.trees import Tree
-from kernel_learn.estimators.views import (
+from kernel_learn.arrays import Array
+from kernel_learn.ensemble.kernel_features import KernelFeatures, WeightedKernel
+from kernel_learn.ensemble.leaves import LeafMachine, scaled
+from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.ensemble.trees import Tree
+from kernel_learn.ensemble.views import (
     ClippedScores,
     NormalScores,
     UniformScores,
     UnitRows,
     ZScores,
 )
-from kernel_learn.interop.onnx.graph import Array, Graph, Value
+from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import OnnxExportError, kernel_values
-from kernel_learn.kernels.pairwise import dense
+from kernel_learn.rows.access import dense
 
 
 def classifier_proba(g: Graph, model: Any, X: Value) -> Value:

@@ -1,0 +1,31 @@
+"""Rows divided into folds, or some of them taken: classes by their shares, groups whole."""
+
+import numpy as np
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.targets import Targets
+
+
+def stratified_parts(targets: Targets, n_parts: int) -> Array:
+    """A part for each row, (n,): classes spread evenly, groups whole, in the rows' order."""
+    unit = np.arange(targets.n)  # the first row of a group speaks for it
+    for group in targets.groups:
+        unit[group] = group[0]
+    heads = np.flatnonzero(unit == np.arange(targets.n))
+    part, start = np.empty(targets.n, dtype=int), 0
+    for c in range(targets.n_classes):
+        mine = heads[targets.majority[heads] == c]
+        part[mine] = (np.arange(len(mine)) + start) % n_parts
+        start += len(mine)
+    return part[unit]
+
+
+def stratified_rows(targets: Targets, n_rows: int) -> Array:
+    """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole."""
+    chosen = np.zeros(targets.n, dtype=bool)
+    for c in range(targets.n_classes):
+        mine = np.flatnonzero(targets.majority == c)
+        chosen[mine[: max(2, round(n_rows * len(mine) / targets.n))]] = True
+    for group in targets.groups:
+        chosen[group] = chosen[group[0]]
+    return np.flatnonzero(chosen)

@@ -1,0 +1,113 @@
+"""Squared-hinge machines, for tables that follow rules without noise.
+
+    min over f of  sum_i w_i max(0, 1 - s_i f(x_i))^2 + lam |f|^2,
+
+a class (s_i = 1) against the rest (s_i = -1); a row seen with both has their
+mean sign and the square loss. With a penalised offset: K + u for K, u = tr(Kc)/N, and
+lam = reg u. On the rows S that count, those with s_i f_i < 1, with
+Q = (K_SS + lam W_S^{-1})^{-1}: A_S = Q s_S, f = K_.S A_S. Left out, a row of S
+scores s_i - A_i / Q_ii, exactly while S stays as it is; other rows keep their
+score. Of a group g left out together, with h = g in S,
+
+    A_{-g} = A - Q_.h (Q_hh)^{-1} A_h,   f_{-g}(x_j) = K_jS A_{-g} for every j in g.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.criteria.held_out.targets import Targets
+
+REGS = 10.0 ** np.arange(-4, 0.5)
+ROUNDS = 20
+ONLY_ADD = 10  # after so many rounds no row is taken out any more, which ends the search
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Held-out scores of q machines at one reg, and their model."""
+
+    scores: Array  # (n, q)
+    model: Dual
+    roles: Array  # (q, k): 1 if the machine speaks for the class, -1 if against
+
+
+def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
+    """One machine per class against the rest; one in all for two classes."""
+    k = targets.n_classes
+    roles = np.array([[-1.0, 1.0]]) if k == 2 else 2.0 * np.eye(k) - 1.0
+    signs = targets.Y @ roles.T
+    K, unit = _with_offset(K, targets)
+    found = []
+    active: list[Array | None] = [None] * len(roles)
+    for reg in sorted(regs, reverse=True):  # from many active rows to few
+        machines = [
+            _hinge(K, s, reg * unit, targets, start)
+            for s, start in zip(signs.T, active, strict=True)
+        ]
+        active = [machine[2] for machine in machines]
+        found.append(_collect(machines, unit, roles))
+    order = np.argsort(np.argsort(-np.asarray(regs)))
+    return [found[i] for i in order]
+
+
+def _with_offset(K: Array, targets: Targets) -> tuple[Array, float]:
+    p = targets.weight / targets.total
+    unit = float(p @ np.diagonal(K) - p @ K @ p)
+    return K + unit, unit
+
+
+def _hinge(
+    K: Array, s: Array, lam: float, targets: Targets, start: Array | None
+) -> tuple[Array, Array, Array]:
+    """Repeat: solve on the rows that count, see which rows count."""
+    rows = np.arange(len(s)) if start is None else start
+    for i in range(ROUNDS):
+        scores = _solve(K, s, lam, targets, rows, held_out=False)[0]
+        counts = (s * scores < 1.0) | (np.abs(s) < 1.0)
+        if i >= ONLY_ADD:
+            counts[rows] = True
+        fresh = np.flatnonzero(counts)
+        if len(fresh) < 2 or np.array_equal(fresh, rows):
+            break
+        rows = fresh
+    return _solve(K, s, lam, targets, rows)
+
+
+def _solve(
+    K: Array, s: Array, lam: float, targets: Targets, rows: Array, *, held_out: bool = True
+) -> tuple[Array, Array, Array]:
+    """(scores of all rows, coefficients of all rows, rows): those in ``rows`` left out."""
+    C = K[np.ix_(rows, rows)]
+    C[np.diag_indices(len(rows))] += lam / targets.weight[rows]
+    C, info = lapack.dpotrf(C, lower=1, overwrite_a=1)
+    if info:
+        raise np.linalg.LinAlgError(f"K + {lam:.3g} is not positive definite.")
+    A = np.zeros(len(s))
+    A[rows] = lapack.dpotrs(C, s[rows], lower=1)[0]
+    scores = K @ A
+    if held_out:
+        Q = lapack.dpotri(C, lower=1, overwrite_c=1)[0]
+        scores[rows] = s[rows] - A[rows] / np.diagonal(Q)
+        for group in targets.groups:
+            scores[group] = _without_group(K, A, Q, rows, group)
+    return scores, A, rows
+
+
+def _without_group(K: Array, A: Array, Q: Array, rows: Array, group: Array) -> Array:
+    """Scores of a group's rows by the machine without them; Q has a lower half only."""
+    here = np.flatnonzero(np.isin(rows, group))
+    if not len(here):
+        return np.asarray(K[group] @ A)
+    columns = np.tril(Q)[:, here] + np.tril(Q, -1).T[:, here]
+    without = A[rows] - columns @ np.linalg.solve(columns[here], A[rows[here]])
+    return np.asarray(K[np.ix_(group, rows)] @ without)
+
+
+def _collect(machines: list[tuple[Array, Array, Array]], unit: float, roles: Array) -> Machines:
+    A = np.stack([machine[1] for machine in machines], axis=1)
+    scores = np.stack([machine[0] for machine in machines], axis=1)
+    return Machines(scores, Dual(A, unit * A.sum(axis=0)), roles)

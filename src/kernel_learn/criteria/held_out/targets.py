@@ -1,0 +1,66 @@
+"""Class labels of distinct rows: how much of each class a row carries."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from kernel_learn.arrays import Array
+
+
+@dataclass(frozen=True)
+class Targets:
+    """counts[i, c]: how often (with what weight) row i was seen with class c.
+
+    Equal rows are one row here. ``groups`` are increasing index arrays of
+    rows that are left out together, two or more each.
+    """
+
+    counts: Array  # (n, k), not negative, no row of zeros
+    groups: Sequence[Array] = ()
+
+    @cached_property
+    def weight(self) -> Array:
+        """w_i = sum_c counts_ic, (n,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def Y(self) -> Array:
+        """The mean one-hot label of each row, (n, k)."""
+        return self.counts / self.weight[:, None]
+
+    @cached_property
+    def total(self) -> float:
+        """N = sum of all weights."""
+        return float(self.counts.sum())
+
+    @cached_property
+    def mean(self) -> Array:
+        """The share of each class, (k,)."""
+        return np.asarray(self.counts.sum(axis=0) / self.total)
+
+    @property
+    def n(self) -> int:
+        return int(self.counts.shape[0])
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def majority(self) -> Array:
+        """The heaviest class of each row, (n,)."""
+        return np.asarray(self.counts.argmax(axis=1))
+
+    @cached_property
+    def uniform(self) -> bool:
+        """Whether every row has weight 1."""
+        return bool(np.all(self.weight == 1.0))
+
+    def take(self, rows: Array) -> "Targets":
+        """The targets of some rows; rows whose group is cut keep their part of it."""
+        place = np.full(self.n, -1)
+        place[rows] = np.arange(len(rows))
+        parts = [np.sort(place[group][place[group] >= 0]) for group in self.groups]
+        return Targets(self.counts[rows], tuple(part for part in parts if len(part) > 1))

@@ -1,0 +1,1 @@
+"""Many kernels on many views: members, screening, stacking, leaves."""

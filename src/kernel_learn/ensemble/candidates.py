@@ -1,0 +1,129 @@
+"""Members of the classifier: which kernels are tried on which views."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels import (
+    Additive,
+    ArcCosine,
+    Exponential,
+    Gaussian,
+    Hamming,
+    Kernel,
+    Laplacian,
+    Linear,
+    PairwiseAnova,
+    Polynomial,
+    SharedStatistics,
+)
+from kernel_learn.kernels.categorical import hamming
+from kernel_learn.kernels.shared import evaluate_shared, pair_median
+
+Loss = Literal["ridge", "hinge", "combined"]
+WIDE_FAMILIES = ("rbf", "exp", "lap", "ham")  # those that have a width
+NUMBER_WEIGHT = 1.5  # of a rank difference beside a category that differs
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A kernel family of some width on a view, with or without learned scales."""
+
+    view: str
+    family: str
+    width: float = 0.0
+    learned: bool = False
+    loss: Loss = "ridge"
+
+    @property
+    def place(self) -> tuple[str, bool]:
+        """Candidates of one place share their distances."""
+        return self.view, self.learned
+
+    def __str__(self) -> str:
+        width = f"{self.width:g}" if self.width else ""
+        return f"{self.view}{' scaled' if self.learned else ''}: {self.family}{width}" + (
+            "" if self.loss == "ridge" else f" ({self.loss})"
+        )
+
+
+def candidates(view: str, kernels: str, *, learned: bool = False, loss: Loss = "ridge") -> list:
+    """Candidates from a line such as "rbf1 rbf3 lin": families, each with its width."""
+    found = []
+    for word in kernels.split():
+        family = word.rstrip("0123456789.")
+        found.append(Candidate(view, family, float(word[len(family) :] or 0), learned, loss))
+    return found
+
+
+def narrower(candidate: Candidate) -> Candidate:
+    """The same with a third of the width: with more rows narrower kernels pay."""
+    return replace(candidate, width=candidate.width / 3)
+
+
+@dataclass
+class ViewRows:
+    """The training rows in one view, with the statistics that its kernels share."""
+
+    rows: Rows  # (n, d)
+    weight: Array  # (n,)
+    categorical: tuple[int, ...] = ()
+    _units: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.statistics = SharedStatistics(self.rows, None, self.categorical)
+
+    def unit(self, name: str) -> float:
+        """The median of a distance over all pairs, or the mean squared length ("dot")."""
+        if name not in self._units:
+            S = self.statistics
+            if name == "dot":
+                value = float(np.average(S.x2, weights=self.weight)) or 1.0
+            elif name == "hamming":
+                value = pair_median(hamming(S, NUMBER_WEIGHT), self.weight)
+            else:
+                value = pair_median(S[name], self.weight)
+            self._units[name] = value
+        return self._units[name]
+
+    def kernel(self, candidate: Candidate) -> Kernel:
+        """The candidate's kernel with its width as a number."""
+        return FAMILIES[candidate.family](self, candidate.width)
+
+    def gram(self, kernel: Kernel) -> Array:
+        """The kernel's values, to be overwritten by whoever asks."""
+        return evaluate_shared(kernel, self.statistics)
+
+    def grams(self, group: Sequence[Candidate]) -> Iterator[tuple[Candidate, Kernel, Array]]:
+        """Each candidate with its kernel and the kernel's values, no kernel evaluated twice."""
+        for family in dict.fromkeys((c.family, c.width) for c in group):
+            same = [c for c in group if (c.family, c.width) == family]
+            kernel = self.kernel(same[0])
+            K = self.gram(kernel)
+            for candidate in same[:-1]:
+                yield candidate, kernel, K.copy()
+            yield same[-1], kernel, K
+
+    def cross(self, rows: Rows) -> SharedStatistics:
+        """Statistics of new rows with these."""
+        return SharedStatistics(rows, self.rows, self.categorical)
+
+
+def _codes(view: ViewRows) -> list[int] | None:
+    return list(view.categorical) or None
+
+
+FAMILIES = {
+    "rbf": lambda v, s: Gaussian(1 / (s * v.unit("sqeuclidean"))),
+    "exp": lambda v, s: Exponential(1 / (s * float(np.sqrt(v.unit("sqeuclidean"))))),
+    "lap": lambda v, s: Laplacian(1 / (s * v.unit("manhattan"))),
+    "lin": lambda v, s: Linear(),
+    "poly": lambda v, s: Polynomial(int(s), 1 / v.unit("dot"), 1.0),
+    "arc": lambda v, s: ArcCosine(0.1 * v.unit("dot")),
+    "add": lambda v, s: Additive(_codes(v)),
+    "anova": lambda v, s: PairwiseAnova(_codes(v)),
+    "ham": lambda v, s: Hamming(1 / (s * v.unit("hamming")), list(v.categorical), NUMBER_WEIGHT),
+}

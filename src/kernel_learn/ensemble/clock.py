@@ -1,0 +1,81 @@
+"""What can still be done in the time that is left."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from kernel_learn.criteria.held_out.ridge import RidgeSolves
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble.candidates import Candidate
+
+PROBE_ROWS = 300
+LEAST_ROWS = 100  # no fit is cut down to fewer
+# Refits in factorisations with inverse of all rows: three regularisers and the distances; for
+# scaled columns also five parts of four fifths of the rows, and the gradients; for a hinge the
+# rounds of each class.
+PLAIN_COST, LEARNED_COST, HINGE_COST = 5.0, 18.0, 30.0
+
+
+def now() -> float:
+    """Seconds on a clock that never goes back."""
+    return time.perf_counter()
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Seconds since the start, and seconds per factorisation, measured when first needed."""
+
+    budget: float = np.inf
+    start: float = field(default_factory=lambda: now())
+
+    @property
+    def left(self) -> float:
+        return self.budget - (now() - self.start)
+
+    def before(self, share: float) -> Callable[[], bool]:
+        """Whether this share of the budget is still unspent."""
+        return lambda: self.budget - self.left < share * self.budget or np.isinf(self.budget)
+
+    @cached_property
+    def per_cube(self) -> float:
+        """Seconds per n^3 of a factorisation with inverse."""
+        targets = Targets(np.eye(2)[np.arange(PROBE_ROWS) % 2])
+        K = np.eye(PROBE_ROWS)
+        RidgeSolves(K.copy(), targets).held_out(np.ones(1))
+        start = now()
+        RidgeSolves(K, targets).held_out(np.ones(1))
+        return (now() - start) / PROBE_ROWS**3
+
+    def cost(self, candidate: Candidate, n_rows: int) -> float:
+        """About how many seconds a refit of this candidate takes."""
+        units = LEARNED_COST if candidate.learned else PLAIN_COST
+        units = HINGE_COST if candidate.loss != "ridge" else units
+        return units * self.per_cube * float(n_rows) ** 3
+
+    def affordable(self, candidates: Sequence[Candidate], n_rows: int) -> list[bool]:
+        """Which of these, taken in this order, fit into the time that is left."""
+        if np.isinf(self.budget):
+            return [True] * len(candidates)
+        left, found = self.left, []
+        for candidate in candidates:
+            cost = self.cost(candidate, n_rows)
+            found.append(cost <= left)
+            left -= cost if found[-1] else 0.0
+        return found
+
+    def rows_within(self, seconds: float, units: float, most: int) -> int:
+        """The largest n with units * n^3 factorisations within so many seconds."""
+        if np.isinf(self.budget):
+            return most
+        n = (max(seconds, 0.0) / (units * self.per_cube)) ** (1 / 3)
+        return int(np.clip(n, min(LEAST_ROWS, most), most))
+
+    def leaf_rows(self, n_rows: int, n_fits: int, most: int) -> int:
+        """Leaves for which n_fits * n_rows * leaf^2 fits into the time that is left."""
+        if np.isinf(self.budget):
+            return most
+        leaf = (max(self.left, 0.0) / (2 * n_fits * n_rows * self.per_cube)) ** 0.5
+        return int(np.clip(leaf, min(LEAST_ROWS, most), most))

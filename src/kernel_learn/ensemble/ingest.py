@@ -1,0 +1,319 @@
+"""From what a user passes to a problem: rows read and merged, labels, weights, groups."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_consistent_length, validate_data
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble.candidates import Candidate, candidates
+from kernel_learn.ensemble.clock import Clock
+from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
+from kernel_learn.ensemble.kept_work import KeptWork
+from kernel_learn.ensemble.problem import Fitted, Problem
+from kernel_learn.ensemble.quality import (
+    QUALITIES,
+    ClassifierPlan,
+    ClassifierSize,
+    bank,
+    plan_classifier,
+)
+from kernel_learn.ensemble.spill import SpilledTable
+from kernel_learn.fitting.labels import check_labels
+from kernel_learn.fitting.validation import as_views, count_rows, encode_labels, side_by_side
+from kernel_learn.representations.summary import row_bytes
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
+from kernel_learn.rows.codes import categorical_positions
+from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
+from kernel_learn.rows.keys import is_missing
+from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.streams.checkpoint import Checkpoint, CheckpointError, signature_of
+from kernel_learn.streams.progress import Progress
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A problem, and the way back from distinct rows to the rows given."""
+
+    problem: Problem
+    rows: DistinctRows
+    classes: Array
+    kept: Array  # (n_kept,) the rows of positive weight
+    left: Table | None  # the others
+    n_given: int
+
+    @property
+    def first(self) -> Array:
+        """Where each distinct row first stands among the rows given."""
+        return self.kept[self.rows.first]
+
+    def held_out(self, fitted: Fitted) -> Array:
+        """Held-out probabilities of all rows given; a row of weight zero was never in."""
+        P = np.empty((self.n_given, len(self.classes)))
+        P[self.kept] = fitted.proba[self.rows.inverse]
+        others = np.setdiff1d(np.arange(self.n_given), self.kept)
+        if len(others) and self.left is not None:
+            P[others] = fitted.machine.proba(self.left)
+        return P
+
+
+def prepare(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    seed: int,
+    *,
+    as_it_is: bool = False,
+) -> Prepared:
+    """Check everything, merge equal rows, decide what is tried; see ``plan_classifier``."""
+    clock = clock_of(estimator)
+    if y is None:
+        raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
+    groups_of_columns = column_groups(estimator.column_groups, X)
+    X = read_rows(estimator, X, reset=True)
+    y = check_labels(y)
+    check_consistent_length(X, y)
+    weight = count_rows(sample_weight, len(y))
+    weight = np.ones(len(y)) if weight is None else weight
+    classes, labels = encode_labels(y, weight)
+    reader = learn_table(X, estimator.categorical)
+    everything = reader.read(X)
+    check_magnitude(everything.numbers, fitting=True)
+    kept = np.flatnonzero(weight > 0)
+    table = everything if len(kept) == len(y) else everything[kept]
+    labels, weight = labels[kept], weight[kept]
+    weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
+    groups = _check_groups(groups, len(y), kept)
+    rows = merge_rows(table, labels, weight, len(classes), groups, seed)
+    tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
+    size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
+    quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
+    plan = plan_classifier(size, quality, budget, as_it_is=as_it_is)
+    problem = make_problem(
+        estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
+    )
+    left = everything[np.setdiff1d(np.arange(len(y)), kept)]
+    return Prepared(problem, rows, classes, kept, left, len(y))
+
+
+def make_problem(
+    estimator: Any,
+    table: Table | SpilledTable,  # of distinct rows
+    reader: TableReader,
+    targets: Targets,
+    groups: dict[str, Array],  # named groups of columns
+    tried: list[Candidate],
+    plan: ClassifierPlan,
+    clock: Clock,
+    few: Array | None = None,
+    progress: Progress | None = None,
+) -> Problem:
+    """What an estimator makes of distinct rows."""
+    return Problem(
+        table=table,
+        reader=reader,
+        targets=targets,
+        sources={"": None, **groups},
+        candidates=tried,
+        quality=QUALITIES[estimator.quality],
+        plan=plan,
+        max_members=int(estimator.max_members),
+        clock=clock,
+        n_jobs=estimator.n_jobs,
+        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+        few=few,
+        progress=progress,
+    )
+
+
+@contextmanager
+def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepared]:
+    """The problem with what was kept of an earlier fit to it; given up when the fit is done."""
+    if folder is None:
+        yield prepared
+        return
+    if estimator.time_budget is not None:
+        raise ValueError(
+            "A fit with a time_budget ends by itself and is another one each time: it cannot go "
+            "on from a checkpoint. Leave out one of them."
+        )
+    targets = prepared.rows.targets
+    rows = {"rows": prepared.rows.digest, "labels": targets.counts, "groups": targets.groups}
+    kept = KeptWork(Checkpoint(folder, signature_of(estimator, rows)))
+    try:
+        yield replace(prepared, problem=replace(prepared.problem, kept=kept))
+    except CheckpointError:
+        raise
+    except BaseException:
+        kept.flush()
+        raise
+    kept.remove()
+
+
+def clock_of(estimator: Any) -> Clock:
+    """It runs from now on."""
+    return Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
+
+
+RAW_TEXT = (
+    "Text goes through a vectoriser, make_pipeline(TfidfVectorizer(), KernelClassifier()); "
+    "sequences of symbols are compared as they are by KernelDiscriminant(Spectrum(3))."
+)
+
+
+def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
+    """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
+    views = as_views(X)
+    X = as_rectangle(X if views is None else side_by_side(views)[0])
+    least = least or (2 if reset else 1)
+    if is_sparse(X):
+        check_sparse(X, "X")
+    if is_frame(X):
+        if len(X.shape) != 2:
+            said = f"Expected 2D array, got a column of shape {tuple(X.shape)} instead"
+            raise ValueError(f"{said}: pass a frame.{f' {RAW_TEXT}' if reset else ''}")
+        check_column_names(X, "X")
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if X.shape[0] < least or X.shape[1] < 1:
+            raise ValueError(
+                f"Found a frame of shape {tuple(X.shape)}; at least {least} sample(s) and 1 "
+                "feature(s) are required."
+            )
+        return X
+    objects = X.dtype.kind in "OUS"
+    if objects and X.ndim == 1:
+        raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {RAW_TEXT}")
+    finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
+    return validate_data(
+        estimator,
+        X,
+        accept_sparse="csr",
+        dtype=None if objects else np.float64,
+        ensure_all_finite=finite,
+        ensure_min_samples=least,
+        reset=reset,
+    )
+
+
+def column_groups(groups: Any, X: Any) -> dict[str, Array]:
+    """Named groups of columns as positions."""
+    views = as_views(X)
+    if views is not None:
+        if groups is not None:
+            raise ValueError(
+                "X is a list of arrays, one per group of columns, and column_groups names groups "
+                "too. Give one of them."
+            )
+        spans = side_by_side(views)[1]
+        return {f"view_{i}": np.arange(span.start, span.stop) for i, span in enumerate(spans)}
+    if groups is None:
+        return {}
+    X = as_rectangle(X)
+    found = {str(name): categorical_positions(cols, X) for name, cols in groups.items()}
+    empty = [name for name, columns in found.items() if not columns]
+    if empty:
+        raise ValueError(f"column_groups has groups without columns: {', '.join(empty)}.")
+    if len(found) < len(groups):
+        raise ValueError(f"column_groups has two groups of one name among {list(groups)!r}.")
+    return {name: np.array(columns) for name, columns in found.items()}
+
+
+def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
+    """Factors on the rows' weights whose weighted mean is one, (n,)."""
+    if class_weight is None:
+        return np.ones(len(labels))
+    counts = np.bincount(labels, weight, len(classes))
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        factor = counts.sum() / (len(classes) * counts)
+    else:
+        factor = compute_class_weight(class_weight, classes=classes, y=classes[labels])
+    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
+        raise ValueError(
+            f"class_weight gives the classes {list(classes)} the weights "
+            f"{[float(f) for f in factor]}; each must be positive and finite. "
+            "To leave a class out, leave out its rows."
+        )
+    factor = np.asarray(factor, dtype=np.float64) * counts.sum() / (factor @ counts)
+    return np.asarray(factor[labels])
+
+
+def candidates_for(
+    quality: str, targets: Targets, table: Table, reader: TableReader, groups: dict[str, Array]
+) -> list[Candidate]:
+    """All kernels that are tried on a table and its groups of columns."""
+
+    def of(columns: Array | None, prefix: str) -> list[Candidate]:
+        inside = np.arange(reader.n_columns) if columns is None else columns
+        return bank(
+            quality,
+            numbers=bool(np.isin(reader.numbers, inside).any()),
+            categories=bool(np.isin(reader.categories, inside).any()),
+            is_sparse=is_sparse(table.numbers),
+            n_classes=targets.n_classes,
+            prefix=prefix,
+        )
+
+    found = of(None, "")
+    for name, columns in groups.items():
+        found += of(columns, f"{name}/")
+    if len(groups) > 1:
+        found += candidates("z", "groups1", loss="combined")
+    return found
+
+
+def size_of(
+    n_given: int,
+    targets: Targets,
+    table: Table,
+    reader: TableReader,
+    tried: list[Candidate],
+    n_jobs: int | None,
+) -> ClassifierSize:
+    """What the plan needs to know; the table may be a part of all rows."""
+    views = {candidate.view for candidate in tried}
+    learned = [candidate for candidate in tried if candidate.learned]
+    most_learned = max(
+        (sum(other.place == one.place for other in learned) for one in learned), default=0
+    )
+    width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
+    places = {candidate.place for candidate in tried}
+    return ClassifierSize(
+        n_given=n_given,
+        n_rows=targets.n,
+        row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
+        n_columns=width,
+        n_classes=targets.n_classes,
+        views=len(views),
+        learned=most_learned,
+        candidates=len(tried),
+        n_jobs=min(effective_n_jobs(n_jobs), len(places)),
+    )
+
+
+def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
+    if groups is None:
+        return None
+    groups = column_or_1d(as_array(groups, "groups"))
+    if groups.dtype.kind in "fO" and any(map(is_missing, groups.tolist())):
+        raise ValueError("groups has rows without a group (NaN or None); give each row one.")
+    if len(groups) != n:
+        raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
+    found = np.unique(groups, return_inverse=True)[1][kept]
+    if len(np.unique(found)) < 2:
+        raise ValueError("All rows are of one group, and nothing can be left out of it.")
+    return found
+
+
+def _silent(text: str) -> None:
+    pass

@@ -1,0 +1,200 @@
+"""Members on landmarks: one pass over all rows adds up the moments of every member's features.
+
+Where neither memory nor the disk holds the rows. With z(x) the landmark features of a member's
+kernel, C = Z'PZ and S = Z'PY, its ridge model is B = (C + lam)^{-1} S; rows of the sample on which
+members were chosen are left out of it exactly. Landmarks cost error where kernels are narrow.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights
+from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.criteria.held_out.stacking import SecondLevel, fit_second_level
+from kernel_learn.ensemble.cross_validation import FINALISTS, REGS, Judged, Sample
+from kernel_learn.ensemble.fit import fit_views, held_out_average, sample_of
+from kernel_learn.ensemble.kept_work import work_key
+from kernel_learn.ensemble.leaves import scaled
+from kernel_learn.ensemble.machine import build_machine
+from kernel_learn.ensemble.problem import Fitted, Problem, make_probe, members_of
+from kernel_learn.ensemble.quality import NARROW_ABOVE
+from kernel_learn.ensemble.screening import screen, try_narrower
+from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.model_selection import held_out_scores, leave_one_out
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import select_rpcholesky
+from kernel_learn.representations.moment_form import FeatureSample, MomentForm
+from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.sources import one_hot
+from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.table import Table
+
+TableBlock = tuple[Table, Array, Array]  # rows, class indices, weights
+
+
+def fit_on_landmarks(
+    problem: Problem,  # of a sample of the rows
+    read: Callable[[int], Iterator[TableBlock]],  # all rows once more, so many at a time
+    seed: int,
+) -> Fitted:
+    """Kernels chosen on the sample, each fitted to all rows on landmarks.
+
+    Landmarks are rows of the sample, one set for all members.
+    """
+    views = fit_views(problem)
+    sample = sample_of(problem, views)
+    kept, learned = screen(problem, sample)
+    if kept and sample.targets.n > NARROW_ABOVE:
+        kept = try_narrower(problem, sample, kept)
+    kept = [one for one in kept if one.candidate.loss != "hinge"] or kept
+    kept = kept[: min(problem.quality.leaf_members, problem.max_members)]
+    judged: list[Judged] = []
+    landmarks = np.arange(min(problem.plan.n_landmarks, sample.targets.n))
+    if kept:
+        landmarks = choose_landmarks(sample, kept[0], problem.plan.n_landmarks, seed)
+        problem.say(f"{len(kept)} members on {len(landmarks)} landmarks")
+        maps = [feature_map(sample, one, landmarks) for one in kept]
+        moments = add_moments(problem, views, kept, landmarks, maps, read)
+        found = [
+            judge_moments(sample, one, features, own)
+            for one, features, own in zip(kept, maps, moments, strict=True)
+        ]
+        judged = sorted((one for one in found if one is not None), key=lambda one: one.loss)
+    weights = np.empty(0)
+    if judged:
+        weights = mixture_weights(np.array([one.proba for one in judged]), sample.targets)
+    rows = {name: take_rows(Z, landmarks) for name, Z in sample.views.items()}
+    return Fitted(
+        build_machine(judged, weights, views, rows, problem.reader, sample.targets.take(landmarks)),
+        members_of(judged, weights, sample.targets),
+        held_out_average(judged, weights, sample.targets),
+        make_probe(problem, sample, views, learned),
+        replace(problem.plan, n_landmarks=len(landmarks)),
+        np.arange(sample.targets.n),
+        landmarks,
+    )
+
+
+def member_rows(one: Judged, Z: Rows) -> Rows:
+    """Rows of a view as a member sees them."""
+    return scaled(Z, one.scales)
+
+
+def choose_landmarks(sample: Sample, one: Judged, count: int, seed: int) -> Array:
+    """Rows of the sample, by the kernel of its heaviest member."""
+    Z = member_rows(one, sample.views[one.candidate.view])
+    count = min(count, n_rows(Z))
+    rng = check_random_state(seed)
+    return np.sort(select_rpcholesky(count, one.kernel, Z, sample.targets.weight, rng)[0])
+
+
+def feature_map(sample: Sample, one: Judged, landmarks: Array) -> FeatureMap:
+    """Features of a member's kernel at these rows of the sample."""
+    Z = take_rows(sample.views[one.candidate.view], landmarks)
+    return FeatureMap.whitened([one.kernel], member_rows(one, Z))
+
+
+def add_moments(
+    problem: Problem,
+    views: Mapping[str, TableView],
+    kept: Sequence[Judged],
+    landmarks: Array,
+    maps: Sequence[FeatureMap],
+    read: Callable[[int], Iterator[TableBlock]],
+) -> list[Moments]:
+    """The moments of every member's features and the labels, in one pass."""
+    found: list[Moments] = []
+    before, key = 0, work_key(landmarks, kept, problem.plan.block_rows)
+    if problem.kept:
+        found, before = problem.kept.sums_of(key)
+    done = 0
+    with problem.watching("pass 2 of 2, moments") as at:
+        for table, labels, weight in read(problem.plan.block_rows):
+            done += len(weight)
+            if done <= before:
+                continue
+            T = one_hot(labels, problem.targets.n_classes)
+            rows = {name: views[name].rows(table) for name in {one.candidate.view for one in kept}}
+            new = [
+                features.block_moments(member_rows(one, rows[one.candidate.view]), T, weight)
+                for one, features in zip(kept, maps, strict=True)
+            ]
+            found = [a.merge(b) for a, b in zip(found, new, strict=True)] if found else new
+            if problem.kept:
+                problem.kept.keep_sums(key, found, done)
+            at(done)
+    return found
+
+
+def judge_moments(
+    sample: Sample, one: Judged, features: FeatureMap, moments: Moments
+) -> Judged | None:
+    """A member at its best regulariser, judged by the sample's rows left out of all rows."""
+    rows = member_rows(one, sample.views[one.candidate.view])
+    source = SampleRows(rows, sample)
+    form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
+    if not form.alive.any():
+        return None
+    combined = form.at(np.ones(1))
+    unit = combined.trace / combined.n
+    path = leave_one_out(combined, (REGS * unit).tolist(), at_most=sample.targets.n)
+    best: tuple[SecondLevel, float] | None = None
+    for r in path.errors.argsort()[:FINALISTS]:
+        if np.isfinite(path.errors[r]):
+            held = held_out_scores(combined, float(path.lams[r]), sample.targets.n)
+            level = fit_second_level(held.scores, sample.targets, sample.folds)
+            if best is None or level.loss < best[0].loss:
+                best = level, float(REGS[r])
+    if best is None:
+        return None
+    level, reg = best
+    return Judged(
+        one.candidate,
+        one.kernel,
+        reg,
+        level.loss,
+        level.proba(),
+        ridge_model(combined, reg * unit),
+        level.map,
+        one.scales,
+    )
+
+
+def ridge_model(sample: FeatureSample, lam: float) -> Dual:
+    """scores(x) = mu + (z(x) - mean)'B as coefficients of k(x, landmarks)."""
+    spectrum = sample.spectrum
+    B = spectrum.U @ (spectrum.U.T @ sample.targets / (spectrum.w + lam)[:, None])
+    own = sample.expand(B)
+    return Dual(own.coef.astype(np.float64), sample.target_mean - own.offset)
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """The rows that judge, as a sample of moments asks for them."""
+
+    X: Rows
+    sample: Sample
+
+    @property
+    def summary(self) -> "SampleRows":
+        return self
+
+    @property
+    def rows(self) -> Array:
+        return np.arange(self.sample.targets.n)
+
+    @property
+    def n_distinct(self) -> int:
+        return self.sample.targets.n
+
+    @property
+    def weight(self) -> Array:
+        return self.sample.targets.weight
+
+    @property
+    def labels(self) -> Array:
+        return self.sample.targets.counts

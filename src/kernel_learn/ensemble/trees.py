@@ -1,0 +1,170 @@
+"""Trees that cut rows in two across a direction of large spread until the parts are small."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.access import row_blocks, take_rows
+
+DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first
+POWER_ROUNDS = 6
+LEAST_FEW = 30  # of the rows that a tree is grown on, in a leaf
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Inner nodes: x goes to ``below`` if x'direction <= threshold, else to ``above``.
+
+    Nodes are numbered from 0; -1 - l is the leaf l.
+    """
+
+    directions: Array  # (nodes, d)
+    thresholds: Array  # (nodes,)
+    below: Array  # (nodes,)
+    above: Array  # (nodes,)
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.thresholds) + 1
+
+    def leaves(self, Z: Rows) -> Array:
+        """The leaf of each row, (n,)."""
+        place = np.empty(Z.shape[0], dtype=int)
+        waiting = [(0 if len(self.thresholds) else -1, np.arange(Z.shape[0]))]
+        while waiting:
+            node, here = waiting.pop()
+            if node < 0:
+                place[here] = -1 - node
+            elif len(here):
+                low = take_rows(Z, here) @ self.directions[node] <= self.thresholds[node]
+                waiting += [(self.below[node], here[low]), (self.above[node], here[~low])]
+        return place
+
+    def grafted(self, leaf: int, tree: "Tree") -> "Tree":
+        """With a tree in the place of a leaf, whose number its first leaf takes."""
+        if not len(self.thresholds):
+            return tree
+        start, new = len(self.thresholds), self.n_leaves
+
+        def renumbered(children: Array) -> Array:
+            others = np.where(children == -1, -1 - leaf, children - new + 1)
+            return np.where(children >= 0, children + start, others)
+
+        def joined(children: Array, grafts: Array) -> Array:
+            return np.concatenate([np.where(children == -1 - leaf, start, children), grafts])
+
+        return Tree(
+            np.concatenate([self.directions, tree.directions]),
+            np.concatenate([self.thresholds, tree.thresholds]),
+            joined(self.below, renumbered(tree.below)),
+            joined(self.above, renumbered(tree.above)),
+        )
+
+
+def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -> Tree:
+    """Cut across the direction of largest spread at the median until leaves are small.
+
+    With ``rng``: across a random mix of the first directions, near the median.
+    """
+    directions: list[Array] = []
+    thresholds: list[float] = []
+    children: list[list[int]] = []
+    waiting, n_leaves = [(np.arange(Z.shape[0]), -1, 0)], 0
+    while waiting:
+        rows, parent, side = waiting.pop(0)
+        cut = _cut(take_rows(Z, rows), rng) if len(rows) > most_rows else None
+        if cut is None:
+            n_leaves += 1
+            place = -n_leaves
+        else:
+            direction, threshold, low = cut
+            place = len(thresholds)
+            directions.append(direction)
+            thresholds.append(threshold)
+            children.append([0, 0])
+            waiting += [(rows[low], place, 0), (rows[~low], place, 1)]
+        if parent >= 0:
+            children[parent][side] = place
+    below, above = np.array(children, dtype=int).reshape(-1, 2).T
+    return Tree(np.array(directions).reshape(-1, Z.shape[1]), np.array(thresholds), below, above)
+
+
+def _cut(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
+    """A direction, a threshold and the rows below it; None if all rows are the same."""
+    V = spread_directions(Z)
+    mix = np.eye(V.shape[1])[0] if rng is None else rng.standard_normal(V.shape[1])
+    share = 0.5 if rng is None else rng.uniform(0.4, 0.6)
+    direction = V @ (mix / np.linalg.norm(mix))
+    t = Z @ direction
+    threshold = float(np.quantile(t, share))
+    low = t <= threshold
+    if low.all():  # many rows at the threshold: those below it, if any
+        threshold = float(np.nextafter(threshold, -np.inf))
+        low = t <= threshold
+    return None if low.all() or not low.any() else (direction, threshold, low)
+
+
+def spread_directions(Z: Rows) -> Array:
+    """About the first principal directions, (d, q): power iteration, sparse rows stay sparse."""
+    d = Z.shape[1]
+    q = min(DIRECTIONS, d)
+    mean = np.asarray(Z.mean(axis=0)).ravel()
+    V = np.linalg.qr(np.random.default_rng(0).standard_normal((d, q)))[0]
+    for _ in range(POWER_ROUNDS):
+        F = Z @ V - mean @ V
+        V = np.linalg.qr(Z.T @ F - np.outer(mean, F.sum(axis=0)))[0]
+    F = Z @ V - mean @ V
+    return np.asarray(V @ np.linalg.svd(F, full_matrices=False)[2].T)
+
+
+def rows_of_leaves(place: Array) -> list[Array]:
+    """The rows of each leaf, from the leaf of each row."""
+    order = np.argsort(place, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(place))[:-1])
+
+
+def divide(
+    rows: Callable[[Any], Rows],  # some rows, of indices or a slice
+    n: int,
+    most_rows: int,
+    rng: np.random.Generator | None = None,
+    few: Array | None = None,  # rows that stand for all where not all are in memory
+) -> tuple[Tree, list[Array]]:
+    """A tree with leaves of at most ``most_rows`` rows, and the rows of each leaf.
+
+    Grown on ``few`` rows, in proportion, it is filled with all of them block by block, and
+    leaves that turn out too large are cut again.
+    """
+    if few is None:
+        Z = rows(slice(None))
+        tree = grow_tree(Z, most_rows, rng)
+        return tree, rows_of_leaves(tree.leaves(Z))
+    tree, leaves = _fill(rows, np.arange(n), few, most_rows, rng)
+    waiting = list(range(len(leaves)))
+    while waiting:
+        leaf = waiting.pop()
+        own = leaves[leaf]
+        if len(own) > most_rows:
+            below, parts = _fill(rows, own, own[: len(few)], most_rows, rng)
+            if len(parts) > 1:  # else all rows are the same
+                waiting += [leaf, *range(len(leaves), len(leaves) + len(parts) - 1)]
+                tree, leaves = tree.grafted(leaf, below), [*leaves, *parts[1:]]
+                leaves[leaf] = parts[0]
+    return tree, leaves
+
+
+def _fill(
+    rows: Callable[[Any], Rows],
+    all_rows: Array,
+    few: Array,
+    most_rows: int,
+    rng: np.random.Generator | None,
+) -> tuple[Tree, list[Array]]:
+    """A tree grown on a few rows and filled with all of them."""
+    share = len(few) / len(all_rows)
+    tree = grow_tree(rows(few), max(min(LEAST_FEW, most_rows), int(share * most_rows)), rng)
+    place = [tree.leaves(rows(all_rows[part])) for part in row_blocks(len(all_rows), len(few))]
+    return tree, [all_rows[part] for part in rows_of_leaves(np.concatenate(place))]

@@ -1,0 +1,270 @@
+"""Views: one table, seen in several ways, for kernels that compare columns as they come.
+
+Transformers of columns of numbers. None looks at labels. A row of weight 2
+counts as two rows, and a missing number is filled with its column's median.
+Quantiles and medians are averaged inverse distribution functions, which
+weights and repetitions enter alike.
+"""
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import ndtri
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from kernel_learn.arrays import Array
+from kernel_learn.fitting.validation import check_weights
+from kernel_learn.kernels.pairwise import unit_rows
+from kernel_learn.rows.access import is_sparse
+
+
+class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base of the views: fill what is missing, learn the columns, map them."""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the columns' medians and spreads.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            NaN stands for a missing number.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each row counts.
+        """
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        weight = check_weights(sample_weight, len(X))
+        weight = np.ones(len(X)) if weight is None else weight
+        kept = weight > 0
+        self._learn(*self._fill_medians(X[kept], weight[kept]))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The columns in this view, (n_samples, n_features)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return self._map(fill(X, self.medians_))
+
+    def _fill_medians(self, X: Array, weight: Array) -> tuple[Array, Array]:
+        self.medians_ = np.zeros(X.shape[1])
+        for c in np.flatnonzero(np.isnan(X).any(axis=0)):
+            seen = ~np.isnan(X[:, c])
+            if seen.any():
+                self.medians_[c] = column_quantiles(X[seen, c : c + 1], weight[seen], (0.5,))[0, 0]
+        return fill(X, self.medians_), weight
+
+    @abstractmethod
+    def _learn(self, X: Array, weight: Array) -> None:
+        """What the view needs of the columns, from rows without missing cells."""
+
+    @abstractmethod
+    def _map(self, X: Array) -> Array:
+        """The columns of such rows in this view."""
+
+
+class ZScores(ColumnView):
+    """(x - mean) / standard deviation; a constant column is zero."""
+
+    def _learn(self, X: Array, weight: Array) -> None:
+        self.mean_, self.scale_ = moments(X, weight)
+
+    def _map(self, X: Array) -> Array:
+        return (X - self.mean_) / self.scale_
+
+
+class UniformScores(ColumnView):
+    """Mid-ranks within (0, 1): the share of rows below plus half the share of equals.
+
+    New values lie between those of their neighbours, and at the ends outside.
+    """
+
+    def _learn(self, X: Array, weight: Array) -> None:
+        self.knots_, self.ranks_ = mid_ranks(X, weight)
+
+    def _map(self, X: Array) -> Array:
+        U = np.empty(X.shape)
+        for c in range(X.shape[1]):
+            U[:, c] = np.interp(X[:, c], self.knots_[:, c], self.ranks_[:, c])
+        return U
+
+
+class NormalScores(UniformScores):
+    """The normal quantiles of the mid-ranks, then z-scores: every column looks normal."""
+
+    def _learn(self, X: Array, weight: Array) -> None:
+        super()._learn(X, weight)
+        edge = 0.5 / max(float(weight.sum()), 1.0)
+        self.edge_ = edge
+        self.mean_, self.scale_ = moments(self._normal(X), weight)
+
+    def _normal(self, X: Array) -> Array:
+        U = super()._map(X)
+        return np.asarray(ndtri(np.clip(U, self.edge_, 1 - self.edge_)))
+
+    def _map(self, X: Array) -> Array:
+        return (self._normal(X) - self.mean_) / self.scale_
+
+
+class ClippedScores(ColumnView):
+    """(x - median) / interquartile range, bent to stay within (-3, 3).
+
+    x / sqrt(1 + (x/3)^2). Where the quartiles coincide half the range takes
+    their place; a constant column is zero.
+    """
+
+    def _learn(self, X: Array, weight: Array) -> None:
+        low, self.centre_, high = column_quantiles(X, weight, (0.25, 0.5, 0.75))
+        iqr, half = high - low, np.ptp(X, axis=0) / 2
+        spread = np.where(iqr > 0, iqr, half)
+        self.factor_ = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+
+    def _map(self, X: Array) -> Array:
+        Z = (X - self.centre_) * self.factor_
+        return np.asarray(Z / np.sqrt(1 + (Z / 3) ** 2))
+
+
+class UnitRows(TransformerMixin, BaseEstimator):
+    """Rows of length one, for sparse tables: zero stays zero, nothing becomes dense.
+
+    Parameters
+    ----------
+    power : float
+        Entries become sign(x) |x|^power first: 1 as they are, 0.5 their roots
+        (long counts weigh less), 0 only whether they are there.
+    scale : bool
+        Divide each column by its root mean square first.
+    """
+
+    def __init__(self, power: float = 1.0, scale: bool = False) -> None:
+        self.power = power
+        self.scale = scale
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the columns' root mean squares."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
+        weight = check_weights(sample_weight, X.shape[0])
+        weight = np.ones(X.shape[0]) if weight is None else weight
+        squares = self._raised(X)
+        squares = squares.multiply(squares) if is_sparse(X) else squares**2
+        mean = np.asarray(weight @ squares).ravel() / weight.sum()
+        factor = np.divide(1.0, np.sqrt(mean), out=np.ones_like(mean), where=mean > 0)
+        self.factor_ = factor if self.scale else np.ones_like(factor)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Rows of length one, sparse if X is; a row of zeros stays."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
+        X = self._raised(X)
+        if self.scale:
+            X = X.multiply(self.factor_[None, :]).tocsr() if is_sparse(X) else X * self.factor_
+        return unit_rows(X)
+
+    def _raised(self, X: Any) -> Any:
+        if self.power == 1.0:
+            return X
+        if is_sparse(X):
+            return sparse.csr_matrix((self._raise(X.data), X.indices, X.indptr), shape=X.shape)
+        return self._raise(X)
+
+    def _raise(self, values: Array) -> Array:
+        return np.sign(values) * np.abs(values) ** self.power
+
+
+class BlockOneHot(TransformerMixin, BaseEstimator):
+    """Codes of categories as blocks of ones and zeros of equal spread.
+
+    The block of a column is divided by sqrt(sum_l p_l (1 - p_l)), p_l the
+    shares of its levels, so that a column of many levels weighs as much as
+    one of two. A missing entry (code -1) is a level if it occurs; a level
+    that was not seen at fit is a block of zeros.
+    """
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the levels and their shares; X (n, d) holds codes."""
+        X = validate_data(self, X, dtype=np.float64)
+        weight = check_weights(sample_weight, len(X))
+        weight = np.ones(len(X)) if weight is None else weight
+        self.levels_, self.factors_, blocks = [], [], []
+        for c in range(X.shape[1]):
+            levels, place = np.unique(X[weight > 0, c], return_inverse=True)
+            share = np.bincount(place, weight[weight > 0]) / weight.sum()
+            spread = np.sqrt(max(float(np.sum(share * (1 - share))), 0.0))
+            self.levels_.append(levels)
+            self.factors_.append(1 / spread if spread > 0 else 0.0)
+            blocks.append(np.full(len(levels), c))
+        self.blocks_ = np.concatenate(blocks) if blocks else np.empty(0, dtype=int)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The blocks side by side, (n_samples, number of levels)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        parts = [
+            (X[:, c, None] == levels) * factor
+            for c, (levels, factor) in enumerate(zip(self.levels_, self.factors_, strict=True))
+        ]
+        return np.hstack(parts) if parts else np.empty((len(X), 0))
+
+
+def fill(X: Array, medians: Array) -> Array:
+    """X with NaN replaced by the columns' medians; X itself where nothing is missing."""
+    missing = np.isnan(X)
+    return np.where(missing, medians, X) if missing.any() else X
+
+
+def moments(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Means and standard deviations of columns; 1 in place of a deviation that is rounding."""
+    p = weight / weight.sum()
+    mean = p @ X
+    std = np.sqrt(p @ (X - mean) ** 2)
+    return mean, np.where(std > 1e-12 * np.maximum(1.0, np.abs(mean)), std, 1.0)
+
+
+def column_quantiles(X: Array, weight: Array, shares: tuple[float, ...]) -> Array:
+    """Averaged inverse distribution function of each column, (len(shares), d)."""
+    order = np.argsort(X, axis=0, kind="stable")
+    values = np.take_along_axis(X, order, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
+    total, last = cumulative[-1], len(X) - 1
+    found = np.empty((len(shares), X.shape[1]))
+    for i, share in enumerate(shares):
+        slack = 1e-12 * total  # a tie of two values must survive rounding
+        low = (cumulative < share * total - slack).sum(axis=0)
+        high = (cumulative <= share * total + slack).sum(axis=0)
+        ends = [
+            np.take_along_axis(values, np.minimum(place, last)[None, :], axis=0)[0]
+            for place in (low, high)
+        ]
+        found[i] = (ends[0] + ends[1]) / 2
+    return found
+
+
+def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
+    """(values, ranks), each (n, d): sorted columns and their mid-ranks, equal for equals."""
+    order = np.argsort(X, axis=0, kind="stable")
+    values = np.take_along_axis(X, order, axis=0)
+    cumulative = np.cumsum(weight[order], axis=0)
+    before = np.vstack([np.zeros((1, X.shape[1])), cumulative[:-1]])
+    fresh = np.vstack([np.ones((1, X.shape[1]), bool), values[1:] != values[:-1]])
+    last = np.vstack([fresh[1:], np.ones((1, X.shape[1]), bool)])
+    # below: carried forward from the first of equals; up to: carried back from the last
+    below = np.maximum.accumulate(np.where(fresh, before, 0.0), axis=0)
+    up_to = np.where(last, cumulative, np.inf)
+    up_to = np.minimum.accumulate(up_to[::-1], axis=0)[::-1]
+    return values, (below + up_to) / (2 * cumulative[-1])

@@ -1,0 +1,1 @@
+"""What every estimator does: parameters, validation, labels, probabilities, state."""

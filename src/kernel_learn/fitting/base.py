@@ -1,0 +1,300 @@
+"""What all estimators of a learned subspace share."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from importlib import import_module
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.arrays import Array
+from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.fitting.pages import OwnPage
+from kernel_learn.fitting.parameters import check_parameters
+from kernel_learn.fitting.state import PlainState
+from kernel_learn.fitting.stream_training import read_training
+from kernel_learn.fitting.validation import (
+    Training,
+    check_distinct,
+    check_variance,
+    validate_labelled,
+    validate_rows,
+    validate_valued,
+)
+from kernel_learn.kernels.bank import common_input
+from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.nested import nested_parameters, with_parameters
+from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.representations import (
+    ArraySource,
+    Combined,
+    FeatureMap,
+    Needs,
+    Plan,
+    Representation,
+    build_features,
+    plan_source,
+    represent,
+)
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.state import StreamState
+from kernel_learn.solvers.result import Result
+from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.threads import one_thread_if_small
+from kernel_learn.warn import warn_user
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+AnyTraining = TypeVar("AnyTraining", bound=Training)
+
+
+@contextmanager
+def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
+    """Whatever is raised inside, the estimator is then as it was before."""
+    own = estimator.__dict__
+    before = dict(own)
+    try:
+        yield
+    except BaseException:
+        own.clear()
+        own.update(before)
+        raise
+
+
+def is_fitted_name(name: str) -> bool:
+    """``classes_``, but not ``_classes_``."""
+    return name.endswith("_") and not name.startswith("_")
+
+
+def all_or_nothing(fit: Fit) -> Fit:
+    """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
+
+    What an earlier fit learned is gone once a new one succeeds: nothing of two
+    fits is ever mixed.
+    """
+
+    @wraps(fit)
+    def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_parameters(self)
+        rows = args[0] if args else kwargs.get("X")
+        try:
+            with unchanged_if_it_fails(self), one_thread_if_small(rows):
+                for name in list(self.__dict__):
+                    if is_fitted_name(name):
+                        delattr(self, name)
+                return fit(self, *args, **kwargs)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                f"{type(self).__name__}: what tells these rows apart is lost in the rounding "
+                f"of the kernel's values ({error}). Centre and scale the columns of X, with "
+                "StandardScaler say, or raise the regularisation."
+            ) from error
+
+    return fit_or_restore  # type: ignore[return-value]
+
+
+class Convertible:
+    """What skl2onnx finds on its way to ONNX."""
+
+    def onnx_parser(self) -> Any:
+        """Asked by skl2onnx of an estimator that it does not know: our converters register then.
+
+        By name, since converters know estimators, and nothing here knows converters.
+        """
+        return import_module("kernel_learn.interop.onnx").introduce(self)
+
+
+class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
+    """An estimator with a parameter ``kernel``."""
+
+    kernel: Any
+    landmarks: Any
+    memory_budget: Any
+    random_state: Any
+    stream_needs = Needs()
+
+    @contextmanager
+    def _training(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        values: bool = False,
+        checkpoint: Any = None,
+    ) -> Iterator[Any]:
+        """Checked training data: of arrays, of a source, or of the state of one.
+
+        What fits from arrays needs them all; what comes in blocks may be more than
+        memory holds. A checkpoint is given up when the fit is done.
+        """
+        source = as_source(X, y, sample_weight)
+        if isinstance(X, StreamState):
+            yield self._state_training(X)
+        elif source is None and checkpoint is None:
+            validate = validate_valued if values else validate_labelled
+            checked = validate(self, X, y, sample_weight)
+            check_distinct(checked.source)
+            yield checked
+        else:
+            source = ArrayRows(X, y, sample_weight) if source is None else source
+            with read_training(self, source, values=values, checkpoint=checkpoint) as data:
+                check_distinct(data.source)
+                yield data
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Checked training data for a fit that keeps all rows; a source may have as many."""
+        with self._training(X, y, sample_weight) as data:
+            return data
+
+    def _settle(self, data: AnyTraining) -> AnyTraining:
+        """With every rule of the kernels replaced by its value, before features are made."""
+        return data.resolved()
+
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
+        """The plan for a stream of which the summary is known."""
+        return plan_source(kernels, pool, self.landmarks, self.memory_budget, self.stream_needs)
+
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
+        """The feature map of a stream, of kernels without rules, from its summary."""
+        data = self._settle(data)
+        return build_features(data.kernels, data.source, chosen, self.landmarks, self.random_state)
+
+    def _state_training(self, state: StreamState) -> Training:
+        raise ValueError(
+            f"{type(self).__name__} learns from rows, and the state of a stream has none."
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; ``deep``: those of kernels too, ``kernel__view__gamma`` of a bank.
+
+        ``kernel="gaussian"`` has the parameters of ``Gaussian()``.
+        """
+        params = super().get_params(deep=deep)
+        nested = nested_parameters(self.kernel) if deep else {}
+        return {f"kernel__{name}": value for name, value in nested.items()} | params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
+
+        Returns
+        -------
+        self
+        """
+        inside = {key: params.pop(key) for key in list(params) if key.startswith("kernel__")}
+        super().set_params(**params)
+        if inside:
+            changes = {key.removeprefix("kernel__"): value for key, value in inside.items()}
+            self.kernel = with_parameters(self.kernel, changes)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        kind = self._input_kind()
+        tags.input_tags.pairwise = kind == "matrix"
+        tags.input_tags.sparse = kind in ("vectors", "columns")
+        tags.input_tags.string = kind == "strings"
+        tags.target_tags.required = True
+        return tags
+
+    def _input_kind(self) -> InputKind:
+        if is_bank(self.kernel) and len(self.kernel):
+            return common_input([as_kernel(kernel) for kernel in named_kernels(self.kernel)[1]])
+        return "vectors" if is_bank(self.kernel) else as_kernel(self.kernel).input
+
+
+class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """A transformer whose features are those of its fitted ``kernel_``."""
+
+    n_components: int | None
+    landmarks: Any
+    memory_budget: Any
+    random_state: Any
+
+    @on_sources
+    def transform(self, X: Any) -> Array:
+        """The learned features of each row.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Rows as at fit; for a precomputed kernel K(X, X_train). Or a source of blocks.
+        out : path, default=None
+            A .npy file that the features are written to, block by block.
+
+        Returns
+        -------
+        features : ndarray of shape (n_samples, n_components)
+            Of a source an iterator of them, one for each block; of a Dask collection a Dask
+            array; the path with ``out``.
+        """
+        return self._features(X)
+
+    def _features(self, X: Any) -> Array:
+        """``transform`` without the output container that ``set_output`` asks for."""
+        check_is_fitted(self)
+        return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))
+
+    def _represent(
+        self,
+        data: AnyTraining,
+        source: ArraySource | None = None,  # the rows with other targets than the labels
+        *,
+        needs: Needs | None = None,
+        merge: bool = True,
+        is_exact: bool = False,  # whatever the number of rows
+        **options: Any,
+    ) -> tuple[AnyTraining, Representation]:
+        """The sample in the form that the plan chooses, under kernels without rules.
+
+        Sets ``plan_``; refuses what does not fit before anything is evaluated.
+        """
+        source = data.source if source is None else source
+        landmarks = "all" if is_exact else self.landmarks
+        self.plan_ = getattr(source, "plan", None) or plan_source(
+            data.kernels, source, landmarks, self.memory_budget, needs, merge=merge
+        )
+        data = data.resolved()
+        form = represent(
+            data.kernels,
+            source,
+            self.plan_,
+            landmarks,
+            merge=merge,
+            random_state=self.random_state,
+            **options,
+        )
+        return data, form
+
+    def _combine(self, form: Representation, theta: Array | None = None) -> Combined:
+        """The sample under one kernel; sets ``base_kernel_`` and ``landmark_residual_``."""
+        sample = form.at(np.ones(form.p) if theta is None else theta)
+        form.release()
+        self.base_kernel_ = sample.kernel
+        self.landmark_residual_ = sample.residual
+        check_variance(sample, getattr(self, "n_features_in_", None))
+        return sample
+
+    def _warn_if_fewer(self) -> None:
+        """Say that there are fewer features than the user asked for; called by ``fit``."""
+        wanted: int | None = self.n_components
+        if wanted is not None and self.n_components_ < wanted:
+            found = self.n_components_
+            warn_user(
+                f"n_components={wanted} features were asked for, and the targets and the kernel "
+                f"determine {found}; transform gives {found} columns.",
+            )
+
+    def _store_result(self, result: Result) -> None:
+        self.objective_ = result.value
+        self.grad_norm_ = result.grad_norm
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
+
+    def _store_kernel(self, kernel: SubspaceKernel) -> None:
+        self.kernel_ = kernel
+        self.n_components_ = self._n_features_out = kernel.coef.shape[1]

@@ -1,0 +1,234 @@
+"""Machines with squared hinge loss on landmark features: passes over blocks of rows."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.stacking import fit_temperature
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.joint_problem import RowMap
+from kernel_learn.criteria.landmark_margin import Change, Projected, map_blocks
+from kernel_learn.fitting.probabilities import class_logits
+from kernel_learn.fitting.validation import Labelled
+from kernel_learn.representations import Combined, FeatureMap
+from kernel_learn.representations.plan import Plan
+from kernel_learn.representations.state import LabelledRows, class_places
+from kernel_learn.rows.access import dense, take_rows
+from kernel_learn.solvers.block_newton import (
+    GATHERED,
+    HingeSums,
+    KeptHessians,
+    solve_squared_hinges,
+    sum_blocks,
+)
+from kernel_learn.solvers.margin import one_vs_rest_signs
+from kernel_learn.solvers.result import Result
+from kernel_learn.warn import warn_user
+
+# Features are held, and not evaluated again in each pass, within this share of the budget.
+HELD_SHARE = 0.5
+# float32 sums cannot tell bounds that are closer than this apart.
+SINGLE_TOL = 1e-4
+CALIBRATION_ROWS = 2000
+# Where weights are learned, machines are solved to this share of the gap that is asked for.
+INNER_SHARE = 0.1
+
+
+def reachable(tol: float, dtype: Any) -> float:
+    """The gap asked for, or the least that sums of this type can show."""
+    return max(tol, SINGLE_TOL) if dtype == np.float32 else tol
+
+
+@dataclass
+class FeatureBlocks:
+    """Features, signs and prices of all rows in blocks, as often as they are asked for.
+
+    Held in memory after the first pass where the budget allows it. ``ready`` are blocks of
+    ``plan.block_rows`` rows in the place of the rows X, if ``features`` are to be made of these.
+    """
+
+    data: Labelled
+    features: Callable[[Any], Array]  # of rows
+    row_bytes: int  # of the features of a row
+    prices: Array  # (n_classes,) C of a row of each class
+    plan: Plan
+    total: Array | None = None  # sum over all rows of C [f, 1][f, 1]', if it is known
+    ready: list[Array] | None = None
+
+    def __post_init__(self) -> None:
+        needed = held_bytes(self.data, self.row_bytes)
+        self._add_up = getattr(self.data.source, "add_up", None)  # by workers
+        self.holds = needed <= room_of(self.plan) and self._add_up is None
+        if self.holds:
+            self.plan = replace(self.plan, bytes_needed=self.plan.bytes_needed + needed)
+        self._held: list[tuple[Array, Array, Array]] | None = None
+        self._kept: KeptHessians | None = None
+
+    def __call__(self) -> Iterable[tuple[Array, Array, Array]]:
+        if self._held is not None:
+            return self._held
+        return self._read()
+
+    def _read(self) -> Iterator[tuple[Array, Array, Array]]:
+        held: list[tuple[Array, Array, Array]] = []
+        rows: Iterator[Any] = self.data.source.blocks(self.plan.block_rows)
+        if self.ready is not None:
+            rows = ((self.ready.pop(0), labels, weight) for _, labels, weight in rows)
+        for block in machine_blocks(rows, self.features, self.prices):
+            if self.holds:
+                held.append(block)
+            yield block
+        if self.holds:
+            self._held = held
+
+    def sums(self, U: Array, wanted: Array, change: Change | None = None) -> HingeSums:
+        """What a pass adds up, with features changed; by workers, if they have the rows."""
+        if self._add_up is None:
+            if change is None and self.holds and np.any(wanted):
+                return self._held_sums(U, wanted)
+            return sum_blocks(map_blocks(self(), change), U, wanted)
+        work = BlockSums(self.features, self.prices, self.data.classes, U, wanted, change)
+        m, machines = len(U), int(np.sum(wanted)) + 1
+        found: HingeSums = self._add_up(work, n_features=m, n_sums=machines)
+        return found
+
+    def _held_sums(self, U: Array, wanted: Array) -> HingeSums:
+        """The same, by the rows whose slack has changed its sign since the last pass."""
+        active: list[Array] = []
+        found = sum_blocks(self(), U, wanted, active)
+        assert self._held is not None
+        self._kept = self._kept or KeptHessians(len(U) - 1, len(wanted), self.total)
+        return replace(found, hessians=self._kept.at(self._held, active, wanted))
+
+
+def held_bytes(data: Labelled, row_bytes: int) -> int:
+    """What features of all rows take, and what goes with them."""
+    n, q = data.source.n_rows, count_machines(data)
+    needed = n * (row_bytes + 8 * (1 + q) + 3 * q)  # features, signs, prices, masks
+    return needed + 2 * min(n, 2 * GATHERED) * row_bytes  # rows that change, and their parts
+
+
+def room_of(plan: Plan) -> float:
+    """What features may take beside a plan."""
+    return HELD_SHARE * plan.budget - plan.bytes_needed
+
+
+def can_hold(data: Labelled, plan: Plan, features: FeatureMap) -> bool:
+    """Whether the landmark features of all rows are kept from the pass that adds up moments."""
+    row_bytes = features.dimension * features.dtype.itemsize
+    return held_bytes(data, row_bytes) <= room_of(plan)
+
+
+@dataclass(frozen=True)
+class BlockSums:
+    """The sums over some rows, wherever they are."""
+
+    features: Callable[[Any], Array]
+    prices: Array
+    classes: Array
+    U: Array
+    wanted: Array
+    change: Change | None
+
+    def __call__(self, rows: Iterable[LabelledRows]) -> HingeSums:
+        indexed = ((X, class_places(self.classes, y), weight) for X, y, weight in rows)
+        blocks = machine_blocks(indexed, self.features, self.prices)
+        return sum_blocks(map_blocks(blocks, self.change), self.U, self.wanted)
+
+
+def machine_blocks(
+    rows: Iterable[tuple[Any, Array, Array]],  # X, class indices, weights
+    features: Callable[[Any], Array],
+    prices: Array,  # (n_classes,)
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Features, signs and prices of blocks of rows."""
+    for X, labels, weight in rows:
+        yield features(X), one_vs_rest_signs(labels, len(prices)), prices[labels] * weight
+
+
+def bank_criterion(
+    criterion: Callable[..., Any],
+    data: Labelled,
+    features: FeatureMap,
+    prices: Array,  # (n_classes,)
+    plan: Plan,
+    tol: float,
+    **options: Any,
+) -> tuple[Callable[..., Any], Plan]:
+    """A criterion of a bank's weights by machines on its features, and the plan with what is held.
+
+    The machines at some weights are solved to a share of the gap asked of the weights.
+    """
+    row_bytes = features.dimension * features.dtype.itemsize
+    blocks = FeatureBlocks(data, features, row_bytes, prices, plan)
+    inner = reachable(INNER_SHARE * tol, features.dtype)
+    machines = partial(
+        criterion, blocks=blocks, n_machines=count_machines(data), tol=inner, **options
+    )
+    return machines, blocks.plan
+
+
+def count_machines(data: Labelled) -> int:
+    """One against the rest for each class; of two classes one does."""
+    k = len(data.classes)
+    return 1 if k == 2 else k
+
+
+def solve_in_blocks(
+    data: Labelled,
+    sample: Combined,
+    coordinates: RowMap,
+    prices: Array,  # (n_classes,)
+    plan: Plan,
+    *,
+    tol: float,
+    max_iter: int | None,
+    held: list[Array] | None = None,  # z of all rows, which is used up
+) -> tuple[Result, Plan]:
+    """The machines in the coordinates F, and the plan with what was held.
+
+    They begin where all rows are on the wrong side.
+    There every row counts, and with one price the step is a ridge regression, for which
+    the moments suffice: F'F = diag(h), v = C F'y / (1 + C h).
+    """
+    r, k, q = len(coordinates.spectrum), len(data.classes), count_machines(data)
+    axes = coordinates.lift(np.eye(r))
+    features = sample.expand(axes)
+    dtype = features.coef.dtype
+    rows: Callable[[Any], Array] = features.transform
+    if held is not None:
+        rows = Projected(axes.astype(dtype), features.offset)
+    row_bytes = r * dtype.itemsize
+    start = total = None
+    if np.all(prices == prices[0]):
+        h = coordinates.spectrum[:, None]
+        total = prices[0] * np.diag(np.append(h, sample.n))  # F is centred
+        FT_T = coordinates.scale[:, None] * (coordinates.U.T @ sample.targets)  # one-hot
+        FT_y = 2 * (FT_T[:, 1:] if k == 2 else FT_T)
+        share = sample.target_mean[1:] if k == 2 else sample.target_mean
+        start = np.vstack([prices[0] * FT_y / (1 + prices[0] * h), 2 * share - 1])
+    blocks = FeatureBlocks(data, rows, row_bytes, prices, plan, total, held)
+    tol = reachable(tol, dtype)
+    steps = 50 if max_iter is None else max_iter
+    found = solve_squared_hinges(blocks, r, q, start=start, tol=tol, max_iter=steps)
+    if found.status == "stopped":
+        warn_user(
+            f"The bounds of the machines did not meet to tol={tol:g} in {found.n_iter} passes; the "
+            f"optimum is {found.gap:.3g} below {found.value:.6g} at the most. Raise max_iter.",
+            ConvergenceWarning,
+        )
+    return found, blocks.plan
+
+
+def calibrate_scores(data: Labelled, score: Any) -> float:
+    """The factor on scores with the least log loss on rows of the summary."""
+    summary = data.source.summary
+    few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))
+    rows = take_rows(data.source.X, summary.rows[few])
+    counts = dense(summary.labels[few])
+    return float(fit_temperature(class_logits(score(rows)), Targets(counts))[0])

@@ -1,0 +1,203 @@
+"""The rows that constraints touch: their numbering, the plan of the fit, and their features."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
+from kernel_learn.criteria.constraints import ClassProbabilities, Constraints, Pairs
+from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
+from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
+from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.representations import (
+    ArraySource,
+    FeatureMap,
+    Needs,
+    Plan,
+    build_features,
+    plan_source,
+)
+from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.points import Points, exact_points, feature_points
+from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.check_rows import check_magnitude
+from kernel_learn.solvers.metric_system import DIRECT_SIZE
+from kernel_learn.warn import warn_user
+
+# Up to so many constrained rows the problem is solved exactly without being asked
+# to: each of some dozen evaluations decomposes a matrix of that size.
+EXACT_ROWS = 1000
+DEFAULT_LANDMARKS = 500
+NAMED = 5  # of the constraints that contradict each other
+
+
+class MeasuredRows(NamedTuple):
+    """Constrained rows in the features of a kernel, with what the base kernel says of them."""
+
+    features: FeatureMap
+    points: Points  # the constrained rows in them
+    K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
+    base_values: Callable[[Terms], Array] | None  # <C_c, K>; None: the features reproduce it
+
+
+@dataclass(frozen=True)
+class ConstrainedRows:
+    """The rows of a fit, and the constraints on some of them."""
+
+    kernel: Kernel
+    source: ArraySource  # the rows of X, and those that came with the constraints
+    whole: ArraySource  # the rows of X
+    constraints: Constraints
+    rows: Array  # indices of the constrained ones, ascending
+
+    @cached_property
+    def constrained(self) -> ArraySource:
+        return self.source.subset(self.rows)
+
+    def resolved(self) -> "ConstrainedRows":
+        pool = self.whole.summary.pool(self.whole.X)
+        resolved = replace(self, kernel=self.kernel.resolve_on(pool))
+        resolved.__dict__["constrained"] = self.constrained
+        return resolved
+
+    def plan(
+        self, landmarks: Any, memory_budget: float | str | None, slack: float
+    ) -> tuple[Plan, Any]:
+        """How the fit is carried out, and on what landmarks."""
+        terms = self.constraints.terms(UnitReference())
+        n_terms, n_constraints = len(terms.left), len(terms.sign)
+
+        def extra(n: int, M: int) -> float:
+            """Sides of the constraints and their image, features of the rows, Newton's matrices."""
+            q = M * (M + 1) // 2
+            newton = 8.0 * q * (2 * q + 3 * NEWTON_BLOCK) if q <= NEWTON_SIZE else 0.0
+            if slack > NEWTON_SLACK and n_constraints <= DIRECT_SIZE:  # products of terms in pairs
+                newton = max(newton, 8.0 * 6 * n_terms**2)
+            return 8.0 * M * (6 * n_terms + 2 * len(self.rows)) + newton
+
+        def planned(landmarks: Any, source: ArraySource) -> Plan:
+            return plan_source(
+                [self.kernel],
+                source,
+                landmarks,
+                memory_budget,
+                Needs(16.0, 16.0, reordered=True, extra=extra, remedy="fewer constraints"),
+                exact_rows=EXACT_ROWS,
+                default_landmarks=DEFAULT_LANDMARKS,
+            )
+
+        if isinstance(landmarks, str) and landmarks in ("auto", "all"):
+            plan = planned(landmarks, self.constrained)
+            if plan.representation != "landmarks":
+                return plan, landmarks
+            return planned(plan.n_landmarks, self.whole), plan.n_landmarks
+        return planned(landmarks, self.whole), landmarks
+
+    def measure(self, plan: Plan, landmarks: Any, rng: Any) -> MeasuredRows:
+        """The feature map, and the constrained rows in it; each kernel value once."""
+        source, rows = self.source, self.rows
+        if plan.representation == "gram":
+            features, points, K = exact_points(self.kernel, source, rows, self.constrained)
+            return MeasuredRows(features, points, K, None)
+        is_exact = plan.representation == "explicit"
+        chosen_from = self.constrained if is_exact else self.whole
+        features = build_features([self.kernel], chosen_from, plan, landmarks, rng)
+        points = feature_points(features, source, rows, self.constrained)
+        few = rows[self.constrained.first[:REFERENCE_ROWS]]
+        X_few = to_double(take_rows(source.X, few))
+        is_matrix = self.kernel.input == "matrix"
+        X_ref = to_double(self.kernel.reference(source.X, few)) if is_matrix else None
+        K = self.kernel(X_few, X_ref)
+        base_values = partial(kernel_values, kernel=self.kernel, X=source.X)
+        return MeasuredRows(features, points, K, None if is_exact else base_values)
+
+
+class UnitReference:
+    """Stands for the base kernel's percentiles where only the constraints are counted."""
+
+    def distance(self, q: float) -> float:
+        return 1.0
+
+    def similarity(self, q: float) -> float:
+        return 1.0
+
+
+class RowTable:
+    """The rows of X, and the rows that constraints bring along, under one numbering."""
+
+    def __init__(self, kernel: Kernel, X: Rows) -> None:
+        self.kernel, self.X = kernel, X
+        self.n = n_rows(X)
+        self.extra: list[Array] = []
+        self.n_extra = 0
+
+    def index(self, tuples: Array, name: str) -> Array:
+        if tuples.ndim == 2:
+            if tuples.size and tuples.max() >= self.n:
+                raise ValueError(
+                    f"{name} names row {tuples.max()}, and X has {self.n} rows (indices 0 to "
+                    f"{self.n - 1})."
+                )
+            return tuples
+        if self.kernel.input != "vectors":
+            raise ValueError(
+                f"{name} holds rows of numbers, and a row here is one of {self.kernel.input}: "
+                "give indices of rows of X."
+            )
+        if tuples.shape[2] != self.X.shape[1]:
+            raise ValueError(
+                f"{name} holds rows of {tuples.shape[2]} columns, and X has {self.X.shape[1]}."
+            )
+        flat = tuples.reshape(-1, tuples.shape[2]).astype(self.X.dtype)
+        check_magnitude(flat, name)
+        start = self.n + self.n_extra
+        self.extra.append(flat)
+        self.n_extra += len(flat)
+        return np.arange(start, start + len(flat)).reshape(tuples.shape[:2])
+
+    def rows(self) -> Rows:
+        if not self.extra:
+            return self.X
+        if sparse.issparse(self.X):
+            parts: list[Any] = [self.X, *map(sparse.csr_matrix, self.extra)]
+            return sparse.vstack(parts, format="csr")
+        return np.concatenate([self.X, *self.extra])
+
+
+def check_labels_of_rows(constraints: Constraints, n: int) -> None:
+    """Refuse probabilities that have labels of another number of rows."""
+    for family in constraints.families:
+        if isinstance(family, ClassProbabilities) and len(family.labels) != n:
+            raise ValueError(
+                f"ClassProbabilities(labels=) has {len(family.labels)} entries, and X has {n} "
+                "rows: give one for each, and ``unlabeled`` where it is not known."
+            )
+
+
+def warn_of_contradictions(constraints: Constraints) -> None:
+    """Say how many pairs are listed as similar and as dissimilar."""
+    n = sum(family.contradictions() for family in constraints.families if isinstance(family, Pairs))
+    if n:
+        warn_user(
+            f"{n} pairs are listed as similar and as dissimilar; both cannot hold, and the slack "
+            "settles between them.",
+        )
+
+
+def refuse_hard(terms: Terms, weight: Array, *, proven: bool) -> None:
+    """Name the constraints that weigh most in the proof that not all can be met."""
+    order = np.argsort(-weight, kind="stable")
+    part = order[weight[order] > 1e-3 * weight[order[0]]]
+    named = "; ".join(describe_constraint(terms, c) for c in part[:NAMED])
+    others = f" and {len(part) - NAMED} others" if len(part) > NAMED else ""
+    what = "cannot all be met" if proven else "were not all met, to the tolerance"
+    raise ValueError(
+        f"slack=inf allows no violation, and these constraints {what} by any kernel of this form: "
+        f"{named}{others}. Give a finite slack, slack=1000 say, or leave some of them out."
+    )

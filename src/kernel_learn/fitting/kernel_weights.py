@@ -1,0 +1,243 @@
+"""What all estimators that accept a bank of kernels share: from a bank to one kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
+from kernel_learn.representations import Representation
+from kernel_learn.solvers.choice import solve_simplex
+from kernel_learn.solvers.result import Result
+from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
+from kernel_learn.warn import warn_user
+
+# Steps on the weights where an estimator leaves max_iter open.
+WEIGHT_STEPS = 100
+
+Criterion = Callable[[Any], Any]  # of a representation
+
+
+@dataclass(frozen=True)
+class WeightsReport:
+    """Was it worth it? The criterion (smaller is better) at three choices of weights."""
+
+    learned: float
+    uniform: float
+    best_single: float
+    best_single_name: str
+
+    def __str__(self) -> str:
+        return (
+            f"criterion {self.learned:.6g} with the weights chosen, {self.uniform:.6g} "
+            f"({self._worse(self.uniform)}) with uniform weights, {self.best_single:.6g} "
+            f"({self._worse(self.best_single)}) with {self.best_single_name!r} alone"
+        )
+
+    def _worse(self, value: float) -> str:
+        share = 100 * (value - self.learned) / max(abs(self.learned), np.finfo(float).tiny)
+        return f"{abs(share):.3g} % {'worse' if share >= 0 else 'better'}"
+
+
+class Weighed(NamedTuple):
+    """Weights of the kernels as given, the proof, and the criterion that judged them."""
+
+    theta: Array
+    result: Result
+    criterion: Any
+
+
+class WeightLearner:
+    """A mixin for estimators whose ``kernel`` may be a bank.
+
+    Parameters ``weights``, ``solver``, ``tol`` and ``max_iter``; fitted on a
+    bank: ``kernel_weights_``, ``kernel_names_``, ``weights_report_``, ``gap_``,
+    ``n_iter_``, ``history_``. One kernel alone has the last three: a closed
+    form is one step without a gap.
+    """
+
+    accepts_banks = True
+
+    weights: Any
+    solver: str
+    tol: float
+    max_iter: int | None
+    history_: Any
+
+    def _start_weights(self) -> None:
+        self.gap_, self.n_iter_ = 0.0, 1
+        self.history_: tuple[dict[str, float], ...] = ()
+
+    @property
+    def _weighs_by_loo(self) -> bool:
+        return isinstance(self.weights, str) and self.weights == "loo"
+
+    def _weigh_bank(
+        self,
+        form: Any,
+        names: list[str],
+        make_criterion: Criterion,
+        align: Any = None,
+        loo_targets: Array | None = None,
+    ) -> Weighed:
+        """Weights of the kernels as given, and the proof; ``align`` centres the form if it is not.
+
+        ``loo_targets`` are the one-hot labels where the form has other targets. What
+        the weights were worth is worked out when ``weights_report_`` is asked for.
+        """
+        check_alive(form, names)
+        criterion = make_criterion(form)
+        search = Search(criterion)
+        descent = None
+        if not (isinstance(self.weights, str) and self.weights == "learn"):
+            point, descent = self._given_point(form, names, align, loo_targets)
+            search.evaluate(lift(criterion, point))
+            result = Result(
+                search.point, search.value, gap=search.gap, history=tuple(search.history)
+            )
+        elif criterion.concave:
+            result = solve_vertices(search, vertices_of(form))
+        else:
+            steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
+            result = solve_simplex(search, solver=self.solver, tol=self.tol, max_iter=steps)
+            self._warn_if_stopped(result)
+        theta = form.theta_at(criterion.shares(result.point))
+        self._store_weights(theta, names, result)
+        if criterion.concave and result.n_iter < form.p:  # given weights: a vertex would be optimal
+            best = min(criterion.evaluate(d).value for d in vertices_of(form))
+            self.gap_ = max(result.value - best, 0.0)
+        self._store_descent(descent)
+        again, tangents = form.again, (search.intercepts, search.slopes)
+        self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
+        return Weighed(theta, result, criterion)
+
+    def _weigh_without_criterion(self, form: Any, names: list[str]) -> Array:
+        """Weights that are given or aligned, where no convex criterion could judge them."""
+        check_alive(form, names)
+        point, descent = self._given_point(form, names, None, None)
+        self._store_weights(form.theta_at(point), names, Result(point, np.nan, gap=np.nan))
+        self._store_descent(descent)
+        self._weights_report = None
+        return self.kernel_weights_
+
+    @property
+    def weights_report_(self) -> WeightsReport:
+        """Was it worth it? Worked out from the training rows when it is first asked for."""
+        found = getattr(self, "_weights_report", None)
+        if not hasattr(self, "kernel_weights_") or found is None:
+            raise AttributeError(
+                f"This {type(self).__name__} has no weights_report_: it was not fitted on several "
+                "kernels with a criterion for their weights, or it was saved before the report was "
+                "asked for (it needs the training rows, which a saved model does not keep)."
+            )
+        if not isinstance(found, WeightsReport):
+            self._weights_report = found = found()
+        return found
+
+    def __getstate__(self) -> Any:
+        state: Any = super().__getstate__()
+        if callable(state.get("_weights_report")):
+            state = {**state, "_weights_report": None}
+        return state
+
+    def _store_weights(self, weights: Array, names: list[str], result: Result) -> None:
+        self.kernel_weights_, self.kernel_names_ = weights, np.array(names, dtype=object)
+        self.gap_, self.history_ = result.gap, result.history
+        self.n_iter_ = max(1, result.n_iter)
+
+    def _store_descent(self, descent: Result | None) -> None:
+        """What leave-one-out weights have in the place of a gap: how they were found."""
+        if descent is not None:
+            self.gap_, self.history_, self.n_iter_ = np.nan, descent.history, descent.n_iter
+
+    def _given_point(
+        self, bank: Any, names: list[str], align: Any, loo_targets: Array | None
+    ) -> tuple[Array, Result | None]:
+        """A point that does not depend on the criterion, and the descent that led to it."""
+        if not isinstance(self.weights, str):
+            return bank.point(self._check_weights(names)), None
+        if self.weights == "uniform":
+            return bank.uniform(), None
+        if self.weights == "loo":
+            steps = WEIGHT_STEPS if self.max_iter is None else self.max_iter
+            theta, descent = learn_bank_weights(bank, loo_targets, max_iter=steps)
+            if descent.status == "stopped":
+                warn_user(
+                    f"The descent of the leave-one-out error in the kernel weights was stopped "
+                    f"after max_iter={steps} steps at a gradient of {descent.grad_norm:.2g}.",
+                    ConvergenceWarning,
+                )
+            return bank.point(theta), descent
+        if align is None:
+            return align_weights(bank), None
+        aligned = align(bank)  # another scale: its traces are centred
+        return bank.point(aligned.theta_at(align_weights(aligned))), None
+
+    def _check_weights(self, names: list[str]) -> Array:
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(names),):
+            raise ValueError(
+                f"weights has shape {weights.shape}, and the bank has {len(names)} kernels."
+            )
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+            raise ValueError("weights must be finite, not negative, and not all zero.")
+        return weights
+
+    def _warn_if_stopped(self, result: Result) -> None:
+        if result.status == "stopped":
+            warn_user(
+                f"The kernel weights are optimal to a relative gap of {result.relative_gap:.2g}, "
+                f"and tol={self.tol:g} was asked for ({result.n_iter} steps). Raise max_iter or "
+                "tol, or try another solver.",
+                ConvergenceWarning,
+            )
+
+
+def lift(criterion: SimplexProblem, d: Array) -> Array:
+    """A point of the criterion's simplex with the bank's weights d."""
+    extra = criterion.start()[: criterion.size - len(d)]
+    return np.concatenate([extra, (1 - extra.sum()) * d])
+
+
+def vertices_of(form: Representation) -> list[Array]:
+    """Each kernel that varies, alone."""
+    return [np.eye(form.p)[i] for i in np.flatnonzero(form.alive)]
+
+
+def report(
+    make_criterion: Criterion,
+    form: Representation,
+    names: list[str],
+    result: Result,
+    tangents: tuple[list[float], list[Array]],
+) -> WeightsReport:
+    """The criterion at the weights found, at uniform weights and at the best single kernel.
+
+    A criterion that also learns its regularisation keeps the one it found. The
+    tangents of the search rule out most of the single kernels.
+    """
+    search = Search(make_criterion(form))
+    search.intercepts, search.slopes = tangents
+    extra = result.point[: search.problem.size - form.p]
+
+    def place(d: Array) -> Array:
+        return np.concatenate([extra, (1 - extra.sum()) * d])
+
+    best, best_value = best_vertex(search, [place(d) for d in vertices_of(form)])
+    uniform = search.problem.evaluate(place(form.uniform())).value
+    name = names[int(np.flatnonzero(form.alive)[best])]
+    return WeightsReport(result.value, uniform, best_value, name)
+
+
+def check_alive(bank: Representation, names: list[str]) -> None:
+    """Refuse a bank in which no kernel varies; say which kernels get no weight because of it."""
+    bank.uniform()
+    dead = [name for name, alive in zip(names, bank.alive, strict=True) if not alive]
+    if dead:
+        warn_user(
+            f"Kernels that take one value on all rows get weight zero: {', '.join(dead)}.",
+        )

@@ -1,0 +1,147 @@
+"""``partial_fit``: a model that grows with its rows, and is solved when it is first used."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from kernel_learn.fitting.base import is_fitted_name, unchanged_if_it_fails
+from kernel_learn.fitting.checked_blocks import CheckedBlocks, rebatch
+from kernel_learn.fitting.parameters import check_parameters
+from kernel_learn.fitting.stream_training import (
+    READ_ROWS,
+    check_stream,
+    next_state,
+    start_features,
+    training_of,
+)
+from kernel_learn.fitting.validation import Training, stream_kernels
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.state import StreamState
+from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.streams.progress import CallbackSupport
+
+# What a model of growing rows keeps from one call to the next.
+LASTING = ("state_", "n_features_in_", "feature_names_in_")
+
+
+def _can_grow(estimator: Any) -> bool:
+    """Whether rows may come one after the other: not with a precomputed kernel, for example."""
+    if estimator._input_kind() == "matrix":
+        return False
+    try:
+        check_stream(estimator, rewinds=False)
+    except ValueError as error:
+        raise AttributeError(str(error)) from error
+    return True
+
+
+class PartialFit(CallbackSupport):
+    """A mixin for estimators that learn from moments: ``_fit(data)``.
+
+    Fitted by ``partial_fit``: ``state_``, a value. ``a.state_ + b.state_`` is that of the
+    rows of both, and ``fit(state)`` gives its model.
+    """
+
+    streams = True
+    learns_values = False
+
+    @available_if(_can_grow)
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Add rows to the model, which is solved when it is next used.
+
+        The rows of the first call (after ``fit`` it begins anew) give the landmarks, and the
+        widths of kernels where these are rules; after that any order and size of blocks gives
+        the same model. It is always one of landmarks.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            The labels that may come: others are refused. None: labels are taken as they
+            come. ``classes_`` are those that have come so far.
+        sample_weight : array-like of shape (n_samples,), default=None
+
+        Returns
+        -------
+        self
+        """
+        with unchanged_if_it_fails(self):
+            self._add_rows(X, y, classes, sample_weight)
+        return self
+
+    def _add_rows(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        state: StreamState | None = self.__dict__.get("state_")
+        for name in [name for name in self.__dict__ if is_fitted_name(name)]:
+            if state is None or name not in LASTING:
+                delattr(self, name)
+        check_parameters(self)
+        if as_source(X) is not None:
+            raise TypeError(
+                "X is a source of blocks, and partial_fit adds the rows and labels of one: "
+                "fit(source) reads all of them."
+            )
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        kernels, names, kernel = stream_kernels(self)
+        target: Any = "values" if self.learns_values else "labels"
+        source = ArrayRows(X, y, sample_weight)
+        checked = CheckedBlocks(self, kernel, source, target, reset=state is None)
+        blocks = list(rebatch(checked.read(READ_ROWS), READ_ROWS))
+        if not blocks:
+            raise ValueError("There are no rows of positive weight.")
+        self._single = checked.single
+        if state is None:
+            head = None
+            for rows in blocks:
+                part = next_state(rows, head, None, values=self.learns_values)
+                head = part if head is None else head + part
+            assert head is not None
+            features: Any = start_features(self, kernels, names, head)
+        else:
+            features = state.features
+        for rows in blocks:
+            part = next_state(rows, state, features, values=self.learns_values)
+            state = part if state is None else state + part
+        assert state is not None
+        if classes is not None and state.classes is not None:
+            strange = np.setdiff1d(state.classes, np.asarray(classes))
+            if len(strange):
+                raise ValueError(
+                    f"The label {strange.tolist()[0]!r} is not among the classes given."
+                )
+        self.state_ = state
+
+    def _state_training(self, state: StreamState) -> Training:
+        """What ``_fit`` learns from, of a state with moments."""
+        if state.features is None or state.moments is None or state.summary is None:
+            raise ValueError("This state has no moments: it is not one of partial_fit.")
+        _, names, _ = stream_kernels(self)
+        kernels = state.features.kernels
+        if len(kernels) != len(names or [""]):
+            raise ValueError(
+                f"The state has {len(kernels)} kernels, and this {type(self).__name__} has "
+                f"{len(names or [''])}."
+            )
+        pool = PooledSource(state, rewinds=False, is_open=True)
+        chosen = self._plan_stream(kernels, pool)  # type: ignore[attr-defined]
+        chosen = replace(chosen, n_landmarks=max(state.features.sizes))
+        source = PooledSource(state, chosen, rewinds=False)
+        single = self.__dict__.get("_single", True)
+        return training_of(kernels, names, source, state.classes, single)
+
+    def __getattr__(self, name: str) -> Any:
+        """A fitted attribute of a model that has grown since it was solved: solve it."""
+        is_late = (is_fitted_name(name) and name not in LASTING) or name == "_n_features_out"
+        own = self.__dict__
+        if is_late and "state_" in own and "kernel_" not in own:
+            with unchanged_if_it_fails(self):
+                check_parameters(self)
+                self._fit(self._state_training(own["state_"]))  # type: ignore[attr-defined]
+        return object.__getattribute__(self, name)  # or what it says of an attribute not there

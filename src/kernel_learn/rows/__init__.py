@@ -1,0 +1,1 @@
+"""What a row is: arrays, tables and frames, read, checked and told apart by content."""

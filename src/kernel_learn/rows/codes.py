@@ -1,0 +1,99 @@
+"""Columns of categories as numbers that are equal where the entries are."""
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.table import Table, column_names, split_columns
+
+MISSING = -1.0
+
+
+def categorical_positions(categorical: Any, X: Rows) -> list[int]:
+    """Positions of the columns that are named, numbered, or all."""
+    d = X.shape[1] if hasattr(X, "shape") else np.asarray(X, dtype=object).shape[1]
+    if isinstance(categorical, str) and categorical == "all":
+        return list(range(d))
+    names = column_names(X)
+    wanted = np.ravel(np.asarray(categorical, dtype=object)).tolist()
+    missing = [c for c in wanted if isinstance(c, str) and c not in names]
+    outside = [c for c in wanted if not isinstance(c, str) and not _is_position(c, d)]
+    if missing or outside:
+        raise ValueError(
+            f"categorical names the columns {missing + outside!r}, and X has {d} columns"
+            + (f": {names!r}." if names else " without names.")
+        )
+    return [names.index(c) if isinstance(c, str) else int(c) % d for c in wanted]
+
+
+def _is_position(column: Any, d: int) -> bool:
+    return isinstance(column, Integral) and not isinstance(column, bool) and -d <= int(column) < d
+
+
+def encode_columns(
+    X: Rows, X_ref: Rows | None, categorical: Sequence[int]
+) -> tuple[Array, Array | None]:
+    """Both sides as float64, categories as codes: equal codes for equal entries.
+
+    A missing category is a level of its own, equal to itself.
+    """
+    sides = [X] if X_ref is None else [X, X_ref]
+    if all(_is_numeric(side) for side in sides):
+        encoded = [np.array(side, dtype=np.float64) for side in sides]
+        for A in encoded:
+            part = A[:, list(categorical)]
+            part[np.isnan(part)] = np.finfo(np.float64).min
+            A[:, list(categorical)] = part
+        return encoded[0], None if X_ref is None else encoded[1]
+    counts = [n_rows(side) for side in sides]
+    d = len(columns_of(sides[0]))
+    both = np.empty((sum(counts), d))
+    pairs = [list(side) for side in zip(*(columns_of(side) for side in sides), strict=True)]
+    for c, parts in enumerate(pairs):
+        values = np.concatenate([np.asarray(part, dtype=object) for part in parts])
+        both[:, c] = level_codes(values)[1] if c in categorical else values.astype(np.float64)
+    return both[: counts[0]], None if X_ref is None else both[counts[0] :]
+
+
+def level_codes(values: Array) -> tuple[Array, Array]:
+    """(levels, codes): sorted distinct entries as text, and each entry's; missing is -1."""
+    missing = is_missing(values)
+    texts = np.array([_text(value) for value in values[~missing]], dtype=object)
+    levels, codes = np.unique(texts.astype(str), return_inverse=True)
+    found = np.full(len(values), MISSING)
+    found[~missing] = codes
+    return levels, found
+
+
+def is_missing(values: Array) -> Array:
+    """Where an entry is None, NaN or a frame's own mark for missing."""
+    return np.array([value is None or _is_mark(value) or value != value for value in values], bool)
+
+
+def columns_of(X: Rows) -> list[Array]:
+    """The columns of a table, frame, array or list of records, each as an object array."""
+    if isinstance(X, Table):
+        return [X.column(c).astype(object) for c in range(X.shape[1])]
+    return [column.astype(object) for column in split_columns(X)[1]]
+
+
+def _is_numeric(X: Rows) -> bool:
+    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+
+
+def _is_mark(value: Any) -> bool:
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
+def _text(value: Any) -> str:
+    """1, 1.0 and True are one level, '1' another."""
+    if isinstance(value, str):
+        return "s" + value
+    try:
+        return "n" + repr(float(value))
+    except (TypeError, ValueError):
+        return "o" + repr(value)

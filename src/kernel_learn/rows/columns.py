@@ -1,0 +1,261 @@
+"""Any table as numbers and codes: arrays, sparse matrices, pandas, polars and Arrow frames."""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.check_rows import check_magnitude
+from kernel_learn.rows.codes import MISSING, categorical_positions, is_missing, level_codes
+from kernel_learn.rows.coerce import as_array, check_numbers, reads_as_number
+from kernel_learn.rows.table import (
+    Table,
+    as_objects,
+    column_names,
+    frame_column,
+    is_frame,
+    is_number_type,
+    number_values,
+)
+
+UNSEEN = -2.0
+Kind = Literal["number", "category", "date", "object"]
+SKRUB = (
+    "Turn the column into numbers first: skrub's TableVectorizer does that for text and dates, "
+    "make_pipeline(skrub.TableVectorizer(), KernelClassifier())."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TableReader:
+    """Which columns are numbers, which are categories, and the levels of those."""
+
+    numbers: Array  # positions
+    categories: Array  # positions
+    levels: tuple[Array, ...]  # sorted texts, one array per category
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.numbers) + len(self.categories)
+
+    def read(self, X: Any) -> Table:
+        """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
+        if is_sparse(X):
+            return coded(X)
+        if not len(self.categories) and is_plain(X):
+            return coded(finite(np.asarray(X, dtype=np.float64)))
+        codes = [
+            known_codes(column.objects(), levels)
+            for column, levels in zip(Column.of(X, self.categories), self.levels, strict=True)
+        ]
+        numbers = finite(number_columns(X, self.numbers))
+        return coded(numbers, np.column_stack(codes) if codes else None)
+
+
+@dataclass(frozen=True)
+class CellLayout:
+    """From cells to a table of numbers and codes, as the reader gives it for rows."""
+
+    reader: TableReader
+    recode: tuple[Array, ...]  # of each category
+
+    def table(self, cells: Rows) -> Table:
+        if not len(self.reader.categories):
+            return coded(cells)
+        codes = cells[:, self.reader.categories]
+        codes[np.isnan(codes)] = MISSING  # read before the column had a level
+        for j, place in enumerate(self.recode):
+            codes[:, j] = place[codes[:, j].astype(int)]
+        return coded(cells[:, self.reader.numbers], codes)
+
+
+def learn_table(X: Any, categorical: Any) -> TableReader:
+    """Find out what the columns are."""
+    everything = np.arange(X.shape[1])
+    chosen = named_columns(categorical, X)
+    if is_sparse(X) or (not len(chosen) and (is_plain(X) or is_numeric_frame(X))):
+        if len(chosen):
+            raise ValueError(
+                "categorical names columns of a sparse matrix, whose columns are all numbers. "
+                "Pass a data frame with category columns, or encode them before."
+            )
+        return TableReader(everything, everything[:0], ())
+    columns = Column.of(X, everything)
+    is_category = np.array(
+        [c in chosen or column.is_category() for c, column in enumerate(columns)]
+    )
+    numbers, categories = everything[~is_category], everything[is_category]
+    for c in numbers:
+        columns[c].check_number()
+    for c in categories:
+        columns[c].check_category(named=c in chosen)
+    levels = tuple(level_codes(columns[c].objects())[0] for c in categories)
+    return TableReader(numbers, categories, levels)
+
+
+def named_columns(categorical: Any, X: Any) -> list[int]:
+    """Positions of the columns that the user calls categories."""
+    if isinstance(categorical, str) or categorical is None:  # "auto"
+        return []
+    return categorical_positions(categorical, X)
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One column of a frame or of an array of objects."""
+
+    name: Any
+    kind: Kind
+    values: Any
+
+    @staticmethod
+    def of(X: Any, positions: Array) -> "list[Column]":
+        if not is_frame(X):
+            A = np.asarray(X)
+            kind: Kind = "number" if A.dtype.kind in "fiub" else "object"
+            return [Column(int(c), kind, A[:, c]) for c in positions]
+        names = column_names(X)  # once: a frame of thousands of columns takes its time
+        found = [(names[c], frame_column(X, int(c))) for c in positions]
+        if hasattr(X, "iloc"):
+            return [Column(name, _pandas_kind(values.dtype), values) for name, values in found]
+        return [Column(name, _other_kind(values), values) for name, values in found]
+
+    def objects(self) -> Array:
+        """The entries as Python objects."""
+        for method in ("to_pylist", "to_list", "tolist"):
+            if hasattr(self.values, method):
+                return as_objects(getattr(self.values, method)())
+        return np.asarray(self.values, dtype=object)
+
+    def numbers(self) -> Array:
+        """The entries as float64, NaN where missing."""
+        if hasattr(self.values, "iloc"):
+            try:
+                return self.values.to_numpy(dtype=np.float64, na_value=np.nan)
+            except (TypeError, ValueError):
+                pass
+        elif self.kind == "number" and hasattr(self.values, "to_numpy"):
+            return number_values(self.values).astype(np.float64)
+        try:
+            return np.array([np.nan if m else float(v) for v, m in self._entries()])
+        except (TypeError, ValueError, OverflowError) as error:
+            bad = next(v for v, m in self._entries() if not m and not reads_as_number(v))
+            raise ValueError(
+                f"Column {self.name!r} is a column of numbers, and has {str(bad)[:60]!r}, which "
+                "no floating-point number can be. Rows for predict need the kinds of columns of "
+                "fit."
+            ) from error
+
+    def is_category(self) -> bool:
+        """Strings, booleans, categories; objects of an array unless all are numbers."""
+        if self.kind == "object":
+            return not all(m or isinstance(v, Real) for v, m in self._entries())
+        return self.kind == "category"
+
+    def check_number(self) -> None:
+        if self.kind == "date":
+            raise ValueError(f"Column {self.name!r} holds dates. {SKRUB}")
+
+    def check_category(self, *, named: bool) -> None:
+        if named:
+            return
+        texts = [v for v, m in self._entries() if not m]
+        if not all(isinstance(v, str | Real | np.generic) for v in texts):
+            kinds = sorted({type(v).__name__ for v in texts})
+            raise ValueError(
+                f"Column {self.name!r} holds {', '.join(kinds)}; an entry must be a string or a "
+                f"number. {SKRUB}"
+            )
+        words = np.mean([len(str(v).split()) for v in texts]) if texts else 0.0
+        if words >= 3 and len(set(texts)) > max(20, 0.5 * len(texts)):
+            raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
+
+    def _entries(self) -> list[tuple[Any, bool]]:
+        values = self.objects()
+        return list(zip(values, is_missing(values), strict=True))
+
+
+def number_columns(X: Any, positions: Array) -> Array:
+    """(n_rows, n_positions): columns as float64, NaN where missing."""
+    if not len(positions):
+        return np.empty((X.shape[0], 0))
+    if hasattr(X, "iloc") and is_numeric_frame(some := X.iloc[:, positions]):
+        return np.asarray(some.to_numpy(np.float64, na_value=np.nan))  # at once, not one by one
+    return np.column_stack([column.numbers() for column in Column.of(X, positions)])
+
+
+def known_codes(values: Array, levels: Array) -> Array:
+    """Codes among the levels seen at fit."""
+    fresh, codes = level_codes(values)
+    place = np.searchsorted(levels, fresh) if len(levels) else np.zeros(len(fresh), dtype=int)
+    place = np.minimum(place, max(len(levels) - 1, 0))
+    known = levels[place] == fresh if len(levels) else np.zeros(len(fresh), bool)
+    table = np.append(np.where(known, place, UNSEEN), MISSING)  # code -1 is the last entry
+    return table[codes.astype(int)]
+
+
+def is_plain(X: Any) -> bool:
+    """Whether X is an array of numbers."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+
+
+def is_numeric_frame(X: Any) -> bool:
+    """Whether X is a pandas frame of numbers, which become an array at once."""
+    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in set(X.dtypes))
+
+
+def finite(numbers: Array) -> Array:
+    """Numbers without infinite ones, missing ones all alike to the bit."""
+    if np.isinf(numbers).any():
+        raise ValueError(
+            "X has infinite numbers (inf). Replace them by NaN, which stands for a missing number, "
+            "or by a large number."
+        )
+    check_magnitude(numbers)
+    missing = np.isnan(numbers)  # of which there are many to the bit, and rows are keyed by bits
+    return np.where(missing, np.nan, numbers) if missing.any() else numbers
+
+
+def coded(numbers: Rows, codes: Array | None = None) -> Table:
+    """Columns of numbers, then columns of codes."""
+    codes = np.empty((numbers.shape[0], 0)) if codes is None else codes
+    m = numbers.shape[1]
+    return Table(None, numbers, codes, np.r_[np.arange(m), -1 - np.arange(codes.shape[1])])
+
+
+def _pandas_kind(dtype: Any) -> Kind:
+    if getattr(dtype, "name", "") == "category" or dtype.kind == "b":
+        return "category"
+    if dtype.kind in "fiu":
+        return "number"
+    return "date" if dtype.kind in "mM" else "category"
+
+
+def _other_kind(values: Any) -> Kind:
+    """The kind of a polars or Arrow column, by the name of its type."""
+    if is_number_type(values):
+        return "number"
+    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    return "date" if name.startswith(("date", "time", "duration")) else "category"
+
+
+def as_rectangle(X: Any) -> Any:
+    """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
+    if is_sparse(X) or is_frame(X):
+        return X
+    A = as_array(X, "X")
+    if A.dtype.kind in "OUS":
+        return _as_numbers_or_objects(A)
+    check_numbers(A, "X")
+    return A
+
+
+def _as_numbers_or_objects(A: Array) -> Array:
+    """An array of objects or strings as numbers if all of them are, else as objects."""
+    try:
+        return A.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        return A.astype(object)

@@ -1,0 +1,184 @@
+"""Rows of several named columns as arrays: what is kept of a data frame."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from kernel_learn.arrays import Array
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.coerce import as_numbers as given_numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of numbers side by side in one array, columns of anything else in another.
+
+    Column c is ``numbers[:, place[c]]`` if ``place[c] >= 0``, else
+    ``others[:, -1 - place[c]]``; both keep the order of the columns. Kernels
+    trust a table: what they use of it was checked when it was made.
+    """
+
+    names: tuple[str, ...] | None  # of the columns, if they have any
+    numbers: Any  # (n, m) float32 or float64, dense or CSR
+    others: Array  # (n, d - m) objects, or codes of categories
+    place: Array  # (d,)
+
+    @classmethod
+    def of(cls, X: Any, numeric: Iterable[int] = ()) -> Self:
+        """The columns of a frame, array or sparse matrix; ``numeric`` ones are to be numbers."""
+        if isinstance(X, cls):
+            return X
+        if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
+            numbers = as_numbers(X)
+            return cls(None, numbers, np.empty((X.shape[0], 0), object), np.arange(X.shape[1]))
+        names, columns = split_columns(X)
+        wanted = set(numeric)
+        is_number = [c in wanted or column.dtype.kind in "biuf" for c, column in enumerate(columns)]
+        numbers = [
+            given_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
+            for c in np.flatnonzero(is_number)
+        ]
+        single = bool(numbers) and all(
+            columns[c].dtype == np.float32 for c in np.flatnonzero(is_number)
+        )
+        n = len(columns[0]) if columns else 0
+        table = np.empty((n, len(numbers)), np.float32 if single else np.float64)
+        for position, values in enumerate(numbers):
+            table[:, position] = values
+        others = np.empty((n, len(columns) - len(numbers)), object)
+        for position, c in enumerate(np.flatnonzero(np.logical_not(is_number))):
+            others[:, position] = columns[c]
+        return cls(names, table, others, places(np.array(is_number, dtype=bool)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), len(self.place)
+
+    @property
+    def dtype(self) -> Any:
+        return self.numbers.dtype
+
+    @property
+    def nbytes(self) -> int:
+        own = self.numbers.data if is_sparse(self.numbers) else self.numbers
+        return int(own.nbytes) + int(self.others.nbytes)
+
+    def __len__(self) -> int:
+        return int(self.numbers.shape[0])
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Some of the rows; the values of one column if its name is given."""
+        if isinstance(rows, str):
+            assert self.names is not None, "the columns of this table have no names"
+            return self.column(self.names.index(rows))
+        return replace(self, numbers=self.numbers[rows], others=self.others[rows])
+
+    def column(self, c: int) -> Array:
+        place = int(self.place[c])
+        if place < 0:
+            return self.others[:, -1 - place]
+        values = self.numbers[:, [place]]
+        return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
+
+    def select(self, columns: Any) -> "Table":
+        """Some of the columns, by position."""
+        place = self.place[columns]
+        kept, left = place[place >= 0], -1 - place[place < 0]
+        names = None if self.names is None else tuple(np.array(self.names, object)[columns])
+        all_of_them = np.array_equal(kept, np.arange(self.numbers.shape[1]))
+        numbers = self.numbers if all_of_them else self.numbers[:, kept]
+        return Table(names, numbers, self.others[:, left], places(place >= 0))
+
+    def matrix(self) -> Any:
+        """All columns as numbers, (n, d)."""
+        if self.others.shape[1] == 0:
+            return self.numbers
+        columns = [np.asarray(self.column(c), np.float64) for c in range(len(self.place))]
+        return np.column_stack(columns)
+
+    def texts(self) -> Array:
+        """The values of the only column."""
+        return np.asarray(self.column(0), dtype=object)
+
+    def astype(self, dtype: Any) -> "Table":
+        return replace(self, numbers=self.numbers.astype(dtype))
+
+
+def places(is_number: Array) -> Array:
+    """``place`` of columns of which these are numbers, each kind in the order of the columns."""
+    return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))
+
+
+def as_numbers(X: Any) -> Any:
+    """A float32 or float64 array or CSR matrix; what is one comes back itself."""
+    X = X.tocsr() if is_sparse(X) else X
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a pandas, polars or Arrow frame."""
+    return hasattr(X, "iloc") or hasattr(X, "get_column") or hasattr(X, "column_names")
+
+
+def column_names(X: Any) -> list[str]:
+    """Names of the columns of a table or frame; none for what has no names."""
+    if isinstance(X, Table):
+        return list(X.names or ())
+    if not is_frame(X):
+        return []
+    return [str(name) for name in getattr(X, "column_names", None) or X.columns]
+
+
+def frame_column(X: Any, c: int) -> Any:
+    """Column c of a frame as the frame's own kind of column."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, c]
+    return X.to_series(c) if hasattr(X, "get_column") else X.column(c)
+
+
+def frame_columns(X: Any, positions: Any) -> Any:
+    """Some columns of a frame, by a list of positions or a slice, as a frame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, positions]
+    if hasattr(X, "get_column"):
+        return X[:, positions]
+    return X.select(np.arange(X.shape[1])[positions].tolist())
+
+
+def column_values(values: Any) -> Array:
+    """A frame's column as an array: of its own type if pandas', else numbers or objects."""
+    if hasattr(values, "iloc"):
+        return np.asarray(values.to_numpy())
+    if is_number_type(values):
+        return number_values(values)
+    return as_objects(values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
+
+
+def number_values(values: Any) -> Array:
+    """A polars or Arrow column of numbers as an array, NaN where missing."""
+    options = {"zero_copy_only": False} if hasattr(values, "to_pylist") else {}  # Arrow's
+    return np.asarray(values.to_numpy(**options))
+
+
+def is_number_type(values: Any) -> bool:
+    """Whether a polars or Arrow column holds numbers, by the name of its type."""
+    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
+    return name.startswith(("int", "uint", "float", "double", "half", "decimal"))
+
+
+def as_objects(entries: Any) -> Array:
+    """Entries in an array of objects, whatever they are."""
+    found = np.empty(len(entries), dtype=object)
+    found[:] = entries
+    return found
+
+
+def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:
+    """Names and values of the columns of a frame or an array of objects."""
+    if is_frame(X):
+        columns = [column_values(frame_column(X, c)) for c in range(X.shape[1])]
+        return tuple(column_names(X)), columns
+    values = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+    return None, list(values.T)

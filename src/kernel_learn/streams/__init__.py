@@ -1,0 +1,1 @@
+"""Rows in blocks from anywhere: arrays, files, Parquet, Dask."""

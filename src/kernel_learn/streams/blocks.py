@@ -1,0 +1,238 @@
+"""Rows that come in blocks: from a function, an iterator, or anything that can be read so.
+
+A source has ``rewinds`` (whether it can be read again from its start), ``read(rows)``,
+which gives blocks ``(X, y, weight)`` of about so many rows each with None for what it
+does not have, and ``identity()``: what tells it from another source of the same name, such as
+the sizes and times of its files. That is all that a fit asks of it.
+
+A source with ``seeks`` and ``read_from(start, rows)`` can begin at any row without reading those
+before it: a fit that goes on from a checkpoint does so, and its ``identity()`` is then what says
+that the rows before it are the same. Any other source is read from its start, and the rows
+that were counted are compared with what is known of them.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from kernel_learn.rows.access import row_blocks, take_rows
+from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.table import is_frame
+
+
+class RawBlock(NamedTuple):
+    """Some rows as they were read; None for labels or weights that are not there."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+
+def raw_length(raw: RawBlock) -> int:
+    """Its number of rows."""
+    shape = getattr(raw.X, "shape", None)
+    if not shape and not hasattr(raw.X, "__len__"):
+        raise ValueError(
+            f"A block is rows, (X, y) or (X, y, weight), and this one is a {type(raw.X).__name__}."
+        )
+    return int(shape[0]) if shape else len(raw.X)
+
+
+@runtime_checkable
+class RowSource(Protocol):
+    """Anything that can be read in blocks."""
+
+    rewinds: bool
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this source from another; empty if nothing is known without reading it."""
+
+
+class Blocks:
+    """Blocks of rows from an iterable of ``(X_block, y_block[, weight_block])``.
+
+    Parameters
+    ----------
+    iterable : iterable, or a function without arguments that returns one
+        A list of blocks, a generator, a data loader, ... A block without labels may be
+        ``X_block`` alone. What can be iterated again (a list, a function) can be
+        passed over twice; a generator is read once, and landmarks are then chosen
+        from its first rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernel_learn import HSICSubspace
+    >>> from kernel_learn.datasets import Blocks
+    >>> rng = np.random.default_rng(0)
+    >>> blocks = [(rng.normal(size=(50, 3)) + c, np.full(50, c)) for c in (0, 2, 0, 2)]
+    >>> HSICSubspace().fit(Blocks(blocks)).classes_
+    array([0, 2])
+    """
+
+    def __init__(self, iterable: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+        if not callable(iterable) and not hasattr(iterable, "__iter__"):
+            raise TypeError(f"Blocks needs an iterable of blocks, not a {type(iterable).__name__}.")
+        self.iterable = iterable
+        self.rewinds = callable(iterable) or iter(iterable) is not iterable
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
+        blocks = self.iterable() if callable(self.iterable) else self.iterable
+        if not hasattr(blocks, "__iter__"):
+            raise TypeError(
+                f"The function of a source returned a {type(blocks).__name__}, and it must return "
+                "an iterable of blocks, anew at each call."
+            )
+        for block in blocks:
+            yield as_block(block)
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this source from another."""
+        return {}
+
+
+class ArrayRows:
+    """An array, sparse matrix or frame with its labels, read in blocks."""
+
+    rewinds = True
+
+    def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
+        self.X: Any = X if is_frame(X) or hasattr(X, "dtype") else as_array(X, "X")
+        if not self.X.shape:
+            raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
+        self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        self.y = y if y is None else as_array(y, "y")
+        self.weight = None if weight is None else as_array(weight, "sample_weight")
+        for name, values in (("y", self.y), ("sample_weight", self.weight)):
+            if values is not None and values.shape[:1] != self.X.shape[:1]:
+                found = values.shape[0] if values.ndim else "one value"
+                raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
+
+    @property
+    def seeks(self) -> bool:
+        """Whether ``identity`` sees all rows, and all are counted: those of weight zero are not."""
+        parts = [self.X] if self.y is None else [self.X, self.y]
+        is_read = all(getattr(part, "dtype", np.dtype("O")).kind != "O" for part in parts)
+        return is_read and self.weight is None
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """All rows from the start, about ``rows`` at a time."""
+        return self.read_from(0, rows)
+
+    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+        """The rows from number ``start`` on."""
+        for part in row_blocks(int(self.X.shape[0]) - start, rows):
+            part = slice(start + part.start, start + part.stop)
+            yield RawBlock(
+                self._take(part),
+                None if self.y is None else self.y[part],
+                None if self.weight is None else self.weight[part],
+            )
+
+    def _take(self, part: slice) -> Any:
+        if hasattr(self.X, "iloc"):
+            return self.X.iloc[part]
+        if is_frame(self.X):
+            return self.X.slice(part.start, part.stop - part.start)
+        return take_rows(self.X, part)
+
+    def identity(self) -> dict[str, Any]:
+        """What tells this source from another: of arrays that are files, the file; else content."""
+        known = {
+            "shape": [int(n) for n in self.X.shape],
+            "dtype": str(getattr(self.X, "dtype", "")),
+        }
+        if not self.seeks:
+            return known
+        return {**known, "X": array_identity(self.X), "y": array_identity(self.y)}
+
+
+def file_identity(paths: Iterable[Path]) -> dict[str, Any]:
+    """Names, sizes and times of files: if one of them changes, so does this."""
+    stats = [(path.name, path.stat()) for path in paths]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
+def array_identity(A: Any) -> Any:
+    """Of a mapped file its size and time, with the first and the last row; else of all entries."""
+    if A is None:
+        return None
+    if hasattr(A, "indptr"):
+        return [array_identity(part) for part in (A.data, A.indices, A.indptr)]
+    if getattr(A, "filename", None) is not None:
+        ends = [content_digest(A[:1]), content_digest(A[-1:])]
+        return {**file_identity([Path(A.filename)]), "ends": ends}
+    return content_digest(A)
+
+
+def content_digest(A: Any) -> str:
+    """A hash of all entries, some rows at a time."""
+    found = blake2b(digest_size=8)
+    for part in row_blocks(len(A), max(1, 2**20 // max(1, A[:1].nbytes))):
+        found.update(np.ascontiguousarray(A[part]).tobytes())
+    return found.hexdigest()
+
+
+def as_block(block: Any) -> RawBlock:
+    """What an iterator gave: ``(X, y)``, ``(X, y, weight)``, or the rows alone."""
+    if isinstance(block, RawBlock):
+        return block
+    is_pair = isinstance(block, tuple) or (
+        isinstance(block, list) and block and len(getattr(block[0], "shape", ())) == 2
+    )
+    if not is_pair:
+        return RawBlock(block)
+    if not 1 <= len(block) <= 3:
+        raise ValueError(
+            f"A block is (X, y) or (X, y, weight), and this one has {len(block)} parts."
+        )
+    return RawBlock(*block)
+
+
+def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
+    """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
+
+    A Dask collection takes labels and weights with it; any other source has its own.
+    """
+    if hasattr(type(X), "__dask_graph__"):
+        from kernel_learn.streams.dask import collection_rows
+
+        return collection_rows(X, y, weight)
+    source = _own_source(X)
+    if source is not None and not (y is None and weight is None):
+        raise ValueError(
+            "X is a source of blocks, which has its own labels and weights: pass it alone."
+        )
+    return source
+
+
+def _own_source(X: Any) -> RowSource | None:
+    if isinstance(X, RowSource) and not is_frame(X):
+        return X
+    is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
+    if not is_rows and (callable(X) or hasattr(X, "__next__")):
+        return Blocks(X)
+    return None
+
+
+def spread_source(source: Any) -> RowSource:
+    """The source as the workers of a connected Dask client read it, if they can."""
+    if "distributed" not in sys.modules or not hasattr(source, "row_groups"):
+        return source
+    from kernel_learn.streams.dask import parquet_rows
+
+    spread: RowSource = parquet_rows(source)
+    return spread
+
+
+def is_spread(source: Any) -> bool:
+    """Whether workers can add up over the blocks of a source: see :mod:`kernel_learn.interop`."""
+    return hasattr(source, "add_up")

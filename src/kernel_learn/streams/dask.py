@@ -1,0 +1,249 @@
+"""Dask collections, and Parquet files on a Dask client, as sources of rows; lazy results.
+
+Needs the extra ``dask``.
+"""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+
+from kernel_learn.fitting import stream_training
+from kernel_learn.fitting.checked_blocks import bad_block, bad_row
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.streams.blocks import RawBlock, raw_length
+from kernel_learn.streams.dask_rows import SpreadRows
+from kernel_learn.streams.dask_tree import connected_client, itself, need_dask, one_thread_each
+from kernel_learn.streams.files import choose_columns
+from kernel_learn.streams.parquet import ParquetSource
+
+
+def collection_rows(X: Any, y: Any = None, weight: Any = None) -> "CollectionRows":
+    """A Dask array or frame with labels and weights: collections too, arrays, or column names."""
+    need_dask()
+    given = {"y": y, "sample_weight": weight}
+    columns: dict[str, Any] = {}
+    if is_frame(X):
+        columns = {name: own for name, own in given.items() if is_column(X, own)}
+        given.update(dict.fromkeys(columns))
+    elif len(getattr(X, "shape", ())) not in (1, 2):
+        raise TypeError(
+            f"X is a Dask {type(X).__name__}; rows are a Dask array of shape (n, d) or a Dask "
+            "data frame."
+        )
+    X = whole_rows(X)
+    for name, own in given.items():
+        given[name] = None if own is None else with_blocks_of(X, own, name)
+    return CollectionRows(X, given["y"], given["sample_weight"], columns)
+
+
+class CollectionRows(SpreadRows):
+    """A Dask array or frame, with collections of labels and weights of the same blocks."""
+
+    def __init__(self, X: Any, y: Any, weight: Any, columns: dict[str, Any]) -> None:
+        dask = need_dask()
+        self.X = X
+        given = [own for own in (X, y, weight) if own is not None]
+        arrays = iter(dask.optimize(*(own for own in given if not hasattr(own, "divisions"))))
+        graph: dict[Any, Any] = {}
+        keys: list[list[Any]] = []
+        for own in (X, y, weight):
+            if own is None:
+                keys.append([None] * n_blocks(X))
+                continue
+            # what arrays share is computed once; frames read the columns that they need
+            own = own.optimize() if hasattr(own, "divisions") else next(arrays)
+            graph.update(own.__dask_graph__())
+            keys.append(list(dask.core.flatten(own.__dask_keys__())))
+        super().__init__(
+            graph,
+            [list(part) for part in zip(*keys, strict=True)],
+            OpenPart(columns.get("y"), columns.get("sample_weight")),
+            known_sizes(X),
+            {"dask": dask.base.tokenize(*given, columns)},
+            block_bytes(X),
+        )
+
+    def map(self, estimator: Any, method: str) -> Any:
+        """``estimator.method(X)`` as a Dask array with the blocks of X."""
+        dask = need_dask()
+        none = np.asarray(getattr(estimator, method)(few_rows(self.X)))[:0]
+        name = f"kernel-learn-{method}-{uuid4().hex}"
+        model, graph = f"{name}-model", dict(self.graph)
+        graph[model] = (itself, estimator)  # once, and not in every task
+        ends = None if self.sizes is None else np.cumsum(self.sizes).tolist()
+        for i, part in enumerate(self.parts):
+            start = None if ends is None else ends[i] - self.sizes[i]  # type: ignore[index]
+            key = (name, i, *(0 for _ in none.shape[1:]))
+            graph[key] = (result_of, model, method, none, i, start, part[0])
+        sizes = [np.nan] * len(self.parts) if self.sizes is None else self.sizes
+        chunks = (tuple(sizes), *((n,) for n in none.shape[1:]))
+        return dask.array.Array(graph, name, chunks, meta=none)
+
+
+def result_of(
+    model: Any,
+    method: str,
+    none: Any,  # the result for no rows
+    number: int,
+    start: int | None,
+    X: Any,
+) -> Any:
+    """What a method gives for one block; what is wrong is named by block and row."""
+    if raw_length(RawBlock(X)) == 0:
+        return none
+    try:
+        with one_thread_each():
+            return getattr(model, method)(X)
+    except ValueError as error:
+        raise bad_block(error, number, bad_row(X), start) from error
+
+
+@dataclass(frozen=True)
+class OpenPart:
+    """A raw block of ``[rows, labels, weights]``; labels and weights may be columns of the rows."""
+
+    target: Any = None
+    weight: Any = None
+
+    def __call__(self, part: list[Any]) -> Iterator[RawBlock]:
+        X, y, weight = part
+        gone: list[Any] = []
+        if self.target is not None:
+            y, gone = X[self.target], as_list(self.target)
+        if self.weight is not None:
+            weight, gone = X[self.weight], [*gone, self.weight]
+        yield RawBlock(X.drop(columns=gone) if gone else X, as_numpy(y), as_numpy(weight))
+
+
+def as_numpy(values: Any) -> Any:
+    """A column of a frame as an array."""
+    return values.to_numpy() if hasattr(values, "to_numpy") else values
+
+
+def as_list(names: Any) -> list[Any]:
+    """One name or several, as several."""
+    return list(names) if isinstance(names, list) else [names]
+
+
+# -- blocks of collections ---------------------------------------------------------------
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a Dask data frame, not a series or an array."""
+    return hasattr(X, "divisions") and hasattr(X, "columns")
+
+
+def is_column(X: Any, names: Any) -> bool:
+    """Whether it is the name of a column or a list of some; refuses those that are not there."""
+    names = as_list(names)
+    if not all(isinstance(name, str) for name in names):
+        return False
+    choose_columns(list(X.columns), names, None, None, "The Dask frame")
+    return True
+
+
+def n_blocks(X: Any) -> int:
+    """How many blocks of rows a collection has."""
+    return int(X.npartitions) if hasattr(X, "divisions") else len(X.chunks[0])
+
+
+def known_sizes(X: Any) -> list[int] | None:
+    """Rows of each block; None if they are not known before they are computed."""
+    if hasattr(X, "divisions") or np.isnan(X.chunks[0]).any():
+        return None
+    return [int(size) for size in X.chunks[0]]
+
+
+def block_bytes(X: Any) -> float:
+    """Bytes of the largest block; 0 if that is not known."""
+    sizes = known_sizes(X)
+    if sizes is None or X.dtype.kind == "O" or is_sparse(X._meta):
+        return 0.0
+    return float(max(sizes, default=0)) * X.dtype.itemsize * np.prod(X.shape[1:])
+
+
+def whole_rows(X: Any) -> Any:
+    """No row is cut in two."""
+    return X if hasattr(X, "divisions") or X.ndim == 1 else X.rechunk({1: -1})
+
+
+def with_blocks_of(X: Any, values: Any, name: str) -> Any:
+    """Labels or weights as a collection with the blocks of X."""
+    dask, sizes = need_dask(), known_sizes(X)
+    if not hasattr(type(values), "__dask_graph__"):
+        values = np.asarray(values)
+        if values.ndim == 0:
+            raise ValueError(f"{name} is {values.item()!r}; one of each row is needed.")
+        if sizes is None:
+            raise ValueError(
+                f"{name} is an array, and it is not known how many rows the blocks of X have. "
+                f"Pass {name} as a Dask collection with the same blocks, or call "
+                "X.compute_chunk_sizes() on an array."
+            )
+        if len(values) != sum(sizes):
+            raise ValueError(f"X has {sum(sizes)} rows and {name} has {len(values)}.")
+        return dask.array.from_array(values, chunks=(tuple(sizes), *values.shape[1:]))
+    own, values = known_sizes(values), whole_rows(values)
+    if own is not None and sizes is not None:
+        if sum(own) != sum(sizes):
+            raise ValueError(f"X has {sum(sizes)} rows and {name} has {sum(own)}.")
+        return values.rechunk({0: tuple(sizes)})
+    if n_blocks(values) != n_blocks(X):
+        raise ValueError(
+            f"X has {n_blocks(X)} blocks and {name} has {n_blocks(values)}, and it is not known "
+            "which rows belong together. Make them from one collection, or call "
+            "compute_chunk_sizes() on both."
+        )
+    return values
+
+
+def few_rows(X: Any) -> Any:
+    """Two rows of the type of X, to see what a method makes of them."""
+    if hasattr(X, "divisions"):
+        return X._meta_nonempty.iloc[[0, 0]]  # the second one has missing texts
+    shape = (2, *X.shape[1:])
+    if X.dtype.kind in "OUS":
+        return np.full(shape, "a", dtype=X.dtype)
+    rows = np.ones(shape, dtype=X.dtype)
+    return type(X._meta)(rows) if is_sparse(X._meta) else rows
+
+
+# -- Parquet files -----------------------------------------------------------------------
+
+
+def parquet_rows(source: ParquetSource) -> Any:
+    """The files as a connected client's workers read them, a row group at a time."""
+    if connected_client() is None:
+        return source
+    source = copy(source)
+    source.files = [file.resolve() for file in source.files]
+    groups = source.row_groups()
+    return SpreadRows(
+        {},
+        [RowGroup(number, group) for number, group, _ in groups],
+        OpenGroup(source),
+        [rows for _, _, rows in groups],
+        source.identity(),
+    )
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """The place of a row group."""
+
+    file: int
+    group: int
+
+
+@dataclass(frozen=True)
+class OpenGroup:
+    """The rows of a row group, a few thousand at a time."""
+
+    source: ParquetSource
+
+    def __call__(self, part: RowGroup) -> Iterator[RawBlock]:
+        return self.source.read_file(part.file, stream_training.READ_ROWS, [part.group])

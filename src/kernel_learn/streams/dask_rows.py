@@ -1,0 +1,411 @@
+"""Fits and results on Dask: workers add up over their blocks, and a tree adds up their sums.
+
+A fit is the two passes of a stream. In each of them a task takes some blocks,
+checks them and gives their state; states are added four by four. What a task needs
+(how rows look, the landmarks) is a task of the same graph: a worker that is lost
+takes nothing with it that cannot be computed again. Needs the extra ``dask``.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernel_learn.fitting import stream_training
+from kernel_learn.fitting.checked_blocks import (
+    BadBlockError,
+    CheckedBlocks,
+    bad_block,
+    rebatch,
+)
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.plan import BLOCK_BYTES, Plan
+from kernel_learn.representations.state import LabelledRows, PassSum, StreamState
+from kernel_learn.representations.summary import capacity_of, row_bytes
+from kernel_learn.rows.access import n_rows
+from kernel_learn.streams.blocks import ArrayRows, Blocks, RawBlock, raw_length
+from kernel_learn.streams.dask_tree import ARITY, Tree, check_workers, count_threads
+
+# Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
+TASK_SECONDS = 0.1
+# What a fast core takes: for a row whatever it holds, an entry of eight bytes that is hashed,
+# and an operation of a matrix product.
+ROW_SECONDS, ENTRY_SECONDS, OPERATION_SECONDS = 2e-7, 1e-8, 1e-11
+# Bytes of rows that blocks are put together to at the most.
+TASK_BYTES = 64 * 10**6
+# Where a pass is cut into waves, to be kept on the way, the first has so many tasks per thread.
+WAVE_TASKS = 8
+# Of the rows with the smallest keys so many times what a summary keeps are sent up the tree.
+SPARE = 2
+
+Opened = Iterator[tuple[int, int, RawBlock]]  # block, its row at which this part begins, the part
+
+
+class SpreadRows:
+    """A source whose blocks are read, checked and added up by the workers.
+
+    ``graph`` computes ``parts``, one per block; ``open_part`` makes raw blocks of one.
+    """
+
+    rewinds = True
+
+    def __init__(
+        self,
+        graph: dict[Any, Any],
+        parts: Sequence[Any],
+        open_part: Callable[[Any], Iterator[RawBlock]],
+        sizes: Sequence[int] | None,  # rows of each block, if they are known
+        identity: dict[str, Any],
+        part_bytes: float = 0.0,  # of the largest block, if it is known
+    ) -> None:
+        self.graph, self.parts, self.open_part = graph, list(parts), open_part
+        self.sizes = None if sizes is None else [int(size) for size in sizes]
+        self.n_rows = None if self.sizes is None else sum(self.sizes)
+        self.part_bytes = part_bytes
+        self._identity = identity
+        self.bytes_each, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
+
+    @property
+    def n_blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.parts)
+
+    def identity(self) -> dict[str, Any]:
+        return self._identity
+
+    def read(self, rows: int) -> Iterator[RawBlock]:
+        """The blocks one after the other, brought to this process."""
+        for number in range(len(self.parts)):
+            yield from self._add_up(_Bring(), [[number]], 0.0) or []
+
+    def look(self, blocks: CheckedBlocks) -> None:
+        """The first rows say what all rows look like."""
+        self._check_memory(self.part_bytes)
+        for number in range(len(self.parts)):
+            head = self._add_up(_Head(), [[number]], 0.0)
+            if head is not None:
+                self._typical, raw = head
+                for rows in blocks.cut(number, 0, raw, stream_training.READ_ROWS):
+                    self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
+                return
+
+    def begin(
+        self,
+        progress: Any,
+        n_blocks: int = 0,
+        n_rows: int = 0,
+        pause: Callable[[], float] | None = None,
+    ) -> "Pass":
+        """A pass for :meth:`summaries` or :meth:`moments`, after blocks that were done before."""
+        return Pass(progress, n_blocks, n_rows, pause)
+
+    def summaries(
+        self, blocks: CheckedBlocks, class_sums: bool, passed: "Pass", *, bounded: bool = True
+    ) -> "Waves":
+        """The states of all rows without moments; of small keys only, if they are ``bounded``."""
+        last = self._last_key() if bounded else None
+        work = _Summarize(detached(blocks), last, class_sums)
+        groups = self._groups(ROW_SECONDS + ENTRY_SECONDS * self.bytes_each / 8)
+        kept = min(self._capacity, self._n_expected())
+        held = (ARITY + 1) * kept * self.bytes_each
+        return Waves(self, work, groups if self.bytes_each else [], held, passed)
+
+    def lacks_keys(self, state: StreamState) -> bool:
+        """Whether so many rows repeat that fewer than are kept had keys that small."""
+        summary = state.summary
+        assert summary is not None
+        return self._last_key() is not None and len(summary.keys) < summary.capacity
+
+    def _n_expected(self) -> int:
+        return self._typical * len(self.parts) if self.n_rows is None else self.n_rows
+
+    def _last_key(self) -> np.uint64 | None:
+        """The keys that a block's rows may have to be sent up, if not all are."""
+        share = SPARE * self._capacity / max(1, self._n_expected())
+        return np.uint64(share * 2.0**64) if share < 1 else None
+
+    def check(self, plan: Plan) -> None:
+        """Refuse landmarks whose sums a worker cannot hold, before they are chosen."""
+        self._check_memory(self._block_bytes + moment_bytes(plan.n_landmarks * plan.n_kernels))
+
+    def moments(
+        self,
+        blocks: CheckedBlocks,
+        features: FeatureMap,
+        classes: Any,
+        block_rows: int,
+        passed: "Pass",
+    ) -> "Waves":
+        """The states of all rows with moments of the features, without a summary."""
+        M = features.dimension
+        entries, landmarks = self.bytes_each / 8, n_rows(features.landmarks)
+        operations = 2 * landmarks * (entries * len(features.kernels) + M) + M**2
+        groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * operations)
+        work = _AddMoments(detached(blocks), features, classes, block_rows)
+        return Waves(self, work, groups, moment_bytes(M), passed)
+
+    def sum_rows(
+        self,
+        blocks: CheckedBlocks,
+        plan: Plan,
+        work: Callable[[Iterator[LabelledRows]], Any],
+        *,
+        n_features: int,
+        n_sums: int,  # matrices of so many rows and columns
+    ) -> Any:
+        """The sum over all rows of what ``work`` gives for some, a plan's block at a time."""
+        own = _OnRows(detached(blocks), work, plan.block_rows)
+        per_row = 2 * plan.n_landmarks * (self.bytes_each / 8 + n_features) + n_sums * n_features**2
+        groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * per_row)
+        return self._add_up(own, groups, n_sums * moment_bytes(n_features))
+
+    def add_up(
+        self,
+        work: Callable[[Opened], Any],
+        row_seconds: float = 1e-5,  # what it takes for a row
+        held: float = BLOCK_BYTES,  # bytes that it takes beside the rows
+    ) -> Any:
+        """The sum over all blocks of what ``work`` gives for some; None has no part in it."""
+        return self._add_up(work, self._groups(row_seconds), held)
+
+    # -- what is common ----------------------------------------------------------------
+
+    def _groups(self, row_seconds: float) -> list[list[int]]:
+        """Blocks that one task takes: enough work together, and not too many bytes."""
+        rows = min(TASK_SECONDS / row_seconds, TASK_BYTES / max(1.0, self.bytes_each))
+        groups: list[list[int]] = []
+        count = np.inf
+        for number in range(len(self.parts)):
+            own = (self._typical or rows) if self.sizes is None else self.sizes[number]
+            if count + own > rows:
+                groups.append([])
+                count = 0
+            groups[-1].append(number)
+            count += own
+        return groups
+
+    def _add_up(
+        self, work: Any, groups: list[list[int]], held: float, progress: Any = None, seen: int = 0
+    ) -> Any:
+        if held:
+            self._check_memory(self._block_bytes + held)
+        what = getattr(work, "what", "sum")
+        tree = Tree(self.graph, _Task(self.open_part, work), what, progress, seen)
+        try:
+            return tree.compute([(group, [self.parts[i] for i in group]) for group in groups])
+        except BadBlockError as error:
+            if error.number is None:
+                raise
+            start = self._start(error.number)
+            raise bad_block(error.error, error.number, error.row, start) from None
+
+    def _start(self, number: int) -> int | None:
+        """The row of the source at which a block begins."""
+        if self.sizes is None and number:
+            return int(self._add_up(_Count(), [[i] for i in range(number)], 0.0))
+        return sum(self.sizes[:number]) if self.sizes else 0
+
+    @property
+    def _block_bytes(self) -> float:
+        """Of the largest block, or of several that are put together."""
+        return max(self.part_bytes, min(TASK_BYTES, self._typical * self.bytes_each))
+
+    def _check_memory(self, amount: float) -> None:
+        rows = self._typical if self.sizes is None else max(self.sizes, default=0)
+        check_workers(amount, rows)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass over the blocks: what of it was done before, and who hears how far it is."""
+
+    progress: Any
+    n_blocks: int  # done, from the first
+    n_rows: int  # of these
+    pause: Callable[[], float] | None  # seconds between two waves; None: one wave
+
+
+class Waves:
+    """The states of blocks, some tasks after the others; ``n_blocks`` of all are in those given.
+
+    A pass whose states are kept on the way is cut into waves that take as long as the pause
+    between two files; between them workers wait for the slowest of a wave.
+    """
+
+    def __init__(
+        self, rows: SpreadRows, work: Any, groups: list[list[int]], held: float, passed: Pass
+    ) -> None:
+        self.rows, self.work, self.held, self.passed = rows, work, held, passed
+        self.n_blocks, self._seen = passed.n_blocks, passed.n_rows
+        own = ([number for number in group if number >= self.n_blocks] for group in groups)
+        self._groups = [group for group in own if group]
+
+    def __iter__(self) -> Iterator[StreamState]:
+        pause = self.passed.pause
+        size = len(self._groups) if pause is None else WAVE_TASKS * count_threads()
+        while self._groups:
+            wave, start = self._groups[:size], time.perf_counter()
+            found = self.rows._add_up(self.work, wave, self.held, self.passed.progress, self._seen)
+            self._groups, self.n_blocks = self._groups[size:], wave[-1][-1] + 1
+            if pause is not None and time.perf_counter() - start < pause():
+                size *= 2
+            if found is not None:
+                self._seen += found.n_rows
+                yield found
+
+
+def moment_bytes(n_features: int) -> float:
+    """What a task takes to add up moments: a block of features, and sums from its children."""
+    return BLOCK_BYTES + (ARITY + 2) * 8.0 * n_features**2
+
+
+# -- what a task does --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Task:
+    """``work`` on the blocks of some parts."""
+
+    open_part: Callable[[Any], Iterator[RawBlock]]
+    work: Callable[[Opened], Any]
+
+    def __call__(self, numbers: list[int], parts: list[Any]) -> Any:
+        return self.work(self._opened(numbers, parts))
+
+    def _opened(self, numbers: list[int], parts: list[Any]) -> Opened:
+        for number, part in zip(numbers, parts, strict=True):
+            offset = 0
+            for raw in self.open_part(part):
+                yield number, offset, raw
+                offset += raw_length(raw)
+
+
+class _Bring:
+    """The blocks themselves."""
+
+    what: ClassVar[str] = "read"
+
+    def __call__(self, blocks: Opened) -> list[RawBlock]:
+        return [raw for _, _, raw in blocks]
+
+
+class _Count:
+    """The number of rows."""
+
+    what: ClassVar[str] = "count"
+
+    def __call__(self, blocks: Opened) -> int:
+        return sum(raw_length(raw) for _, _, raw in blocks)
+
+
+class _Head:
+    """The number of rows of a block and the first of them; None if there are none."""
+
+    what: ClassVar[str] = "look"
+
+    def __call__(self, blocks: Opened) -> tuple[int, RawBlock] | None:
+        n, head = 0, None
+        for _, _, raw in blocks:
+            size = raw_length(raw)
+            head = first_rows(raw, stream_training.READ_ROWS) if head is None and size else head
+            n += size
+        return None if head is None else (n, head)
+
+
+@dataclass(frozen=True)
+class _Summarize:
+    """The state of the blocks' rows without moments; of keys up to ``last_key``, if it is given."""
+
+    what: ClassVar[str] = "summary"
+
+    checked: CheckedBlocks
+    last_key: np.uint64 | None
+    class_sums: bool
+
+    def __call__(self, blocks: Opened) -> StreamState | None:
+        state = None
+        for rows in checked_rows(self.checked, blocks, stream_training.READ_ROWS):
+            own = None if state is None else state.summary.last_key
+            keys = [key for key in (own, self.last_key) if key is not None]
+            part = StreamState.of(
+                rows,
+                values=self.checked.target == "values",
+                classes=None if state is None else state.classes,
+                last_key=min(keys, default=None),
+                class_sums=self.class_sums,
+            )
+            state = part if state is None else state + part
+        return state
+
+
+@dataclass(frozen=True)
+class _AddMoments:
+    """The state of the blocks' rows with the moments of their features."""
+
+    what: ClassVar[str] = "moments"
+
+    checked: CheckedBlocks
+    features: FeatureMap
+    classes: Any
+    block_rows: int
+
+    def __call__(self, blocks: Opened) -> StreamState | None:
+        state = None
+        for rows in rebatch(checked_rows(self.checked, blocks, self.block_rows), self.block_rows):
+            part = StreamState.of(
+                rows,
+                self.features,
+                values=self.checked.target == "values",
+                classes=self.classes,
+                summarize=False,
+            )
+            # the map is in the graph: it need not go up the tree with every sum
+            part = replace(part, features=None)
+            state = part if state is None else state + part
+        return state
+
+
+@dataclass(frozen=True)
+class _OnRows:
+    """Any work on checked rows."""
+
+    what: ClassVar[str] = "pass"
+
+    checked: CheckedBlocks
+    work: Callable[[Iterator[LabelledRows]], Any]
+    block_rows: int
+
+    def __call__(self, blocks: Opened) -> PassSum:
+        rows = checked_rows(self.checked, blocks, self.block_rows)
+        return PassSum.over(rebatch(rows, self.block_rows), self.work)
+
+
+def detached(blocks: CheckedBlocks) -> CheckedBlocks:
+    """How rows must look, without the source and what an earlier fit has left."""
+    own, estimator = copy(blocks), blocks.estimator
+    own.source = Blocks([])
+    own.estimator = type(estimator)(**estimator.get_params(deep=False))
+    for name in ("n_features_in_", "feature_names_in_"):
+        if hasattr(estimator, name):
+            setattr(own.estimator, name, getattr(estimator, name))
+    return own
+
+
+def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[LabelledRows]:
+    """The rows of blocks, looked at, at most so many at a time."""
+    checked = copy(checked)  # threads share what is in the graph
+    for number, offset, raw in blocks:
+        try:
+            yield from checked.cut(number, None, raw, rows)
+        except BadBlockError as error:
+            row = None if error.row is None else offset + error.row
+            raise bad_block(error.error, number, row, None) from error
+
+
+def first_rows(raw: RawBlock, rows: int) -> RawBlock:
+    """A few rows, which all count: weights are looked at with their block."""
+    X = next(ArrayRows(raw.X).read(rows)).X
+    return RawBlock(X, None if raw.y is None else raw.y[:rows])

@@ -1,0 +1,74 @@
+"""The permutation test: against refits, and uniform where there is no signal."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.criteria.held_out.permutation import permutation_p_value
+from kernel_learn.criteria.held_out.ridge import RidgePath
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.kernels import Gaussian
+
+REGS = 10.0 ** np.arange(-3, 2.0)
+
+
+def error_of(K, counts):
+    """The smallest held-out squared error along the path, refitted for these labels."""
+    targets = Targets(counts)
+    scores, least = RidgePath(K.copy(), targets).held_out(REGS)
+    errors = np.sum(targets.weight[:, None] * (scores - targets.Y) ** 2, axis=(1, 2))
+    return errors[least > 1e-5].min()
+
+
+@pytest.mark.parametrize("signal", [0.0, 2.0])
+def test_counts_refits(signal, rng):
+    y = np.arange(24) % 3
+    X = rng.standard_normal((24, 2)) + signal * np.eye(3)[y, :2]
+    K, weight = Gaussian(0.3)(X), rng.integers(1, 3, size=(24, 1))
+    Y = np.eye(3)[y]
+    found = permutation_p_value(
+        RidgePath(K.copy(), Targets(Y * weight)), REGS, 30, np.random.default_rng(5)
+    )
+    again, own = np.random.default_rng(5), error_of(K, Y * weight)
+    as_good = sum(error_of(K, Y[again.permutation(24)] * weight) <= own for _ in range(30))
+    assert found == pytest.approx((1 + as_good) / 31)
+    assert (found < 0.05) == (signal > 0)
+
+
+def test_uniform_without_signal(rng):
+    p = []
+    for seed in range(60):
+        X = np.random.default_rng(seed).standard_normal((20, 2))
+        path = RidgePath(Gaussian(0.3)(X), Targets(np.eye(2)[np.arange(20) % 2]))
+        p.append(permutation_p_value(path, REGS, 39, rng))
+    assert 0.35 < np.mean(p) < 0.65 and np.mean(np.array(p) <= 0.1) < 0.25
+
+
+@pytest.mark.parametrize("signal", [0.0, 2.0])
+def test_labels_of_groups_are_shuffled_among_them(signal, rng):
+    """Refits with whole groups left out, each group with the label of another."""
+    group = np.r_[np.arange(10), np.arange(10), np.arange(4), np.arange(10, 16)]  # 1 to 3 rows
+    y = group % 2
+    X = rng.standard_normal((16, 2))[group] + signal * np.eye(2)[y] + 0.1 * rng.normal(size=(30, 2))
+    K, Y = Gaussian(0.3)(X), np.eye(2)[y]
+    parts = tuple(np.flatnonzero(group == g) for g in range(10))
+
+    def error(labels):
+        targets = Targets(labels, parts)
+        scores, least = RidgePath(K.copy(), targets).held_out(REGS)
+        return np.sum((scores - targets.Y) ** 2, axis=(1, 2))[least > 1e-5].min()
+
+    path = RidgePath(K.copy(), Targets(Y, parts))
+    found = permutation_p_value(path, REGS, 30, np.random.default_rng(5))
+    again, own = np.random.default_rng(5), error(Y)
+    first = np.sort([np.flatnonzero(group == g)[0] for g in range(16)])
+    place = np.searchsorted(first, [np.flatnonzero(group == g)[0] for g in group])
+    as_good = sum(error(Y[first[again.permutation(16)][place]]) <= own for _ in range(30))
+    assert found == pytest.approx((1 + as_good) / 31)
+    assert signal == 0 or found < 0.1
+
+
+def test_labels_that_differ_within_a_group_are_refused(rng):
+    targets = Targets(np.eye(2)[np.arange(12) % 2], (np.array([0, 1]),))
+    path = RidgePath(Gaussian(0.3)(rng.standard_normal((12, 2))), targets)
+    with pytest.raises(ValueError, match="Rows of one group have different labels"):
+        permutation_p_value(path, REGS, 10, rng)

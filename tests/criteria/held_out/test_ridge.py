@@ -1,0 +1,107 @@
+"""Ridge left out: against refits on repeated rows without the row or the group."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.criteria.held_out.ridge import (
+    LEAST_SLACK,
+    RidgePath,
+    RidgeSolves,
+    solve_ridge,
+    with_all_shares,
+)
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.kernels import Gaussian, Linear
+from oracles import classifier as oracle
+from tolerances import EXACT
+
+REGS = np.array([1e-3, 0.1, 3.0])
+
+
+@pytest.fixture
+def X(rng):
+    return rng.standard_normal((14, 3))
+
+
+def counts_of(kind, rng):
+    one_hot = np.eye(3)[np.arange(14) % 3]
+    if kind == "ones":
+        return one_hot
+    counts = one_hot * rng.integers(1, 4, size=(14, 1))
+    counts[2] = [1, 2, 0]  # equal rows of two classes
+    return counts
+
+
+GROUPS = [(), (np.array([0, 4, 5]), np.array([2, 9]))]
+ways = pytest.mark.parametrize("way", [RidgePath, RidgeSolves])
+kinds = pytest.mark.parametrize("kind", ["ones", "weights"])
+
+
+@ways
+@kinds
+@pytest.mark.parametrize("groups", GROUPS, ids=["rows", "groups"])
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Linear()], ids=repr)
+def test_left_out_is_a_refit(way, kind, groups, kernel, X, rng):
+    counts, K = counts_of(kind, rng), kernel(X)
+    scores, least = way(K.copy(), Targets(counts, groups)).held_out(REGS)
+    together = list(groups)
+    together += [[i] for i in range(14) if not any(i in g for g in groups)]
+    for reg, found in zip(REGS, scores, strict=True):
+        lam = reg * oracle.ridge_unit(K, counts)
+        expected = oracle.ridge_left_out(K, counts, lam, together)
+        np.testing.assert_allclose(found, expected, atol=1e3 * EXACT)
+    assert (least > LEAST_SLACK).all() and (np.diff(least) > 0).all()
+
+
+@ways
+@kinds
+def test_new_rows(way, kind, X, rng):
+    counts, K = counts_of(kind, rng), Gaussian(0.3)(X)
+    new = Gaussian(0.3)(rng.standard_normal((5, 3)), X)
+    ridge = way(K.copy(), Targets(counts))
+    for reg in REGS:
+        expected = oracle.ridge_scores(K, counts, reg * oracle.ridge_unit(K, counts), new)
+        np.testing.assert_allclose(ridge.dual(reg).scores(new), expected, atol=100 * EXACT)
+        np.testing.assert_allclose(ridge.dual(reg).coef.sum(axis=0), 0, atol=100 * EXACT)
+        if way is RidgePath:
+            (path,) = ridge.new_scores(new, [reg])
+            np.testing.assert_allclose(path, expected, atol=100 * EXACT)
+
+
+def test_groups_change_the_answer_and_equal_a_joint_refit(X, rng):
+    targets = Targets(counts_of("ones", rng))
+    grouped = Targets(targets.counts, (np.arange(5),))
+    alone, _ = RidgePath(Gaussian(0.3)(X), targets).held_out(REGS)
+    joint, _ = RidgePath(Gaussian(0.3)(X), grouped).held_out(REGS)
+    assert np.abs(alone[:, :5] - joint[:, :5]).max() > 1e-3
+    np.testing.assert_allclose(alone[:, 5:], joint[:, 5:])
+
+
+def test_leverage_near_one_is_reported(X, rng):
+    """A kernel that sees every row alone: nothing is known of a row that is left out."""
+    targets = Targets(counts_of("ones", rng))
+    _, least = RidgePath(Gaussian(1e3)(X), targets).held_out(np.array([1e-9, 1.0]))
+    assert least[0] < LEAST_SLACK < least[1]
+
+
+def test_few_regs_are_solved_one_by_one(X, rng):
+    targets = Targets(counts_of("ones", rng))
+    assert isinstance(solve_ridge(np.eye(14), targets, 3), RidgeSolves)
+    assert isinstance(solve_ridge(np.eye(14), targets, 16), RidgePath)
+
+
+def test_targets_of_some_rows(rng):
+    targets = Targets(counts_of("weights", rng), (np.array([0, 4, 5]), np.array([2, 9])))
+    part = targets.take(np.array([9, 5, 1, 0]))
+    assert [list(group) for group in part.groups] == [[1, 3]]
+    np.testing.assert_array_equal(part.counts, targets.counts[[9, 5, 1, 0]])
+
+
+@pytest.mark.parametrize("groups", GROUPS, ids=["rows", "groups"])
+def test_shares_of_all_rows(groups, X, rng):
+    """Strongly regularised scores are the class shares, and do not give the label away."""
+    targets = Targets(counts_of("weights", rng), groups)
+    scores, _ = RidgePath(Gaussian(0.3)(X), targets).held_out(np.array([1e9]))
+    assert np.abs(scores[0] - targets.mean).max() > 0.02
+    moved = with_all_shares(scores, targets)[0]
+    np.testing.assert_allclose(moved, np.tile(targets.mean, (14, 1)), atol=1e-6)

@@ -1,0 +1,107 @@
+"""The plan of KernelClassifier: pure arithmetic, so its borders are exact."""
+
+from dataclasses import replace
+
+import pytest
+
+from kernel_learn.ensemble.quality import (
+    EXACT_MATRICES,
+    EXACT_ROWS,
+    LEAST_ROWS,
+    MOST_MACHINE_CLASSES,
+    QUALITIES,
+    ClassifierSize,
+    bank,
+    plan_classifier,
+)
+
+SIZE = ClassifierSize(
+    n_given=3000,
+    n_rows=3000,
+    row_bytes=80.0,
+    n_columns=10,
+    n_classes=3,
+    views=3,
+    learned=4,
+    candidates=20,
+)
+QUALITY = QUALITIES["balanced"]
+
+
+def planned(size=SIZE, budget="8GB"):
+    return plan_classifier(size, QUALITY, budget)
+
+
+def test_rows_before_merging_cost_their_keys_and_labels():
+    more = planned(replace(SIZE, n_given=4000))
+    assert more.bytes_needed - planned().bytes_needed == 64 * 1000
+    assert more.bytes_least - planned().bytes_least == 64 * 1000
+
+
+def test_jobs_hold_a_fit_each():
+    fit = 8.0 * EXACT_MATRICES * SIZE.n_rows**2
+    both = planned(replace(SIZE, n_jobs=2))
+    assert both.bytes_needed - planned().bytes_needed == pytest.approx(fit, abs=1)
+
+
+def test_screening_begins_above_a_quarter_more_than_the_screen():
+    border = int(1.25 * QUALITY.screen)
+    for n, screen in ((border, border), (border + 1, QUALITY.screen)):
+        assert planned(replace(SIZE, n_rows=n)).screen_rows == screen
+
+
+def test_exact_up_to_a_number_of_rows():
+    assert planned(replace(SIZE, n_rows=EXACT_ROWS)).exact
+    above = planned(replace(SIZE, n_rows=EXACT_ROWS + 1))
+    assert not above.exact and above.leaf_rows < EXACT_ROWS
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.9])
+def test_less_memory_gives_the_largest_fits_that_it_holds(share):
+    free = planned()
+    budget = int(free.bytes_least + share * (free.bytes_needed - free.bytes_least))
+    with pytest.warns(UserWarning, match="which gives another model"):
+        chosen = planned(budget=budget)
+    assert chosen.bytes_needed <= budget < free.bytes_needed
+    assert LEAST_ROWS <= chosen.leaf_rows < free.leaf_rows
+    with pytest.warns(UserWarning, match="which gives another model"):
+        tighter = planned(budget=chosen.bytes_needed - 1)
+    assert tighter.leaf_rows == chosen.leaf_rows - 1  # not a row fewer than need be
+
+
+def test_refused_below_the_least():
+    least = planned().bytes_least
+    with pytest.warns(UserWarning, match="another model"):
+        assert planned(budget=least).leaf_rows == LEAST_ROWS
+    with pytest.raises(ValueError, match="at the least"):
+        planned(budget=least - 1)
+
+
+def test_machines_are_tried_up_to_a_number_of_classes():
+    def losses(n_classes):
+        return {one.loss for one in bank("balanced", n_classes=n_classes)}
+
+    assert losses(MOST_MACHINE_CLASSES) == {"ridge", "hinge"}
+    assert losses(MOST_MACHINE_CLASSES + 1) == {"ridge"}
+
+
+def test_views_are_those_that_a_table_has():
+    def views(**options):
+        return {one.view for one in bank("balanced", **options)}
+
+    assert views() == {"z", "q", "u", "c"}
+    assert views(is_sparse=True) == {"z", "q", "c"}  # ranks do not keep zero zero
+    assert views(numbers=False, categories=True) == {"z", "u"}
+    assert views(prefix="own ") == {"own z", "own q", "own u", "own c"}
+
+
+def test_categories_add_their_kernels():
+    def families(categories):
+        found = bank("balanced", categories=categories)
+        return {(one.view, one.family, one.loss) for one in found if one.view == "u"}
+
+    assert families(True) - families(False) == {
+        ("u", "ham", "ridge"),
+        ("u", "ham", "hinge"),
+        ("u", "anova", "hinge"),
+    }

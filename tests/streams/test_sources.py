@@ -1,0 +1,156 @@
+"""Every source gives the rows, labels and weights that were put into it, in blocks."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import dump_svmlight_file
+
+from extras import optional
+from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
+from kernel_learn.streams.blocks import ArrayRows, as_source
+
+pandas = optional("pandas")
+rng = np.random.default_rng(0)
+N = 137
+X = rng.normal(size=(N, 3))
+Y = rng.integers(0, 3, N)
+W = rng.integers(1, 4, N).astype(float)
+NAMES = ["a", "b", "c"]
+
+
+def collect(source, rows=10):
+    blocks = list(source.read(rows))
+    assert max(block.X.shape[0] for block in blocks) <= rows
+    stack = [np.asarray(b.X.toarray() if sparse.issparse(b.X) else b.X) for b in blocks]
+    parts = []
+    for i in (1, 2):
+        given = [block[i] for block in blocks]
+        parts.append(None if given[0] is None else np.concatenate(given))
+    return np.vstack(stack), *parts
+
+
+def frame(labels=None):
+    table = pandas.DataFrame(X, columns=NAMES)
+    table["label"] = Y if labels is None else labels
+    table["w"] = W
+    return table
+
+
+def npy(folder):
+    for name, array in (("X", X), ("y", Y), ("w", W)):
+        np.save(folder / f"{name}.npy", array)
+    return NpySource(*(folder / f"{name}.npy" for name in "Xyw"))
+
+
+def csv(folder):
+    frame().to_csv(folder / "rows.csv", index=False, float_format="%.17g")
+    return CsvSource(folder / "rows.csv", target="label", weight="w")
+
+
+def parquet_file(folder):
+    frame().to_parquet(folder / "rows.parquet", row_group_size=20)
+    return ParquetSource(folder / "rows.parquet", target="label", weight="w")
+
+
+def parquet_folder(folder):
+    for i in range(3):
+        part = frame().iloc[50 * i : 50 * (i + 1)]
+        part.to_parquet(folder / f"part{i}.parquet", row_group_size=7)
+    return ParquetSource(folder, target="label", weight="w")
+
+
+@pytest.mark.parametrize("make", [npy, csv, parquet_file, parquet_folder])
+def test_files_give_back_rows_labels_and_weights(make, tmp_path):
+    source = make(tmp_path)
+    for _ in range(2):  # each read begins anew
+        for found, given in zip(collect(source), (X, Y, W), strict=True):
+            np.testing.assert_array_equal(found, given)
+    assert getattr(source, "n_rows", N) == N
+    assert source.rewinds
+
+
+def test_libsvm_gives_back_sparse_rows(tmp_path):
+    dense = np.where(rng.uniform(size=(N, 9)) < 0.3, rng.normal(size=(N, 9)), 0)
+    dense[3] = 0
+    S = sparse.csr_matrix(dense)
+    dump_svmlight_file(S, Y, str(tmp_path / "rows"), zero_based=False)
+    for source in (LibsvmSource(tmp_path / "rows"), LibsvmSource(tmp_path / "rows", 9)):
+        found, labels, weight = collect(source)
+        np.testing.assert_allclose(found, S.toarray(), rtol=1e-14)
+        np.testing.assert_array_equal(labels, Y)
+        assert weight is None
+    with pytest.raises(ValueError, match="has a column 9, and n_features is 4"):
+        list(LibsvmSource(tmp_path / "rows", 4).read(1000))
+    (tmp_path / "bad").write_text("1 1:2\n0 1=2\n")
+    with pytest.raises(ValueError, match=r"Line 2 of .*bad"):
+        list(LibsvmSource(tmp_path / "bad", 4).read(10))
+
+
+def test_parquet_reads_the_columns_that_are_asked_for(tmp_path):
+    labels = np.array(["lung", "colon", "skin"])[Y]
+    frame(labels).astype({"a": "float32", "b": "float32"}).to_parquet(tmp_path / "rows.parquet")
+    source = ParquetSource(tmp_path / "rows.parquet", target="label", columns=["b", "a"])
+    block = next(source.read(1000))
+    assert block.X.dtype == np.float32  # both columns are
+    np.testing.assert_array_equal(block.X, X[:, [1, 0]].astype(np.float32))
+    assert block.y.tolist() == labels.tolist()
+    both = ParquetSource(tmp_path / "rows.parquet", target=["a", "c"], columns=["b"])
+    assert next(both.read(1000)).y.shape == (N, 2)
+
+
+def test_parquet_that_lacks_a_column_says_what_it_has(tmp_path):
+    frame().to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(ValueError, match=r"no column 'diagnosis'. Its columns are 'a', 'b', 'c'"):
+        ParquetSource(tmp_path / "rows.parquet", target="diagnosis")
+    with pytest.raises(ValueError, match="no column 'z'"):
+        ParquetSource(tmp_path / "rows.parquet", columns=["z"])
+    with pytest.raises(FileNotFoundError, match="no Parquet file"):
+        ParquetSource(tmp_path / "elsewhere")
+    frame().drop(columns="b").to_parquet(tmp_path / "second.parquet")
+    with pytest.raises(ValueError, match=r"second.parquet has no column 'b'"):
+        list(ParquetSource(tmp_path, target="label").read(1000))
+
+
+def test_identity_changes_with_the_file(tmp_path):
+    before = npy(tmp_path).identity()
+    assert npy(tmp_path).identity().keys() == before.keys()
+    np.save(tmp_path / "X.npy", X[:, ::-1])
+    assert (
+        NpySource(tmp_path / "X.npy", tmp_path / "y.npy", tmp_path / "w.npy").identity() != before
+    )
+
+
+def test_npy_files_of_different_lengths_are_refused(tmp_path):
+    npy(tmp_path)
+    np.save(tmp_path / "y.npy", Y[:-1])
+    with pytest.raises(ValueError, match=r"has 137 rows and .*y.npy has 136"):
+        NpySource(tmp_path / "X.npy", tmp_path / "y.npy")
+
+
+def test_what_is_a_source_and_what_is_rows():
+    pairs = [(X[:5], Y[:5])]
+    assert as_source(lambda: iter(pairs)).rewinds
+    assert not as_source(iter(pairs)).rewinds
+    assert not as_source(pair for pair in pairs).rewinds
+    assert Blocks(pairs).rewinds and not Blocks(iter(pairs)).rewinds
+    rows = (X, X.tolist(), [X, X], sparse.csr_array(X), frame(), ["ab", "cd"], pairs)
+    assert all(as_source(given) is None for given in rows)
+    with pytest.raises(TypeError, match="iterable of blocks, not a int"):
+        Blocks(3)
+
+
+@pytest.mark.parametrize("kind", ["array", "csr", "pandas", "polars", "arrow"])
+def test_arrays_and_frames_in_blocks(kind):
+    rows = {"array": X, "csr": sparse.csr_matrix(X), "pandas": frame()[NAMES]}.get(kind)
+    if rows is None:
+        rows = pytest.importorskip("polars" if kind == "polars" else "pyarrow")
+        rows = rows.DataFrame(X, schema=NAMES) if kind == "polars" else rows.table(frame()[NAMES])
+    blocks = list(ArrayRows(rows, Y).read(50))
+    assert [block.X.shape[0] for block in blocks] == [50, 50, 37]
+    assert isinstance(blocks[0].X, type(rows))
+
+
+def test_what_can_be_iterated_again_can_be_read_again():
+    blocks = [(X[:50], Y[:50]), (X[50:], Y[50:])]
+    for given, again in ((blocks, True), (lambda: iter(blocks), True), (iter(blocks), False)):
+        assert Blocks(given).rewinds is again
