@@ -1,17 +1,14 @@
 """What a solver proved, step by step."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import COLORS, Option, literal, make_axes, remove_box
+from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_axes, remove_box
 from kernel_learn.inspection.reading import find_step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 KINDS = ("bounds", "gap", "gradient")
 LINES = {  # key of a step: how it is drawn
@@ -72,7 +69,7 @@ class ConvergenceDisplay:
 
     def plot(
         self,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         *,
         kind: str = "bounds",
         name: str | None = None,
@@ -140,7 +137,7 @@ class ConvergenceDisplay:
         *,
         kind: str = "bounds",
         name: str | None = None,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Option,
     ) -> Self:
         """Draw ``history_`` of a fitted estimator, Pipeline or search."""

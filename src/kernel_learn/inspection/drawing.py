@@ -3,15 +3,11 @@
 import re
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
 
 # Okabe and Ito's palette, the yellow left out: it is too pale for points on white.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -21,6 +17,9 @@ DARK = "#374151"  # whiskers
 WIDTH = 4.4  # inches of a panel: at 400 pixels its words are still read
 LONGEST = 22  # letters of a name beside a picture
 
+# matplotlib is imported with the first picture.
+Axes = Any
+Points = Any  # a PathCollection
 Option = Any  # what a function of matplotlib takes
 
 
@@ -33,16 +32,15 @@ def import_pyplot() -> ModuleType:
     return plt
 
 
-def make_axes(ax: "Axes | None", height: float = 3.2) -> "Axes":
+def make_axes(ax: Axes | None, height: float = 3.2) -> Axes:
     """The axes given, or new ones of so many inches."""
     plt = import_pyplot()
     if ax is not None:
         return ax
-    made: Axes = plt.figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
-    return made
+    return plt.figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
 
 
-def make_panels(ax: "Axes | None", rows: int, columns: int, size: tuple[float, float]) -> Array:
+def make_panels(ax: Axes | None, rows: int, columns: int, size: tuple[float, float]) -> Array:
     """A grid of axes (rows, columns) of a new figure, or in the place of the axes given."""
     plt = import_pyplot()
     if ax is None:
@@ -63,7 +61,7 @@ def class_style(i: int) -> dict[str, str]:
     }
 
 
-def remove_box(ax: "Axes") -> None:
+def remove_box(ax: Axes) -> None:
     """No box around what needs none."""
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -87,7 +85,7 @@ def literal(text: object) -> str:
 
 
 def draw_bars(
-    ax: "Axes",
+    ax: Axes,
     values: Array,  # (m,) from the top
     names: Sequence[str],
     spread: Array | None = None,
@@ -105,22 +103,15 @@ def draw_bars(
     ax.barh(range(len(values)), values, **look)
     ends = values if spread is None else values + spread
     for i, note in enumerate(notes):
-        ax.annotate(
-            note,
-            (ends[i], i),
-            (3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="small",
-            color=QUIET,
-        )
+        look = {"va": "center", "fontsize": "small", "color": QUIET}
+        ax.annotate(note, (ends[i], i), (3, 0), textcoords="offset points", **look)
     if notes:
         ax.margins(x=0.2)
     ax.set_xlim(left=0)
     name_lines(ax, names, longest)
 
 
-def name_lines(ax: "Axes", names: Sequence[str], longest: int = LONGEST) -> None:
+def name_lines(ax: Axes, names: Sequence[str], longest: int = LONGEST) -> None:
     """Names at the left, from the top."""
     ax.set_yticks(range(len(names)), [literal(shorten(name, longest)) for name in names])
     ax.set_ylim(len(names) - 0.4, -0.6)
@@ -129,8 +120,8 @@ def name_lines(ax: "Axes", names: Sequence[str], longest: int = LONGEST) -> None
 
 
 def draw_intervals(
-    ax: "Axes", names: Sequence[str], shares: Array, low: Array, high: Array
-) -> "PathCollection":
+    ax: Axes, names: Sequence[str], shares: Array, low: Array, high: Array
+) -> Points:
     """A share of rows with its interval for each name, the first on top; gives the points."""
     lines = range(len(names))
     ax.hlines(lines, low, high, color=DARK, linewidth=1.2)
@@ -140,9 +131,7 @@ def draw_intervals(
     return ax.scatter(shares, lines, color=COLORS[0], s=28, zorder=3)
 
 
-def draw_reliability(
-    ax: "Axes", stated: Array, right: Array, low: Array, high: Array
-) -> "PathCollection":
+def draw_reliability(ax: Axes, stated: Array, right: Array, low: Array, high: Array) -> Points:
     """Shares of rows that were right, with intervals, by the probability stated; the points.
 
     On the dashed line both agree.

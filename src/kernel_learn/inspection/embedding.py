@@ -1,7 +1,7 @@
 """Learned features: rows as points, coloured by class."""
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.inspection.drawing import (
     QUIET,
+    Axes,
     Option,
+    Points,
     class_style,
     literal,
     make_axes,
@@ -20,10 +22,6 @@ from kernel_learn.inspection.drawing import (
 )
 from kernel_learn.inspection.reading import find_step, some_rows
 from kernel_learn.rows.access import n_rows, take_rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.collections import PathCollection
 
 Label = Hashable
 Look = dict[str, Option]  # for Axes.scatter
@@ -92,7 +90,7 @@ class EmbeddingDisplay:
         count = features.shape[1]
         self.names = [f"feature {i + 1}" for i in range(count)] if names is None else names
 
-    def plot(self, ax: "Axes | None" = None, *, max_components: int = 4, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_components: int = 4, **options: Option) -> Self:
         """Draw the rows.
 
         Parameters
@@ -105,7 +103,7 @@ class EmbeddingDisplay:
             For ``Axes.scatter``.
         """
         d = min(self.features.shape[1], max_components)
-        self.points_: list[tuple[PathCollection, Array, bool]] = []
+        self.points_: list[tuple[Points, Array, bool]] = []
         if d == 1:
             ax = make_axes(ax, 0.9 + 0.45 * max(len(self._classes()), 2))
             self._draw_strips(ax, options)
@@ -147,7 +145,7 @@ class EmbeddingDisplay:
                     name = None  # one entry of the legend for each class
         return found
 
-    def _draw_plane(self, ax: "Axes", i: int, j: int, options: Look) -> None:
+    def _draw_plane(self, ax: Axes, i: int, j: int, options: Look) -> None:
         for F, rows, look, name in self._groups():
             label = "_none" if name is None else literal(shorten(name))
             points = ax.scatter(F[rows, i], F[rows, j], **{**look, "label": label, **options})
@@ -157,7 +155,7 @@ class EmbeddingDisplay:
         ax.locator_params(nbins=5)
         remove_box(ax)
 
-    def _draw_strips(self, ax: "Axes", options: Look) -> None:
+    def _draw_strips(self, ax: Axes, options: Look) -> None:
         classes = self._classes() or [""]
         for F, rows, look, _ in self._groups():
             labels = self.labels if F is self.features else self.new_labels
@@ -173,7 +171,7 @@ class EmbeddingDisplay:
         ax.set_xlabel(literal(self.names[0]))
         remove_box(ax)
 
-    def _draw_pairs(self, ax: "Axes | None", d: int, options: Look) -> Self:
+    def _draw_pairs(self, ax: Axes | None, d: int, options: Look) -> Self:
         grid = make_panels(ax, d - 1, d - 1, (2.0, 1.9))
         for row in range(d - 1):
             for column in range(d - 1):
@@ -192,7 +190,7 @@ class EmbeddingDisplay:
         self._legend(grid[0, d - 2], grid[0, 0], loc="upper right")
         return self
 
-    def _legend(self, ax: "Axes", drawn: "Axes | None" = None, **place: Option) -> None:
+    def _legend(self, ax: Axes, drawn: Axes | None = None, **place: Option) -> None:
         handles, names = (ax if drawn is None else drawn).get_legend_handles_labels()
         if self.new_features is not None and len(self.new_features):
             dot, ring = (
@@ -214,7 +212,7 @@ class EmbeddingDisplay:
         y_new: ArrayLike | None = None,
         max_components: int = 4,
         max_rows: int = 5000,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Option,
     ) -> Self:
         """Draw rows as a fitted transformer sees them.
@@ -259,7 +257,7 @@ class EmbeddingDisplay:
         labels: ArrayLike | None = None,
         *,
         max_components: int = 4,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Option,
     ) -> Self:
         """Draw features that are there already."""

@@ -1,18 +1,15 @@
 """Kernel matrices with rows in the order of their classes, before and after learning."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.inspection.drawing import COLORS, Option, literal, make_panels, shorten
+from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels, shorten
 from kernel_learn.inspection.reading import find_step, some_rows
 from kernel_learn.rows.access import take_rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class GramDisplay:
@@ -43,7 +40,7 @@ class GramDisplay:
         self.matrices = matrices
         self.labels = np.asarray(labels)
 
-    def plot(self, ax: "Axes | None" = None, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Option) -> Self:
         """Draw the matrices side by side.
 
         Parameters
@@ -83,7 +80,7 @@ class GramDisplay:
         *,
         max_rows: int = 300,
         random_state: int | np.random.RandomState | None = 0,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Option,
     ) -> Self:
         """Draw ``base_kernel_`` (where there is one) and ``kernel_`` on rows X.

@@ -1,16 +1,13 @@
 """The members of a KernelClassifier: how much each counts, and how well it does alone."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernel_learn.inspection.drawing import Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
 from kernel_learn.inspection.reading import find_step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LONGEST_MEMBER = 40  # letters
 VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
@@ -55,7 +52,7 @@ class MembersDisplay:
     def __init__(self, *, members: Sequence[Any]) -> None:
         self.members = members
 
-    def plot(self, ax: "Axes | None" = None, *, max_members: int = 12, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_members: int = 12, **options: Option) -> Self:
         """Draw the heaviest members.
 
         Parameters
@@ -82,7 +79,7 @@ class MembersDisplay:
         cls,
         estimator: BaseEstimator,
         *,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         max_members: int = 12,
         **options: Option,
     ) -> Self:

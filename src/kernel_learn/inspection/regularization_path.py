@@ -1,7 +1,7 @@
 """Leave-one-out error along reg, and along widths of the kernel."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from kernel_learn.fitting.loo_selection import LOO_REGS, WIDTHS
 from kernel_learn.inspection.drawing import (
     COLORS,
     QUIET,
+    Axes,
     Option,
     import_pyplot,
     make_axes,
@@ -23,9 +24,6 @@ from kernel_learn.inspection.reading import find_step, some_rows
 from kernel_learn.kernels.stationary import Stationary
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import take_rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 def leave_one_out_errors(K: Array, labels: Array, regs: Array) -> Array:
@@ -76,7 +74,7 @@ class RegularizationPathDisplay:
         self.errors = np.atleast_2d(errors)
         self.gammas = gammas
 
-    def plot(self, ax: "Axes | None" = None, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Option) -> Self:
         """Draw the curves; a ring marks the least error.
 
         Parameters
@@ -124,7 +122,7 @@ class RegularizationPathDisplay:
         regs: Sequence[float] = LOO_REGS,
         gamma_factors: Sequence[float] | None = None,
         max_rows: int = 1000,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         **options: Option,
     ) -> Self:
         """Draw ``loo_errors_`` of the fit or, given rows, the whole path at several widths.

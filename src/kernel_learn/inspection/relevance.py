@@ -1,16 +1,13 @@
 """Which columns matter, and how surely."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
 from kernel_learn.inspection.reading import RELEVANCES, find_step, read_relevance
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class RelevanceDisplay:
@@ -56,7 +53,7 @@ class RelevanceDisplay:
         self.names = names
         self.xlabel = xlabel
 
-    def plot(self, ax: "Axes | None" = None, *, max_features: int = 15, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = 15, **options: Option) -> Self:
         """Draw the most relevant columns.
 
         Parameters
@@ -84,7 +81,7 @@ class RelevanceDisplay:
         cls,
         estimator: BaseEstimator,
         *,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         max_features: int = 15,
         **options: Option,
     ) -> Self:

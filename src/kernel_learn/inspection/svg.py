@@ -8,13 +8,9 @@ import re
 import warnings
 from collections.abc import Callable
 from io import StringIO
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from kernel_learn.inspection.drawing import COLORS, DARK, QUIET, WIDTH, import_pyplot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from kernel_learn.inspection.drawing import COLORS, DARK, QUIET, WIDTH, Axes, import_pyplot
 
 GRID = "#e4e0d8"
 SCHEME = {color.lower(): f"var(--c{i})" for i, color in enumerate(COLORS)}
@@ -23,6 +19,7 @@ SETTINGS = {
     "axes.axisbelow": True,
     "axes.edgecolor": GRID,
     "axes.grid": True,
+    "axes.prop_cycle": f"cycler(color={list(COLORS)})",
     "font.size": 8.5,
     "grid.color": GRID,
     "grid.linewidth": 0.6,
@@ -40,7 +37,7 @@ UNDRAWN = ("metadata", "style", "clipPath")
 PLACES = ("d", "x", "y", "transform")
 
 
-def draw_svg(draw: Callable[["Axes"], object], label: str, name: str, height: float) -> str:
+def draw_svg(draw: Callable[[Axes], object], label: str, name: str, height: float) -> str:
     """What ``draw`` puts on axes, as one element.
 
     Parameters

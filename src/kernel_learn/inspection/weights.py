@@ -1,16 +1,13 @@
 """Learned weights of kernels as bars."""
 
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
 from kernel_learn.inspection.reading import find_step
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class KernelWeightsDisplay:
@@ -45,7 +42,7 @@ class KernelWeightsDisplay:
         self.weights = weights
         self.names = names
 
-    def plot(self, ax: "Axes | None" = None, *, max_kernels: int = 20, **options: Option) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_kernels: int = 20, **options: Option) -> Self:
         """Draw the weights, those of the heaviest kernels where there are many.
 
         Parameters
@@ -72,7 +69,7 @@ class KernelWeightsDisplay:
         cls,
         estimator: BaseEstimator,
         *,
-        ax: "Axes | None" = None,
+        ax: Axes | None = None,
         max_kernels: int = 20,
         **options: Option,
     ) -> Self:

@@ -7,6 +7,7 @@ from kernel_learn.arrays import Rows
 from kernel_learn.inspection.drawing import shorten
 from kernel_learn.report.charts import draw_charts
 from kernel_learn.report.placing import Facts
+from kernel_learn.representations.plan import format_bytes
 
 MOST_CLASSES = 20  # of a confusion table that a page has room for
 CELLS = 5  # columns shown of a surprising row
@@ -41,7 +42,8 @@ def render(
         raise ImportError("Reports need Jinja2: install kernel-learn[cli].") from error
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.lstrip_blocks = True
-    environment.filters |= {"percent": percent, "thousands": thousands, "size": size, "p": p_words}
+    environment.filters |= {"percent": percent, "thousands": thousands}
+    environment.filters |= {"size": format_bytes, "p": format_p_value}
     facts = dict.fromkeys(OPTIONAL) | dict(facts)
     folder = files("kernel_learn.report")
     template = environment.from_string(folder.joinpath("page.html").read_text(encoding="utf-8"))
@@ -80,9 +82,7 @@ def confusion_cells(facts: Facts) -> Facts | None:
             {"count": count, "shade": round(100 * count / total), "right": i == j}
             for j, count in enumerate(counts)
         ]
-        rows.append(
-            {"name": names[i], "cells": cells, "recall": counts[i] / total, "n": sum(counts)}
-        )
+        rows.append({"name": names[i], "cells": cells, "recall": counts[i] / total})
     return {"names": names, "rows": rows, "pairs": None}
 
 
@@ -96,7 +96,7 @@ def surprising_rows(facts: Facts, frame: Rows) -> list[Facts]:
         if one["truth"] == one["said"] and (one["p_truth"] or 0.0) > SURE:
             continue
         near = [{**other, "label": names[other["label"]]} for other in one["neighbours"]]
-        cells = [(name, cell(frame[name].iloc[one["row"]])) for name in shown]
+        cells = [(name, format_cell(frame[name].iloc[one["row"]])) for name in shown]
         found.append(
             {
                 **one,
@@ -104,13 +104,13 @@ def surprising_rows(facts: Facts, frame: Rows) -> list[Facts]:
                 "said": names[one["said"]],
                 "neighbours": near,
                 "cells": cells,
-                "why": why(names[one["truth"]], names[one["said"]], near),
+                "why": explain_row(names[one["truth"]], names[one["said"]], near),
             }
         )
     return found
 
 
-def why(truth: str, said: str, near: Sequence[Facts]) -> str:
+def explain_row(truth: str, said: str, near: Sequence[Facts]) -> str:
     """One sentence on what the neighbours are."""
     if not near:
         return ""
@@ -121,7 +121,7 @@ def why(truth: str, said: str, near: Sequence[Facts]) -> str:
     return f"Of its {len(near)} nearest rows {others} are {said} and {own} {truth}."
 
 
-def cell(value: object) -> str:
+def format_cell(value: object) -> str:
     """A cell's value, not too long."""
     if isinstance(value, float):
         return "missing" if value != value else f"{value:.4g}"
@@ -138,15 +138,6 @@ def thousands(count: float) -> str:
     return f"{count:,.0f}".replace(",", "\u202f")  # a narrow space that does not break
 
 
-def size(count: float) -> str:
-    """Bytes in words."""
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "bytes" else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} GB"
-
-
-def p_words(value: float) -> str:
+def format_p_value(value: float) -> str:
     """A p-value with the digits that matter."""
     return f"{value:.3f}" if value >= 0.0095 else f"{value:.4f}".rstrip("0")
