@@ -66,6 +66,7 @@ def draw_svg(draw: Callable[[Axes], object], label: str, name: str, height: floa
     root.attrib = {
         "viewBox": root.attrib["viewBox"],
         "class": "plane",
+        "style": f"fill: {SCHEME['#000000']}",  # matplotlib leaves black unsaid
         "role": "img",
         "aria-label": label,
         "xmlns": "http://www.w3.org/2000/svg",
