@@ -266,6 +266,15 @@ def test_what_users_write_is_escaped(evil_page):
     assert handlers == []
 
 
+def test_a_page_is_the_same_every_time_and_has_each_id_once(classifier, board, evil_page):
+    facts = classifier[3]
+    assert render(facts, leaderboard=board) == render(facts, leaderboard=board)
+    ids = re.findall(r' id="([^"]*)"', evil_page)
+    assert len(ids) == len(set(ids)) > 10
+    used = re.findall(r'<use [^>]*href="#([^"]*)"', evil_page)
+    assert len(used) > 90 and set(used) <= set(ids)
+
+
 def test_nothing_is_loaded(evil_page):
     addresses = set(re.findall(r"https?://[\w./]+", evil_page))
     assert addresses == {"http://www.w3.org/2000/svg"}

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_axes, remove_box
-from kernel_learn.inspection.reading import find_step
+from kernel_learn.inspection.reading import find_fitted
 
 KINDS = ("bounds", "gap", "gradient")
 LINES = {  # key of a step: how it is drawn
@@ -141,5 +141,5 @@ class ConvergenceDisplay:
         **options: Option,
     ) -> Self:
         """Draw ``history_`` of a fitted estimator, Pipeline or search."""
-        found = find_step(estimator, "history_", display=cls.__name__)
+        found = find_fitted(estimator, "history_", display=cls.__name__)
         return cls(history=found.step.history_, name=name).plot(ax, kind=kind, **options)

@@ -20,7 +20,7 @@ from kernel_learn.inspection.drawing import (
     remove_box,
     shorten,
 )
-from kernel_learn.inspection.reading import find_step, some_rows
+from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import n_rows, take_rows
 
 Label = Hashable
@@ -238,7 +238,7 @@ class EmbeddingDisplay:
         **options
             For ``Axes.scatter``.
         """
-        found = find_step(estimator, "kernel_", "n_components_", display=cls.__name__)
+        found = find_fitted(estimator, "kernel_", "n_components_", display=cls.__name__)
 
         def features(X: Rows, y: ArrayLike | None) -> tuple[Array, Array]:
             labels = labels_or_one(y, n_rows(X))

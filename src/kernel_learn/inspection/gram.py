@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels, shorten
-from kernel_learn.inspection.reading import find_step, some_rows
+from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import take_rows
 
 
@@ -102,7 +102,7 @@ class GramDisplay:
         **options
             For ``Axes.imshow``.
         """
-        found = find_step(estimator, "kernel_", display=cls.__name__)
+        found = find_fitted(estimator, "kernel_", display=cls.__name__)
         labels = np.asarray(y)
         rows = some_rows(labels, max_rows, random_state)
         seen = found.see_checked(take_rows(X, rows))

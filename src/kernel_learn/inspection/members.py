@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
-from kernel_learn.inspection.reading import find_step
+from kernel_learn.inspection.reading import find_fitted
 
 LONGEST_MEMBER = 40  # letters
 VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
@@ -84,5 +84,5 @@ class MembersDisplay:
         **options: Option,
     ) -> Self:
         """Draw ``members_`` of a fitted ``KernelClassifier``, alone or in a Pipeline or search."""
-        found = find_step(estimator, "members_", display=cls.__name__)
+        found = find_fitted(estimator, "members_", display=cls.__name__)
         return cls(members=found.step.members_).plot(ax, max_members=max_members, **options)

@@ -65,7 +65,7 @@ class Relevance:
         return np.argsort(-self.values, kind="stable")
 
 
-def seek_step(estimator: BaseEstimator, *attributes: str) -> FittedStep | None:
+def seek_fitted(estimator: BaseEstimator, *attributes: str) -> FittedStep | None:
     """The last step that has one of the attributes, if there is one."""
     check_is_fitted(estimator)
     estimator = getattr(estimator, "best_estimator_", estimator)
@@ -77,9 +77,9 @@ def seek_step(estimator: BaseEstimator, *attributes: str) -> FittedStep | None:
     return None
 
 
-def find_step(estimator: BaseEstimator, *attributes: str, display: str) -> FittedStep:
+def find_fitted(estimator: BaseEstimator, *attributes: str, display: str) -> FittedStep:
     """The last step that has one of the attributes, for a display that needs it."""
-    found = seek_step(estimator, *attributes)
+    found = seek_fitted(estimator, *attributes)
     if found is None:
         estimator = getattr(estimator, "best_estimator_", estimator)
         raise ValueError(

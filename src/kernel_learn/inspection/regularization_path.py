@@ -20,7 +20,7 @@ from kernel_learn.inspection.drawing import (
     make_axes,
     remove_box,
 )
-from kernel_learn.inspection.reading import find_step, some_rows
+from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.kernels.stationary import Stationary
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import take_rows
@@ -148,10 +148,10 @@ class RegularizationPathDisplay:
             For ``Axes.plot``.
         """
         if X is None:
-            step = find_step(estimator, "loo_errors_", display=cls.__name__).step
+            step = find_fitted(estimator, "loo_errors_", display=cls.__name__).step
             display = cls(regs=np.asarray(step.loo_regs_), errors=np.asarray(step.loo_errors_))
             return display.plot(ax, **options)
-        found = find_step(estimator, "base_kernel_", display=cls.__name__)
+        found = find_fitted(estimator, "base_kernel_", display=cls.__name__)
         kernel, labels, at = found.step.base_kernel_, np.asarray(y), np.asarray(regs, dtype=float)
         rows = some_rows(labels, max_rows)
         seen, labels = found.see_checked(take_rows(X, rows)), labels[rows]

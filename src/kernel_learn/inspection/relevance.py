@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
-from kernel_learn.inspection.reading import RELEVANCES, find_step, read_relevance
+from kernel_learn.inspection.reading import RELEVANCES, find_fitted, read_relevance
 
 
 class RelevanceDisplay:
@@ -86,7 +86,7 @@ class RelevanceDisplay:
         **options: Option,
     ) -> Self:
         """Draw ``feature_relevance_`` with its spread, or ``scales_`` of a ``FeatureScales``."""
-        found = read_relevance(find_step(estimator, *RELEVANCES, display=cls.__name__))
+        found = read_relevance(find_fitted(estimator, *RELEVANCES, display=cls.__name__))
         xlabel = "scale of the column" if found.spread is None else "share of the squared gradient"
         display = cls(relevance=found.values, names=found.names, spread=found.spread, xlabel=xlabel)
         return display.plot(ax, max_features=max_features, **options)

@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
-from kernel_learn.inspection.reading import find_step
+from kernel_learn.inspection.reading import find_fitted
 
 
 class KernelWeightsDisplay:
@@ -74,7 +74,7 @@ class KernelWeightsDisplay:
         **options: Option,
     ) -> Self:
         """Draw ``kernel_weights_`` of a fitted estimator, Pipeline or search."""
-        step = find_step(estimator, "kernel_weights_", display=cls.__name__).step
+        step = find_fitted(estimator, "kernel_weights_", display=cls.__name__).step
         names = [str(name) for name in step.kernel_names_]
         display = cls(weights=np.asarray(step.kernel_weights_, dtype=float), names=names)
         return display.plot(ax, max_kernels=max_kernels, **options)

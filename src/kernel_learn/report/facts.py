@@ -21,7 +21,7 @@ from kernel_learn.inspection.reading import (
     RELEVANCES,
     Relevance,
     read_relevance,
-    seek_step,
+    seek_fitted,
     some_rows,
 )
 from kernel_learn.report.placing import (
@@ -155,7 +155,7 @@ def effective_number(right: Array, groups: Array) -> float:
     sums = np.bincount(sizes, right - right.mean())
     variance = float(np.sum(sums**2)) / len(right) ** 2
     spread = float(right.mean() * (1 - right.mean()))
-    return spread / variance if variance > 0 and spread > 0 else float(len(np.unique(groups)))
+    return spread / variance if variance > 0 else float(len(np.unique(groups)))
 
 
 def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
@@ -235,7 +235,7 @@ def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
 
 def find_neighbours(model: TableModel, rows: Rows, chosen: Array) -> tuple[Array, Array] | None:
     """The training rows most alike in the learned kernel, k(x, z) / sqrt(k(x, x) k(z, z))."""
-    found = seek_step(model.estimator_, "kernel_")
+    found = seek_fitted(model.estimator_, "kernel_")
     if found is None:
         return None
     kernel, seen = found.step.kernel_, found.see_checked(rows)
@@ -251,7 +251,7 @@ def find_neighbours(model: TableModel, rows: Rows, chosen: Array) -> tuple[Array
 
 def find_relevance(model: TableModel) -> Relevance | None:
     """Of the columns, if the estimator knows it."""
-    found = seek_step(model.estimator_, *RELEVANCES)
+    found = seek_fitted(model.estimator_, *RELEVANCES)
     return None if found is None else read_relevance(found)
 
 
@@ -282,7 +282,7 @@ def find_importance(model: TableModel) -> Facts:
             }
             for member in members
         ]
-    bank = seek_step(model.estimator_, "kernel_weights_")
+    bank = seek_fitted(model.estimator_, "kernel_weights_")
     if bank is not None:
         pairs = zip(bank.step.kernel_names_, bank.step.kernel_weights_, strict=True)
         weights = [{"name": str(name), "value": float(weight)} for name, weight in pairs]
@@ -292,7 +292,7 @@ def find_importance(model: TableModel) -> Facts:
 
 def find_certificate(model: TableModel) -> Facts | None:
     """Bounds and gap of a solver that proves its answer; steps of one that does not."""
-    found = seek_step(model.estimator_, "history_")
+    found = seek_fitted(model.estimator_, "history_")
     if found is None or not found.step.history_:
         return None
     step, history = found.step, found.step.history_
@@ -366,7 +366,7 @@ def values_of(column: Rows, kind: str) -> str:
 
 def plan_of(model: TableModel) -> str:
     """What was carried out, in the plan's words."""
-    found = seek_step(model.estimator_, "plan_")
+    found = seek_fitted(model.estimator_, "plan_")
     return "" if found is None else str(found.step.plan_)
 
 

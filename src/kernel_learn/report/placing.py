@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.inspection.reading import find_step, seek_step, some_rows
+from kernel_learn.inspection.reading import find_fitted, seek_fitted, some_rows
 from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.tables.comparing import FLOOR
 from kernel_learn.tables.model import TableModel
@@ -18,7 +18,7 @@ COLLAPSED = 0.01  # spread within classes, to that between: nothing is left to s
 
 def place_rows(model: TableModel, rows: Rows, y: Array | None) -> Facts | None:
     """The first two learned features of some training rows."""
-    found = seek_step(model.estimator_, "kernel_")
+    found = seek_fitted(model.estimator_, "kernel_")
     if found is None or not hasattr(found.step, "transform"):
         return None
     n = n_rows(rows)
@@ -94,6 +94,6 @@ def place_new_rows(
     if view:
         F = (log_ratios(P) - np.array(view["centre"])) @ np.array(view["axes"]).T
     else:
-        found = find_step(model.estimator_, "kernel_", display="report")
+        found = find_fitted(model.estimator_, "kernel_", display="report")
         F = found.transform(model.encode(frame))[:, :2]
     return points_of(F / old["scale"], labels, rows)
