@@ -72,8 +72,10 @@ def three(n=600, seed=0):
 
 
 def weights(n):
-    """Whole numbers, some of them zero."""
-    return np.random.default_rng(7).integers(0, 3, n).astype(float)
+    """Whole numbers, some of them zero: few, so that many rows stay many without those."""
+    found = np.random.default_rng(7).integers(1, 4, n).astype(float)
+    found[::60] = 0.0
+    return found
 
 
 @cache
@@ -169,3 +171,22 @@ def blocks_of(X, y=None, weight=None, size=150):
         block = [X.iloc[part] if hasattr(X, "iloc") else X[part]]
         block += [A[part] for A in (y, weight) if A is not None]
         yield tuple(block) if len(block) > 1 else block[0]
+
+
+@cache
+def many(n=20_500):
+    """More rows than a fit on a source holds: three columns, three classes, some rows twice."""
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(n + 30, 3)).round(4)
+    X[500:600] = X[:100]
+    y = (X[:, 0] + X[:, 1] ** 2 > 0.5).astype(int) + (X[:, 2] > 0.8)
+    return Split(X[:n], y[:n], X[n:])
+
+
+@cache
+def wide(n=2600):
+    """Few rows that take more than an eighth of ten megabytes."""
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(n + 30, 64))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 0.5, "a", "b")
+    return Split(X[:n], y[:n], X[n:])

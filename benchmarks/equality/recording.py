@@ -31,7 +31,8 @@ class Record:
 
     def add(self, name, value, rows=None, depth=0):
         """Put a value down as arrays if it is made of such, else as a text."""
-        if depth > DEEPEST or value is None:
+        is_prose = isinstance(value, str) and " " in value
+        if depth > DEEPEST or value is None or is_prose:
             self.say(name, value)
         elif sparse.issparse(value):
             csr = value.tocsr()
