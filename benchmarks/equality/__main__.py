@@ -16,13 +16,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-# before NumPy is imported, which reads them
-for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
 sys.path.insert(0, str(Path(__file__).parent))
 
-from comparing import compare  # noqa: E402
-from recording import file_name, run_case, write  # noqa: E402
+from comparing import compare
+from recording import file_name, run_case, write
+
+ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def start_with_one_thread():
+    """Start this program anew if its libraries, which ask as they are loaded, may take more."""
+    if not ONE_THREAD.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **ONE_THREAD})
 
 
 def all_cases():
@@ -31,9 +36,17 @@ def all_cases():
     import classifier_cases
     import command_cases
     import kernel_cases
+    import leaving_cases
     import stream_cases
 
-    modules = (kernel_cases, array_cases, stream_cases, classifier_cases, command_cases)
+    modules = (
+        kernel_cases,
+        array_cases,
+        stream_cases,
+        classifier_cases,
+        command_cases,
+        leaving_cases,
+    )
     return {name: function for module in modules for name, function in module.cases().items()}
 
 
@@ -68,6 +81,7 @@ def main():
     comparing.add_argument("--texts", action="store_true", help="print texts that differ, too")
     arguments = parser.parse_args()
     if arguments.command == "record":
+        start_with_one_thread()
         record(arguments.folder, arguments.only)
     elif not compare(arguments.first, arguments.second, arguments.texts):
         raise SystemExit(1)
