@@ -32,7 +32,7 @@ def marks(text):
 
 def test_a_picture_is_the_same_text_whatever_the_settings_are():
     first = draw_svg(draw_points, "Points", "points", 3.0)
-    with plt.rc_context({"font.size": 30, "axes.facecolor": "red", "svg.fonttype": "path"}):
+    with plt.rc_context({"font.size": 30, "lines.linewidth": 9, "axes.labelcolor": "red"}):
         before = dict(plt.rcParams)
         assert draw_svg(draw_points, "Points", "points", 3.0) == first
         assert dict(plt.rcParams) == before

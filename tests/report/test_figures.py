@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 pytest.importorskip("matplotlib")
 
@@ -14,6 +15,7 @@ from kernel_learn.report.charts import draw_charts
 from kernel_learn.report.facts import (
     calibration,
     effective_number,
+    find_certificate,
     find_surprising,
     is_certain,
     wilson,
@@ -146,6 +148,25 @@ def test_digits():
     assert place == [0.1235, -1.0, 2, 7]
 
 
+class Solved(BaseEstimator):
+    """Has been fitted, with a history."""
+
+    def fit(self, X=None, y=None):
+        self.history_ = [{"value": 3.0, "lower": 1.0}, {"value": 2.0}]
+        self.gap_ = 0.0
+        return self
+
+
+def test_a_gap_of_zero_is_said_and_what_is_not_known_is_none():
+    found = find_certificate(SimpleNamespace(estimator_=Solved().fit()))
+    assert found["gap"] == 0.0 and found["objective"] is None
+    assert found["lines"] == {"value": [3.0, 2.0], "lower bound": [1.0, None]}
+    assert found["gaps"] == [pytest.approx(2 / 3), None] and found["steps"] == 2
+    kernel = SimpleNamespace(estimator_=Solved().fit())
+    kernel.estimator_.history_ = []
+    assert find_certificate(kernel) is None
+
+
 def marks(picture):
     """Places and words of the marks of a picture."""
     found = re.findall(r'<use x="([\d.]+)" y="([\d.]+)" [^>]*data-t="([^"]*)"', picture)
@@ -187,12 +208,12 @@ def test_rows_stand_at_their_features_with_number_and_class():
         np.testing.assert_allclose(np.polyval(line, F[row, axis]), places[:, axis], atol=0.02)
 
 
-def test_one_feature_is_drawn_in_strips_with_their_names():
-    points = [[0.1 * i, i % 2, i] for i in range(6)]
-    old = {"points": points, "names": ["left", "right"], "dimensions": 1, "held_out": {"axes": []}}
+def test_one_feature_is_drawn_in_strips_in_the_order_of_the_classes():
+    names, points = ["right", "left"], [[0.1 * i, i % 2, i] for i in range(6)]
+    old = {"points": points, "names": names, "dimensions": 1, "held_out": {"axes": []}}
     picture = draw(embedding=old)["embedding"]
     places, texts = marks(picture)
-    assert texts == [f"row {i}: {('left', 'right')[i % 2]}" for i in (0, 2, 4, 1, 3, 5)]
+    assert texts == [f"row {i}: {names[i % 2]}" for i in (0, 2, 4, 1, 3, 5)]
     assert places[:3, 1].max() < places[3:, 1].min()
     assert {"left", "right", "held-out log ratio"} <= set(words(picture))
     assert "learned feature" not in picture

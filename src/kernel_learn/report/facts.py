@@ -114,7 +114,8 @@ def held_out(
 def judge_probabilities(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Facts:
     """Error, log loss, confusion and calibration of probabilities against labels."""
     n, k = P.shape
-    said, right = P.argmax(axis=1), P.argmax(axis=1) == labels
+    said = P.argmax(axis=1)
+    right = said == labels
     counts = np.bincount(labels, minlength=k)
     share = counts / n
     losses = -np.log(np.maximum(P[np.arange(n), labels], FLOOR))
@@ -172,16 +173,10 @@ def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[
     parts = np.array_split(order, max(1, min(most, len(order) // least)))
     found = []
     for part in parts:
-        low, high = wilson(float(right[part].mean()), len(part))
-        found.append(
-            {
-                "said": float(said[part].mean()),
-                "right": float(right[part].mean()),
-                "low": low,
-                "high": high,
-                "count": len(part),
-            }
-        )
+        share = float(right[part].mean())
+        low, high = wilson(share, len(part))
+        figures = {"said": float(said[part].mean()), "right": share, "low": low, "high": high}
+        found.append(figures | {"count": len(part)})
     return found
 
 
@@ -372,7 +367,6 @@ def plan_of(model: TableModel) -> str:
 
 def versions() -> dict[str, str]:
     """Of what the model was made with."""
-
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"kernel-learn": __version__, "Python": platform.python_version()}
