@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from kernel_learn.inspection.drawing import COLORS, DARK, QUIET
+from kernel_learn.inspection.drawing import COLORS, DARK, QUIET, literal, printable
 from kernel_learn.inspection.svg import draw_svg
 
 plt = pytest.importorskip("matplotlib.pyplot")
@@ -105,3 +105,10 @@ def test_letters_that_our_fonts_lack_are_written_without_a_warning():
         warnings.simplefilter("error")
         text = draw_svg(lambda ax: ax.set_title("酒"), "Wine", "wine", 3.0)
     assert "酒" in [one.text for one in elements(text, "text")]
+
+
+def test_control_characters_do_not_break_a_picture():
+    strange = "".join(map(chr, (0, 9, 11, 31, 127, 133, 0xD800, 0xFFFF)))
+    assert printable(f"a{strange}b") == f"a{' ' * len(strange)}b"
+    text = draw_svg(lambda ax: ax.set_title(literal(EVIL)), "Title", "title", 3.0)
+    assert EVIL[:-2] in [str(one.text).rstrip() for one in elements(text, "text")]
