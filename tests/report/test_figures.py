@@ -16,6 +16,7 @@ from kernel_learn.report.facts import (
     calibration,
     effective_number,
     find_certificate,
+    find_importance,
     find_surprising,
     is_certain,
     wilson,
@@ -165,6 +166,16 @@ def test_a_gap_of_zero_is_said_and_what_is_not_known_is_none():
     kernel = SimpleNamespace(estimator_=Solved().fit())
     kernel.estimator_.history_ = []
     assert find_certificate(kernel) is None
+
+
+def test_of_many_columns_the_most_relevant_are_kept_the_first_first():
+    estimator = Solved().fit()
+    estimator.scales_ = np.array([0.5, -2.0, *np.full(20, 0.25), 1.0])
+    found = find_importance(SimpleNamespace(estimator_=estimator))
+    names = [one["name"] for one in found["relevance"]]
+    assert names == ["x1", "x22", "x0", *(f"x{i}" for i in range(2, 14))]
+    assert found["relevance"][0] == {"name": "x1", "value": 2.0, "spread": None}
+    assert found["n_relevance"] == 23 and "members" not in found and "weights" not in found
 
 
 def marks(picture):
