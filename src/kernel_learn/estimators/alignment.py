@@ -21,7 +21,8 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.validation import Labelled, check_n_components, check_positive
-from kernel_learn.representations import Combined, Eigenpairs, Needs
+from kernel_learn.representations.base import Combined, Eigenpairs
+from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.margin import one_vs_rest_signs

@@ -13,7 +13,8 @@ from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.validation import Labelled
-from kernel_learn.representations import Needs, build_features, plan_source
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.rows.access import take_rows
 from kernel_learn.streams.progress import with_callbacks
 

@@ -37,8 +37,10 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
-from kernel_learn.model_selection import held_out_scores
-from kernel_learn.representations import Combined, Gram, Needs, Representation
+from kernel_learn.model_selection.leave_one_out import held_out_scores
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
 from kernel_learn.streams.progress import with_callbacks
 

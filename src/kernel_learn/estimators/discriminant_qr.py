@@ -18,8 +18,11 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.validation import Labelled, check_n_components, check_variance
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations import FeatureMap, MomentForm, Plan, plan_source
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.represent import plan_source
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 from kernel_learn.streams.progress import CallbackSupport, with_callbacks

@@ -25,7 +25,9 @@ from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
 from kernel_learn.fitting.validation import Labelled, class_prices
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
+from kernel_learn.representations.landmarks import Landmarks, select_landmarks
+from kernel_learn.representations.plan import Needs, Plan
+from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import dense
 from kernel_learn.solvers.margin import one_vs_rest_signs

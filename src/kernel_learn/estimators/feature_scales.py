@@ -30,11 +30,12 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.validation import check_spread, validate_labelled
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
-from kernel_learn.representations import Needs, plan_source
 from kernel_learn.representations.base import has_variance
-from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import plan_source
 from kernel_learn.rows.access import dense, is_sparse, take_rows
 from kernel_learn.warn import warn_user
 

@@ -29,7 +29,8 @@ from kernel_learn.fitting.validation import (
     check_regs,
     validate_labelled,
 )
-from kernel_learn.representations import Combined, Needs, Representation
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
 from kernel_learn.streams.progress import with_callbacks
 

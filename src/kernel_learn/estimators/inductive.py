@@ -44,7 +44,7 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.unlabelled import labelled_rows
 from kernel_learn.fitting.validation import check_spread, copied_bytes, encode_labels, validate_rows
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.representations import ArraySource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions

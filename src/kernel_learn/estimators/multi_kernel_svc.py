@@ -25,9 +25,11 @@ from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores
 from kernel_learn.fitting.validation import class_prices, validate_rows
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.subspace import BLOCK_SIZE
-from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.kernels.base import BLOCK_SIZE
+from kernel_learn.representations.gram import GramForm
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import plan_source, represent
+from kernel_learn.representations.sources import ArraySource, one_hot
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 

@@ -16,7 +16,9 @@ from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
 from kernel_learn.fitting.validation import Labelled, Training, Valued, check_n_components
-from kernel_learn.representations import Combined, Gram, Needs
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
 from kernel_learn.streams.progress import with_callbacks
 

@@ -41,7 +41,7 @@ from kernel_learn.fitting.probabilities import (
 )
 from kernel_learn.fitting.validation import Labelled, check_n_components, check_regs, class_prices
 from kernel_learn.kernels.resolve import is_bank
-from kernel_learn.representations import Needs
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import (
     JointSolution,

@@ -30,18 +30,12 @@ from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import (
-    ArraySource,
-    Combined,
-    FeatureMap,
-    Needs,
-    Plan,
-    Representation,
-    build_features,
-    plan_source,
-    represent,
-)
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.represent import build_features, plan_source, represent
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
 from kernel_learn.streams.blocks import ArrayRows, as_source

@@ -13,9 +13,10 @@ from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.probabilities import fit_sharpness, pool_kernel
 from kernel_learn.fitting.validation import Labelled, class_prices
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.representations import MomentForm, Needs, Plan, plan_source, represent
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.represent import build_features
+from kernel_learn.representations.represent import build_features, plan_source, represent
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
 
 BLOCK_NEEDS = Needs(features=16.0)

@@ -18,7 +18,8 @@ from kernel_learn.fitting.block_machines import (
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import LeaveOneOutChoice
 from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
-from kernel_learn.representations import MomentForm, Needs, Plan
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import Gap

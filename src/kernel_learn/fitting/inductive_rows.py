@@ -15,16 +15,12 @@ from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
 from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
 from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    Plan,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.points import Points, exact_points, feature_points
+from kernel_learn.representations.represent import build_features, plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.rows.check_rows import check_magnitude
 from kernel_learn.solvers.metric_system import DIRECT_SIZE

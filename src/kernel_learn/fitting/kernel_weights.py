@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.bank_alignment import align_weights
 from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
-from kernel_learn.representations import Representation
+from kernel_learn.representations.base import Representation
 from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices

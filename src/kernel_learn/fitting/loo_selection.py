@@ -12,14 +12,16 @@ from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.validation import Labelled
 from kernel_learn.kernels.bank import evaluate_bank
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.stationary import CHOICE_ROWS, Stationary
-from kernel_learn.model_selection import (
+from kernel_learn.model_selection.leave_one_out import (
     cross_validate_generally,
     leave_one_out,
     search_leave_one_out,
 )
-from kernel_learn.representations import ArraySource, Combined, Gram
-from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import dense, take_rows
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))

@@ -19,15 +19,12 @@ from kernel_learn.fitting.validation import (
     validate_labelled,
     validate_unlabelled,
 )
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.points import exact_points, feature_points
+from kernel_learn.representations.represent import build_features, plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import learned_directions
 from kernel_learn.solvers.result import Result
 from kernel_learn.warn import warn_user

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.kernels.resolve import as_bank, as_kernel
+from kernel_learn.kernels.bank import as_bank
+from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.landmarks import check_landmarks
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.solvers.choice import SOLVERS

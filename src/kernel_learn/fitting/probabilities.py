@@ -12,7 +12,7 @@ from kernel_learn.criteria.held_out.stacking import fit_temperature, log_softmax
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import dense, take_rows
 
 # Rows whose held-out scores decide the factor on scores, and parts of them.

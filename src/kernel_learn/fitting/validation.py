@@ -14,13 +14,13 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.fitting.labels import check_labels
-from kernel_learn.kernels.bank import Combination, resolve_bank
+from kernel_learn.kernels.bank import Combination, as_bank, resolve_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
-from kernel_learn.kernels.resolve import as_bank, as_kernel
-from kernel_learn.representations import ArraySource, Combined
-from kernel_learn.representations.base import has_variance
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.representations.base import Combined, has_variance
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse, n_rows, take_rows
 from kernel_learn.rows.check_rows import (

@@ -169,7 +169,7 @@ def _check_dump(skops: Any, dump: bytes) -> set[str]:
         nodes = nodes_of(json.loads(archive.read(SCHEMA)))
     unknown = set(skops.get_untrusted_types(data=dump)) - set(trusted_names())
     called = {node_name(node) for node in nodes if node.get("__loader__") in CALLABLES} & unknown
-    if called or "kernel_learn.kernels.adapters.FunctionKernel" in unknown:
+    if called or "kernel_learn.kernels.resolve.FunctionKernel" in unknown:
         names = sorted(called) or ["a function"]
         raise ModelFileError(
             f"The model holds functions, {', '.join(names)}, and a file without pickle holds no "

@@ -11,12 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from kernel_learn._version import __version__
-from kernel_learn.estimators import (
-    ExpansionSVC,
-    FeatureScales,
-    KernelClassifier,
-    KernelDiscriminantQR,
-)
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.expansion import ExpansionSVC
+from kernel_learn.estimators.feature_scales import FeatureScales
+from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import n_rows

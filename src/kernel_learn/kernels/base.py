@@ -12,6 +12,8 @@ from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
+# Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
+BLOCK_SIZE = 2**21
 InputKind = Literal["vectors", "strings", "matrix", "columns"]
 
 

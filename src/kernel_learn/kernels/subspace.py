@@ -6,11 +6,8 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import BLOCK_SIZE, InputKind, Kernel
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
-
-# Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
-BLOCK_SIZE = 2**21
 
 
 class SubspaceKernel(Kernel):

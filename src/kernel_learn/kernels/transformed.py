@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
-from kernel_learn.kernels.subspace import BLOCK_SIZE
+from kernel_learn.kernels.base import BLOCK_SIZE, InputKind, Kernel
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
 

@@ -16,8 +16,10 @@ from sklearn.svm import SVC
 
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
-from kernel_learn.kernels import Gaussian
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import corrected_p, verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen

@@ -16,7 +16,9 @@ import numpy as np
 
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.papers.chen2008 import (
     CLAIMED,

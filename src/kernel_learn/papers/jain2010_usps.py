@@ -17,7 +17,9 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank
+from kernel_learn.kernels.deformed import GraphDeformed
+from kernel_learn.kernels.low_rank import LowRank
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.pairs import draw_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records

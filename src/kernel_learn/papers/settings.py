@@ -6,17 +6,15 @@ estimators with ``frozen``, and a test says so.
 
 from typing import Any
 
-from kernel_learn.estimators import (
-    AlignmentSubspace,
-    HSICSubspace,
-    InductiveKernel,
-    KernelDiscriminant,
-    KernelDiscriminantQR,
-    KernelOrthogonalCentroid,
-    KernelPLS,
-    MultiKernelSVC,
-    SubspaceSVC,
-)
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.estimators.pls import KernelPLS
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
 
 FROZEN: dict[type, dict[str, Any]] = {
     AlignmentSubspace: {

@@ -11,8 +11,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
-from kernel_learn.kernels import Gaussian
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen

@@ -19,14 +19,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import (
-    AlignmentSubspace,
-    KernelDiscriminant,
-    KernelDiscriminantQR,
-    KernelOrthogonalCentroid,
-    KernelPLS,
-)
-from kernel_learn.kernels import Gaussian, Linear
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.pls import KernelPLS
+from kernel_learn.kernels.dot_product import Linear
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen

@@ -15,12 +15,13 @@ from sklearn.svm import SVC
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
-from kernel_learn.kernels import Combination, gaussian_bank
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.kernels.bank import Combination, gaussian_bank
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
-from kernel_learn.representations import GramForm
+from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.choice import solve_simplex
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import row_blocks, take_rows
 
 # A block of b pairs costs b^2 kernel values of which b are wanted: at 64 the

@@ -1,8 +1,8 @@
 """Landmark feature maps z(x) of one kernel or several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -10,11 +10,10 @@ from scipy.linalg import blas, lapack
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
-from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.linalg import eigh_positive, rounding
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.rows.keys import row_keys
 
@@ -25,6 +24,16 @@ from kernel_learn.rows.keys import row_keys
 SINGLE_CUT = 1e-8
 # Below this condition number the inverse of a Cholesky factor whitens as well as eigenvectors do.
 WELL_CONDITIONED = 1e6
+
+
+class TargetSource(Protocol):
+    """Rows in blocks, with labels that can be turned into targets."""
+
+    def blocks(self, rows: int) -> Iterator[tuple[Rows, Array, Array]]:
+        """Rows, labels and weights, at most ``rows`` at a time."""
+
+    def targets(self, labels: Array) -> Array:
+        """Labels as columns of numbers."""
 
 
 class FeatureMap:
@@ -160,7 +169,7 @@ class FeatureMap:
 
     def moments(
         self,
-        source: ArraySource,
+        source: TargetSource,
         block_rows: int,
         held: list[Array] | None = None,  # takes z of each block, if given
     ) -> Moments:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -11,6 +10,7 @@ from scipy.linalg.blas import daxpy
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Combined,
@@ -302,8 +302,3 @@ def center_and_weigh(
         if not unit:
             K[rows] *= root[rows, None]
             K[rows] *= root
-
-
-def to_double(X: Any) -> Any:
-    """float32 rows as float64; everything else as it is."""
-    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X

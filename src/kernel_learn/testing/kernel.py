@@ -9,7 +9,10 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.shared import StatisticsKernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
 from kernel_learn.testing.promise import Promise
 

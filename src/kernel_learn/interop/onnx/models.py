@@ -6,13 +6,11 @@ import numpy as np
 
 import kernel_learn.estimators as estimators
 from kernel_learn.arrays import Array
-from kernel_learn.estimators import (
-    FeatureScales,
-    InductiveKernel,
-    KernelClassifier,
-    KernelPLSRegressor,
-    PairClassifier,
-)
+from kernel_learn.estimators.feature_scales import FeatureScales
+from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.estimators.kernel_classifier import KernelClassifier
+from kernel_learn.estimators.pairs import PairClassifier
+from kernel_learn.estimators.pls import KernelPLSRegressor
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import (
