@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 from kernel_learn.arrays import Array
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.fitting.parameters import check_seed, is_whole
-from kernel_learn.fitting.validation import Labelled, check_variance, validate_labelled
+from kernel_learn.fitting.training import Labelled, validate_labelled
+from kernel_learn.fitting.variance import check_variance
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 

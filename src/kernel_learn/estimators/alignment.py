@@ -17,10 +17,12 @@ from kernel_learn.fitting.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
     STREAMED,
+    check_n_components,
+    check_positive,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_positive
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import one_hot

@@ -12,7 +12,7 @@ from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import Labelled
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.rows.access import take_rows

@@ -32,11 +32,12 @@ from kernel_learn.fitting.parameters import (
     POSITIVE_LIST,
     STREAMED,
     WEIGHTS,
+    check_n_components,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
-from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.gram import Gram

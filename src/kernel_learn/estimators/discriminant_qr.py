@@ -15,8 +15,10 @@ from kernel_learn.fitting.parameters import (
     POSITIVE,
     VERBOSE,
     ParameterTable,
+    check_n_components,
 )
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_variance
+from kernel_learn.fitting.training import Labelled
+from kernel_learn.fitting.variance import check_variance
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moment_form import MomentForm

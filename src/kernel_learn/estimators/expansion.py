@@ -22,7 +22,7 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
-from kernel_learn.fitting.validation import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.landmarks import Landmarks, select_landmarks

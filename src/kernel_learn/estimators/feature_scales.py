@@ -1,7 +1,6 @@
 """Scales of columns inside a kernel: feature selection and scaling."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -14,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.column_scales import learn_scales
 from kernel_learn.criteria.held_out.folds import stratified_parts
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
 from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
@@ -28,12 +26,13 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     choice,
 )
-from kernel_learn.fitting.validation import check_spread, validate_labelled
+from kernel_learn.fitting.scale_path import ScaleStep, at_columns, choose_penalty, ridge_scores
+from kernel_learn.fitting.training import validate_labelled
+from kernel_learn.fitting.variance import check_spread
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
-from kernel_learn.representations.base import has_variance
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.represent import plan_source
 from kernel_learn.rows.access import dense, is_sparse, take_rows
@@ -43,22 +42,11 @@ from kernel_learn.warn import warn_user
 # inverse of their size, a second.
 SEARCH_ROWS = 2000
 PARTS = 5
-REGS = 10.0 ** np.arange(-4.0, 1.5, 0.5)
 # penalty="auto": shares of the largest scale, and prices of the mean scale.
 THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 # While columns are eliminated a scale is not less: the number of columns is met exactly.
 LEAST_SCALE = 1e-3
-
-
-@dataclass(frozen=True)
-class Step:
-    """A point of the path: the scales at one penalty; None is the kernel without scales."""
-
-    penalty: float | None
-    scales: Array
-    history: tuple[dict[str, float], ...] = ()
-    converged: bool = True
 
 
 class FeatureScales(SelectorMixin, KernelEstimator):
@@ -187,7 +175,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         best, errors = 0, None
         if len(path) > 1:
             errors = self._judge(rows, targets, penalties)[: len(path)]
-            best = choose(path, errors, targets.weight)
+            best = choose_penalty(path, errors, targets.weight)
         self._store(path, best, errors, rows, targets)
         return self
 
@@ -242,11 +230,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     def _needs(self) -> Needs:
         return Needs(exact=7.0)
 
-    def _path(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> list[Step]:
+    def _path(
+        self, X: Rows, targets: Targets, penalties: Sequence[float | None]
+    ) -> list[ScaleStep]:
         """One step per penalty; fewer if the larger ones leave no column."""
         learned = [p for p in penalties if p is not None]
         search = self._by_gradients if self.criterion == "gradient" else self._by_descent
-        path = [Step(None, np.ones(X.shape[1]))] if None in penalties else []
+        path = [ScaleStep(None, np.ones(X.shape[1]))] if None in penalties else []
         path += [step for step in search(X, targets, learned) if step.scales.any()]
         if not path:
             raise ValueError(
@@ -254,7 +244,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             )
         return path
 
-    def _by_gradients(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+    def _by_gradients(self, X: Rows, targets: Targets, penalties: list[float]) -> list[ScaleStep]:
         """Scales by squared gradients, the largest being one, less the penalty.
 
         min over s >= 0 of 1/2 |s - s_gradient|^2 + penalty |s|_1.
@@ -272,10 +262,10 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         for penalty in penalties:
             left = np.maximum(s / s.max() - penalty, 0.0)
             left /= np.sqrt(np.mean(left[left > 0] ** 2))
-            path.append(Step(penalty, place(left, kept, X.shape[1]), tuple(history)))
+            path.append(ScaleStep(penalty, at_columns(left, kept, X.shape[1]), tuple(history)))
         return path
 
-    def _by_descent(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+    def _by_descent(self, X: Rows, targets: Targets, penalties: list[float]) -> list[ScaleStep]:
         """A descent for each penalty, or for each number of columns down to ``n_features``."""
         X, path = dense(X), []
         for penalty in penalties:
@@ -296,8 +286,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 if self.n_features is None or len(kept) <= self.n_features:
                     break
                 kept = kept[eliminate(found.point, self.n_features)]
-            scales = place(found.point, kept, X.shape[1])
-            path.append(Step(penalty, scales, tuple(history), found.status == "optimal"))
+            scales = at_columns(found.point, kept, X.shape[1])
+            path.append(ScaleStep(penalty, scales, tuple(history), found.status == "optimal"))
         return path
 
     def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:
@@ -315,7 +305,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         return losses
 
     def _store(
-        self, path: list[Step], best: int, errors: Array | None, X: Rows, targets: Targets
+        self, path: list[ScaleStep], best: int, errors: Array | None, X: Rows, targets: Targets
     ) -> None:
         step = path[best]
         self.scales_, self.penalty_ = step.scales, step.penalty
@@ -341,39 +331,3 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"FeatureScales stopped after {self.max_iter} iterations; raise max_iter to go on.",
                 ConvergenceWarning,
             )
-
-
-def place(values: Array, columns: Array, d: int) -> Array:
-    """The values in their columns, zero elsewhere, (d,)."""
-    scales = np.zeros(d)
-    scales[columns] = values
-    return scales
-
-
-def choose(path: Sequence[Step], errors: Array, weight: Array) -> int:
-    """The penalty of the least squared error, the larger of two alike.
-
-    The kernel without scales, if it is on the path, is left only for an error that is better by a
-    standard error of the differences row by row.
-    """
-    p = weight / weight.sum()
-    mean = errors @ p
-    best = len(mean) - 1 - int(mean[::-1].argmin())
-    if path[0].penalty is None and best > 0:
-        gain = errors[0] - errors[best]
-        noise = np.sqrt((gain - gain @ p) ** 2 @ p / weight.sum())
-        return best if gain @ p > noise else 0
-    return best
-
-
-def ridge_scores(K: Array, targets: Targets, K_cross: Array) -> Array:
-    """Scores of new rows by ridge regression, its reg by leave-one-out."""
-    diagonal = float(np.mean(np.diagonal(K)))
-    path = RidgePath(K, targets)
-    if not len(path.w) or not has_variance(path.centred.unit, diagonal):
-        return np.tile(targets.mean, (len(K_cross), 1))
-    held_out, least = path.held_out(REGS)
-    squares = np.sum((held_out - targets.Y) ** 2, axis=2) @ targets.weight
-    squares = np.where(least > LEAST_SLACK, squares, np.inf)
-    reg = REGS[int(squares.argmin())] if np.isfinite(squares).any() else REGS[-1]
-    return path.new_scores(K_cross, np.array([reg]))[0]

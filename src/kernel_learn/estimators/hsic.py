@@ -20,15 +20,12 @@ from kernel_learn.fitting.parameters import (
     MOMENT_REGS,
     STREAMED,
     WEIGHTS,
+    check_n_components,
+    check_regs,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import (
-    Labelled,
-    check_n_components,
-    check_regs,
-    validate_labelled,
-)
+from kernel_learn.fitting.training import Labelled, validate_labelled
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen

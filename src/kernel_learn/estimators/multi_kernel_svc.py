@@ -23,7 +23,8 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores
-from kernel_learn.fitting.validation import class_prices, validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
+from kernel_learn.fitting.training import class_prices
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import BLOCK_SIZE
 from kernel_learn.representations.gram import GramForm

@@ -11,11 +11,11 @@ from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
-from kernel_learn.fitting.parameters import STREAMED
+from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
-from kernel_learn.fitting.validation import Labelled, Training, Valued, check_n_components
+from kernel_learn.fitting.training import Labelled, Training, Valued
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.plan import Needs

@@ -29,17 +29,19 @@ from kernel_learn.fitting.parameters import (
     REGS,
     SUBSPACE,
     WEIGHTS,
+    check_n_components,
     check_parameters,
+    check_regs,
     choice,
 )
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.fitting.probabilities import (
-    HELD_OUT_ROWS,
     SharpenedScores,
     choose_rule,
     fit_sharpness,
+    parts_bytes,
 )
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_regs, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
@@ -51,13 +53,6 @@ from kernel_learn.solvers.joint import (
 )
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.warn import warn_user
-
-
-def parts_bytes(n: int, M: int) -> float:
-    """Of four parts of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
-    m = min(n, HELD_OUT_ROWS)
-    return 8.0 * m * (3.0 * m + min(M, n) / 2)
-
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.

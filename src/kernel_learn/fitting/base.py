@@ -15,16 +15,11 @@ from kernel_learn.arrays import Array
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.pages import OwnPage
 from kernel_learn.fitting.parameters import check_parameters
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.fitting.stream_training import read_training
-from kernel_learn.fitting.validation import (
-    Training,
-    check_distinct,
-    check_variance,
-    validate_labelled,
-    validate_rows,
-    validate_valued,
-)
+from kernel_learn.fitting.training import Training, validate_labelled, validate_valued
+from kernel_learn.fitting.variance import check_distinct, check_variance
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind, Kernel
 from kernel_learn.kernels.nested import nested_parameters, with_parameters

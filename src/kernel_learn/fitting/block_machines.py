@@ -14,7 +14,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import RowMap
 from kernel_learn.criteria.landmark_margin import Change, Projected, map_blocks
 from kernel_learn.fitting.probabilities import class_logits
-from kernel_learn.fitting.validation import Labelled
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Plan

@@ -11,7 +11,7 @@ from kernel_learn.fitting.base import KernelEstimator
 from kernel_learn.fitting.block_machines import bank_criterion
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.probabilities import fit_sharpness, pool_kernel
-from kernel_learn.fitting.validation import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.representations.plan import Needs, Plan

@@ -17,7 +17,8 @@ from kernel_learn.fitting.block_machines import (
 )
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import LeaveOneOutChoice
-from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
+from kernel_learn.fitting.parameters import check_n_components
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource

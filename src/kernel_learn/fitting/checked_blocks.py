@@ -8,7 +8,7 @@ from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.fitting.labels import check_classes, label_column, plain_labels
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.state import (
     MODULUS,

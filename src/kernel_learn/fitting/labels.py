@@ -1,14 +1,18 @@
-"""Class labels as users give them: one for each row, all of them strings or all numbers."""
+"""Targets as users give them: class labels, all strings or all numbers, or real values."""
 
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernel_learn.arrays import Array
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.check_rows import (
+    check_magnitude,
+    check_readable,
+)
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.keys import is_missing
 
@@ -111,3 +115,22 @@ def _without_objects(y: Array) -> Array:
         f"Unknown label type: y holds labels of the type {kinds[0]} such as {y[0]!r}, and a class "
         "is a string or a number that an array can hold. Make them strings: [str(v) for v in y]."
     )
+
+
+def check_values(y: Any) -> Array:
+    """Real targets, one or several for each row, as float64."""
+    check_readable(y, "y")
+    y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_magnitude(y, "y")
+    return y
+
+
+def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
+    """(classes, indices); classes are those of positive weight."""
+    classes = np.unique(y if weight is None else y[weight > 0])
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 classes are "
+            "needed to learn what tells them apart."
+        )
+    return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)

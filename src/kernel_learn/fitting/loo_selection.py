@@ -10,7 +10,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.validation import Labelled
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.kernels.bank import evaluate_bank
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.stationary import CHOICE_ROWS, Stationary

@@ -12,13 +12,9 @@ from kernel_learn.arrays import Array, Keys
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
-from kernel_learn.fitting.validation import (
-    Training,
-    check_n_components,
-    check_spread,
-    validate_labelled,
-    validate_unlabelled,
-)
+from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
+from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
+from kernel_learn.fitting.variance import check_spread
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Needs
@@ -26,9 +22,13 @@ from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import learned_directions
+from kernel_learn.solvers.psd import Criterion, solve_psd
 from kernel_learn.solvers.result import Result
 from kernel_learn.warn import warn_user
 
+# What parameters may be where a metric is found by descent, and where all pairs are looked at.
+DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
+PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
@@ -59,6 +59,8 @@ class KernelMetric(SubspaceTransformer):
     """
 
     n_components: int | None
+    tol: float  # of those that descend
+    max_iter: int
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
@@ -143,6 +145,14 @@ class KernelMetric(SubspaceTransformer):
                 f"has two distinct rows ({source.n_classes} classes, {source.n_distinct} distinct "
                 "rows). Check that y holds classes and not numbers of rows."
             )
+
+    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
+        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
+        result = solve_psd(
+            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
+        )
+        self._store_certificate(result)
+        return result
 
     def _store_metric(self, problem: MetricProblem, A: Array) -> None:
         """kernel_ from A in scaled features; principal axes of the learned kernel first."""

@@ -12,6 +12,7 @@ from kernel_learn.kernels.bank import as_bank
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.landmarks import check_landmarks
 from kernel_learn.representations.plan import parse_memory
+from kernel_learn.rows.coerce import as_array
 from kernel_learn.solvers.choice import SOLVERS
 
 
@@ -173,3 +174,41 @@ WEIGHTS: ParameterTable = {
     "max_iter": COUNT | NONE,
     "memory_budget": MEMORY,
 }
+
+
+def check_positive(name: str, value: Any, owner: Any) -> float:
+    """A positive finite number as a float."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf:
+        return float(value)
+    raise ValueError(
+        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
+    )
+
+
+def check_regs(regs: Any, owner: Any, name: str = "reg") -> list[float]:
+    """The values of a parameter along a path: positive numbers, one at least."""
+    values = as_array(regs, f"{name}s").ravel().tolist()
+    if not values:
+        raise ValueError(f"{name}s is empty; a path needs at least one {name}.")
+    return [check_positive(name, value, owner) for value in values]
+
+
+def check_count(name: str, value: Any, owner: Any) -> int:
+    """A positive integer."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(
+        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive integer."
+    )
+
+
+def check_n_components(value: Any, default: int, owner: Any) -> int:
+    """The number of components, ``default`` for None."""
+    if value is None:
+        return default
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
+        return int(value)
+    raise ValueError(
+        f"{type(owner).__name__}(n_components={value!r}): n_components must be a positive "
+        "integer, or None."
+    )

@@ -8,7 +8,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import stratified_parts, stratified_rows
-from kernel_learn.criteria.held_out.stacking import fit_temperature, log_softmax, softmax
+from kernel_learn.criteria.held_out.stacking import (
+    fit_temperature,
+    log_softmax,
+    softmax,
+)
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.kernels.base import Kernel
@@ -121,3 +125,9 @@ def class_logits(scores: Array) -> Array:
     if scores.ndim == 1 or scores.shape[1] == 1:
         return np.stack([np.zeros(len(scores)), scores.reshape(-1)], axis=1)
     return scores
+
+
+def parts_bytes(n: int, M: int) -> float:
+    """Of four parts of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
+    m = min(n, HELD_OUT_ROWS)
+    return 8.0 * m * (3.0 * m + min(M, n) / 2)

@@ -15,16 +15,15 @@ from kernel_learn.fitting.checked_blocks import (
     rebatch,
     stack_blocks,
 )
-from kernel_learn.fitting.validation import (
+from kernel_learn.fitting.labels import encode_labels
+from kernel_learn.fitting.training import (
     Labelled,
     Training,
     Valued,
-    at_safe_scale,
     copied_bytes,
-    encode_labels,
     stream_kernels,
-    warn_of_normalised,
 )
+from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Plan, parse_memory

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.inspection.drawing import COLORS, panels, plain, shorten
 from kernel_learn.inspection.reading import find_part, see, some_rows, take
 

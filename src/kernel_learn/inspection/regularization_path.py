@@ -9,7 +9,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.loo_selection import LOO_REGS, WIDTHS
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.inspection.drawing import COLORS, QUIET, axes, clean, pyplot
 from kernel_learn.inspection.reading import find_part, see, some_rows, take
 from kernel_learn.kernels.stationary import Stationary

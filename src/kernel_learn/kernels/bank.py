@@ -10,6 +10,7 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import (
+    BLOCK_SIZE,
     InputKind,
     Kernel,
     ProfileKernel,
@@ -22,7 +23,8 @@ from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.precomputed import Precomputed
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.rows.access import n_rows, row_blocks
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.rows.table import Table, is_frame
 
 
@@ -263,3 +265,22 @@ def _group_rows(kernel: Kernel, X: Rows) -> Rows:
     if isinstance(kernel, ColumnKernel) and _profile(kernel) is not None:
         return kernel.select(X)
     return rows_for(kernel, X)
+
+
+class StackedSubspaceKernel(SubspaceKernel):
+    """f(x) = sum_i coef_i'k_i(x, landmarks) - offset: coefficients of their own for each kernel.
+
+    ``coef`` is (n_kernels * n_landmarks, n_components), one block per kernel
+    of the combination ``kernel``.
+    """
+
+    def transform(self, X: Rows) -> Array:
+        assert isinstance(self.kernel, Combination)
+        kernels = self.kernel.kernels
+        features = np.zeros((n_rows(X), self.coef.shape[1]), dtype=self.coef.dtype)
+        coefs = self.coef.reshape(len(kernels), -1, self.coef.shape[1])
+        for rows in row_blocks(len(features), max(1, BLOCK_SIZE // len(self.coef))):
+            for i, K in evaluate_bank(kernels, take_rows(X, rows), self.landmarks):
+                features[rows] += K @ coefs[i]
+        features -= self.offset
+        return features

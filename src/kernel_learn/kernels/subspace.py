@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import BLOCK_SIZE, InputKind, Kernel
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
@@ -67,22 +66,3 @@ class SubspaceKernel(Kernel):
 
     def __sklearn_clone__(self) -> Any:
         return self  # immutable by convention; its arrays need no copies
-
-
-class StackedSubspaceKernel(SubspaceKernel):
-    """f(x) = sum_i coef_i'k_i(x, landmarks) - offset: coefficients of their own for each kernel.
-
-    ``coef`` is (n_kernels * n_landmarks, n_components), one block per kernel
-    of the combination ``kernel``.
-    """
-
-    def transform(self, X: Rows) -> Array:
-        assert isinstance(self.kernel, Combination)
-        kernels = self.kernel.kernels
-        features = np.zeros((n_rows(X), self.coef.shape[1]), dtype=self.coef.dtype)
-        coefs = self.coef.reshape(len(kernels), -1, self.coef.shape[1])
-        for rows in row_blocks(len(features), max(1, BLOCK_SIZE // len(self.coef))):
-            for i, K in evaluate_bank(kernels, take_rows(X, rows), self.landmarks):
-                features[rows] += K @ coefs[i]
-        features -= self.offset
-        return features

@@ -15,7 +15,7 @@ import numpy as np
 
 from kernel_learn._version import __version__
 from kernel_learn.arrays import Array
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.inspection.convergence import relative_gaps, track
 from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name

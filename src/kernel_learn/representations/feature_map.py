@@ -8,10 +8,10 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.bank import Combination, evaluate_bank
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel, evaluate_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
-from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
+from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.linalg import eigh_positive, rounding
 from kernel_learn.representations.moments import Moments
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows

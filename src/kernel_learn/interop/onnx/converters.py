@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+import kernel_learn.estimators as estimators
 from kernel_learn.arrays import Array
 from kernel_learn.interop.onnx.graph import Graph, Value
-from kernel_learn.interop.onnx.models import EXPORTED, ModelGraph, label_array
+from kernel_learn.interop.onnx.models import ModelGraph, label_array
 
+EXPORTED: tuple[type, ...] = tuple(
+    found
+    for name in estimators.__all__
+    if isinstance(found := getattr(estimators, name), type) and hasattr(found, "fit")
+)
 ALIAS = "KernelLearn{}"
 # Options that skl2onnx has for classifiers; zipmap: probabilities as a list of dicts; nocl: the
 # numbers of the classes in place of their labels.

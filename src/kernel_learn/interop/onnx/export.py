@@ -11,10 +11,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
-from kernel_learn.fitting.validation import as_views, side_by_side
-from kernel_learn.interop.onnx.converters import import_skl2onnx, number_type, register
+from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.interop.onnx.converters import EXPORTED, import_skl2onnx, number_type, register
 from kernel_learn.interop.onnx.kernels import OnnxExportError
-from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
+from kernel_learn.interop.onnx.models import check_rows, output_names
 from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.table import column_names, is_frame

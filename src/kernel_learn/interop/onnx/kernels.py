@@ -9,7 +9,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.kernels.additive import Additive, PairwiseAnova
 from kernel_learn.kernels.arc_cosine import ArcCosine
-from kernel_learn.kernels.bank import Combination
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel
 from kernel_learn.kernels.columns import ColumnKernel, find_columns
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.low_rank import LowRank
@@ -17,7 +17,7 @@ from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.stationary import Exponential, Gaussian, Laplacian, Matern
-from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
+from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.transformed import TransformedKernel
 from kernel_learn.rows.access import dense
 from kernel_learn.rows.table import Table

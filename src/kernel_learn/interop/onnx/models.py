@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-import kernel_learn.estimators as estimators
 from kernel_learn.arrays import Array
 from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.estimators.inductive import InductiveKernel
@@ -21,12 +20,6 @@ from kernel_learn.interop.onnx.kernels import (
     scaled_columns,
 )
 from kernel_learn.interop.onnx.tables import classifier_features, classifier_proba
-
-EXPORTED: tuple[type, ...] = tuple(
-    found
-    for name in estimators.__all__
-    if isinstance(found := getattr(estimators, name), type) and hasattr(found, "fit")
-)
 
 
 class ModelGraph:
