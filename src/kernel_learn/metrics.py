@@ -147,7 +147,7 @@ def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = 
     >>> print(f"{alignment(X, y):.3f}")
     0.834
     """
-    return _cosine(X, y, kernel, sample_weight, center=False)
+    return _cosine_to_labels(X, y, kernel, sample_weight, center=False)
 
 
 def centered_alignment(
@@ -174,7 +174,7 @@ def centered_alignment(
     >>> print(f"{centered_alignment(X, y):.3f}")
     0.788
     """
-    return _cosine(X, y, kernel, sample_weight, center=True)
+    return _cosine_to_labels(X, y, kernel, sample_weight, center=True)
 
 
 def _centred(
@@ -203,7 +203,7 @@ def _hsic(G: Array, Y: Array, weight: Array) -> float:
     return float(np.sum((G @ L) * L)) / (n - 1) ** 2
 
 
-def _cosine(X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool) -> float:
+def _cosine_to_labels(X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool) -> float:
     """<G, LL'> / (|G| |LL'|) with L = S^{1/2} Y, centred if G is; |LL'| = |L'L|."""
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=center)
     Y = one_hot(labels, len(counts))

@@ -21,7 +21,7 @@ def test_protocols_are_registered():
 @data
 @needs_data
 def test_a_cell_of_the_table_and_its_page():
-    table = chen2008.table()
+    table = chen2008.tables()
     cell = table.cells[0]
     record = {"key": cell.key, **cell.settings, **table.run_cell(find_data(), cell)}
     for method in chen2008.METHODS:

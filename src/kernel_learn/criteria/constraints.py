@@ -121,7 +121,7 @@ class Pairs(Constraints):
             dissimilar_min, len(self.dissimilar), "Pairs(dissimilar_min=)"
         )
         check_some(self, self.similar, self.dissimilar)
-        check_order(similar_max, dissimilar_min, "similar_max", "dissimilar_min")
+        check_bounds_agree(similar_max, dissimilar_min, "similar_max", "dissimilar_min")
         check_form(self, self.similar, self.dissimilar)
 
     @classmethod
@@ -241,7 +241,7 @@ class Similarities(Constraints):
             dissimilar_max, len(self.dissimilar), "Similarities(dissimilar_max=)", negative=True
         )
         check_some(self, self.similar, self.dissimilar)
-        check_order(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
+        check_bounds_agree(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
         check_form(self, self.similar, self.dissimilar)
 
     @property
@@ -332,7 +332,7 @@ class ClassProbabilities(Constraints):
             at_least = 0.9
         self.at_least = check_bound(at_least, m, "ClassProbabilities(at_least=)")
         self.at_most = check_bound(at_most, m, "ClassProbabilities(at_most=)")
-        check_order(at_least, at_most, "at_least", "at_most", equal=True)
+        check_bounds_agree(at_least, at_most, "at_least", "at_most", equal=True)
         if not (isinstance(mass, Real) and 0 <= mass < np.inf):
             raise ValueError(f"ClassProbabilities(mass={mass!r}): mass must be a number >= 0.")
         self.mass = float(mass)
@@ -433,7 +433,9 @@ def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Arr
     return array
 
 
-def check_order(low: Any, high: Any, low_name: str, high_name: str, *, equal: bool = False) -> None:
+def check_bounds_agree(
+    low: Any, high: Any, low_name: str, high_name: str, *, equal: bool = False
+) -> None:
     """Refuse two bounds of all tuples that contradict each other."""
     if low is None or high is None:
         return

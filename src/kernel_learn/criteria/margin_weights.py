@@ -151,7 +151,7 @@ class MarginWeights(WeightCriterion):
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
         """Each machine in the primal: f'K(d)^{-1}f <= t as a linear matrix inequality."""
-        K = _combination(self.bank, d[1:] if self.learns_C else d)
+        K = _weighted_sum(self.bank, d[1:] if self.learns_C else d)
         if self.learns_C:
             K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / (self.prices * self.row_weight))
         objective, constraints = 0.0, []
@@ -213,7 +213,7 @@ class SubspaceMarginWeights(MarginWeights):
 
     def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
         """f'Khat^{-1}f = |f|^2 + reg f'G^{-1}f on the range of G (rows of weight one)."""
-        G = _combination(self.bank, d)
+        G = _weighted_sum(self.bank, d)
         objective, constraints = 0.0, []
         for y in self.signs.T:
             f, b, t = cp.Variable((len(y), 1)), cp.Variable(), cp.Variable((1, 1))
@@ -255,7 +255,7 @@ def movement(K: Array, solution: MarginSolution, boxes: Array, loss: Loss, D: Ar
     return H
 
 
-def _combination(bank: GramForm, d: Any) -> Any:
+def _weighted_sum(bank: GramForm, d: Any) -> Any:
     return sum(d[i] * (scale * bank.gram(i)) for i, scale in enumerate(bank.scales))
 
 

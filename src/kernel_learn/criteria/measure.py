@@ -230,7 +230,7 @@ def number_points(points: Array, rows: Array, n_sums: int) -> Array:
     return np.where(points < 0, -1 - points, n_sums + np.searchsorted(rows, points))
 
 
-def kernel_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
+def base_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
     """<C_c, K> under the base kernel itself, from single entries of K."""
     total = np.zeros(len(terms.left))
     for a in range(2):

@@ -114,7 +114,7 @@ def read_chunklets(constraints: object, n: int, owner: str) -> Array | None:
     return chunks
 
 
-def read_pairs(constraints: Constraints, n: int, owner: str) -> tuple[Array, Array]:
+def read_pair_indices(constraints: Constraints, n: int, owner: str) -> tuple[Array, Array]:
     """Similar and dissimilar pairs of indices."""
     for family in constraints.families:
         if not isinstance(family, Pairs):
@@ -127,7 +127,7 @@ def read_pairs(constraints: Constraints, n: int, owner: str) -> tuple[Array, Arr
                 f"{owner} has no bounds on single pairs: leave out similar_max and dissimilar_min, "
                 "or use InductiveKernel."
             )
-    _check_indices(constraints, n, owner)
+    _check_rows_named(constraints, n, owner)
     families = [family for family in constraints.families if isinstance(family, Pairs)]
     similar = np.concatenate([family.similar for family in families])
     dissimilar = np.concatenate([family.dissimilar for family in families])
@@ -147,7 +147,7 @@ def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array
                 f"{owner} learns from Triplets, and {type(family).__name__} were given. KernelMMC, "
                 "KernelRCA and InductiveKernel take pairs."
             )
-    _check_indices(constraints, n, owner)
+    _check_rows_named(constraints, n, owner)
     families = [family for family in constraints.families if isinstance(family, Triplets)]
     margins = [
         np.broadcast_to(np.nan if f.margin is None else f.margin, len(f.triplets)) for f in families
@@ -155,7 +155,7 @@ def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array
     return np.concatenate([f.triplets for f in families]), np.concatenate(margins)
 
 
-def _check_indices(constraints: Constraints, n: int, owner: str) -> None:
+def _check_rows_named(constraints: Constraints, n: int, owner: str) -> None:
     if not constraints.holds_indices:
         raise ValueError(
             f"{owner} takes constraints by the indices of rows of X; these hold the rows "
@@ -181,7 +181,7 @@ def read_clustering(
         check_told(labels.max(initial=0), "chunklets beside the first", owner)
         return Clustering(Z[rows], labels, reg)
     assert isinstance(constraints, Constraints)
-    similar, dissimilar = read_pairs(constraints, len(Z), owner)
+    similar, dissimilar = read_pair_indices(constraints, len(Z), owner)
     check_told(len(similar), "similar pairs", owner)
     check_told(len(dissimilar), "dissimilar pairs", owner)
     near, far = (Z[pairs[:, 0]] - Z[pairs[:, 1]] for pairs in (similar, dissimilar))
@@ -194,7 +194,7 @@ def read_chunklet_rows(constraints: object, Z: Array, owner: str) -> tuple[Array
     chunks = read_chunklets(constraints, len(Z), owner)
     if chunks is None:
         assert isinstance(constraints, Constraints)
-        similar, _ = read_pairs(constraints, len(Z), owner)
+        similar, _ = read_pair_indices(constraints, len(Z), owner)
         check_told(len(similar), "similar pairs", owner)
         chunks = chunklets_of(similar, len(Z))
     rows = np.flatnonzero(chunks >= 0)

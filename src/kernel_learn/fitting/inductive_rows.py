@@ -13,7 +13,7 @@ from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
 from kernel_learn.criteria.constraints import ClassProbabilities, Constraints, Pairs
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
 from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
-from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
+from kernel_learn.criteria.measure import REFERENCE_ROWS, base_values
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
@@ -110,8 +110,8 @@ class ConstrainedRows:
         is_matrix = self.kernel.input == "matrix"
         X_ref = to_double(self.kernel.reference(source.X, few)) if is_matrix else None
         K = self.kernel(X_few, X_ref)
-        base_values = partial(kernel_values, kernel=self.kernel, X=source.X)
-        return MeasuredRows(features, points, K, None if is_exact else base_values)
+        exact = partial(base_values, kernel=self.kernel, X=source.X)
+        return MeasuredRows(features, points, K, None if is_exact else exact)
 
 
 class UnitReference:

@@ -112,7 +112,9 @@ class WeightLearner:
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
         again, tangents = form.again, (search.intercepts, search.slopes)
-        self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
+        self._weights_report: Any = lambda: report_weights(
+            make_criterion, again(), names, result, tangents
+        )
         return Weighed(theta, result, criterion)
 
     def _weigh_without_criterion(self, form: Any, names: list[str]) -> Array:
@@ -208,7 +210,7 @@ def vertices_of(form: Representation) -> list[Array]:
     return [np.eye(form.p)[i] for i in np.flatnonzero(form.alive)]
 
 
-def report(
+def report_weights(
     make_criterion: Criterion,
     form: Representation,
     names: list[str],

@@ -42,11 +42,11 @@ def label_column(y: Any, *, warn: bool = True) -> Array:
 def check_labels(y: Any) -> Array:
     """Class labels as a one-dimensional array of one type, none of them missing."""
     y = plain_labels(label_column(y))
-    check_classes(y)
+    check_class_labels(y)
     return y
 
 
-def check_classes(y: Array) -> None:
+def check_class_labels(y: Array) -> None:
     """Refuse real numbers, the targets of a regression, and whatever else are no classes."""
     real = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else np.arange(0)
     if len(real):
@@ -117,7 +117,7 @@ def _without_objects(y: Array) -> Array:
     )
 
 
-def check_values(y: Any) -> Array:
+def check_real_targets(y: Any) -> Array:
     """Real targets, one or several for each row, as float64."""
     check_readable(y, "y")
     y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")

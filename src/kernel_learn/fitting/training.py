@@ -8,9 +8,9 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.labels import check_labels, check_values, encode_labels
+from kernel_learn.fitting.labels import check_labels, check_real_targets, encode_labels
 from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
-from kernel_learn.fitting.weights import count_rows
+from kernel_learn.fitting.weights import training_weights
 from kernel_learn.kernels.bank import Combination, as_bank, resolve_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel
@@ -112,7 +112,7 @@ def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
     given = X
     kernels, names, X = _fit_rows(estimator, X, y)
-    y = check_values(y)
+    y = check_real_targets(y)
     n, is_matrix = len(y), kernels[0].input == "matrix"
     X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
     copied = copied_bytes(X, given)
@@ -168,7 +168,7 @@ def _weigh(
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
-    weight = count_rows(sample_weight, len(y))
+    weight = training_weights(sample_weight, len(y))
     if weight is None or is_matrix or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)

@@ -16,7 +16,7 @@ def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
     "raise": a -1 may be a mark or a class, so that among other labels it is refused.
     """
     y = label_column(y)
-    rows = np.flatnonzero(~is_missing(y))
+    rows = np.flatnonzero(~are_missing(y))
     known = y[rows]
     known = check_labels(known) if len(known) else known
     if isinstance(unlabeled, str) and unlabeled == "raise":
@@ -32,7 +32,7 @@ def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
     return rows[kept], known[kept]
 
 
-def is_missing(y: Array) -> Array:
+def are_missing(y: Array) -> Array:
     """Which entries are None or NaN (of any library)."""
     if y.dtype.kind == "f":
         return np.isnan(y)

@@ -37,7 +37,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
-def count_rows(sample_weight: Any, n: int) -> Array | None:
+def training_weights(sample_weight: Any, n: int) -> Array | None:
     """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
     weight = check_weights(sample_weight, n)
     if weight is None:

@@ -159,7 +159,7 @@ def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> No
         if loader == "NdArrayNode" and node.get("type") == "numpy":
             check_array(archive, node.get("file"), path)
         elif loader == "SparseMatrixNode":
-            check_sparse(archive, node.get("file"), budget, path)
+            check_sparse_member(archive, node.get("file"), budget, path)
 
 
 HEADERS = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
@@ -182,7 +182,7 @@ def check_array(archive: ZipFile, name: Any, path: Path) -> None:
         )
 
 
-def check_sparse(archive: ZipFile, name: Any, budget: float, path: Path) -> None:
+def check_sparse_member(archive: ZipFile, name: Any, budget: float, path: Path) -> None:
     """A sparse matrix whose indices stay within it: SciPy's loops do not look."""
     try:
         data = io.BytesIO(archive.read(name))

@@ -48,7 +48,7 @@ def kernel_in_words(kernel: Any) -> str:
         return f"{count} learned feature{'s' * (count > 1)} of: {kernel_in_words(kernel.kernel)}"
     if name == "GraphDeformed":
         return f"{kernel_in_words(kernel.base)}, bent along a graph of neighbours"
-    return _cut(" ".join(repr(kernel).split()))
+    return _shortened(" ".join(repr(kernel).split()))
 
 
 def _numbers(kernel: Kernel) -> dict[str, str]:
@@ -73,8 +73,8 @@ def _columns_in_words(columns: Any) -> str:
         return f"the columns {columns.start} to {columns.stop}"
     names = [str(column) for column in np.ravel(np.asarray(columns, dtype=object))]
     word = "the column" if len(names) == 1 else "the columns"
-    return _cut(f"{word} {', '.join(names)}")
+    return _shortened(f"{word} {', '.join(names)}")
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 3] + "..."

@@ -96,7 +96,7 @@ def find_columns(X: Rows, columns: Any) -> Any:
     """Positions of columns given by name or position: a list, or a slice."""
     if isinstance(columns, slice):
         return _find_slice(X, columns)
-    wanted = as_array(columns, "columns of ColumnKernel") if _is_list(columns) else [columns]
+    wanted = as_array(columns, "columns of ColumnKernel") if _are_several(columns) else [columns]
     wanted = np.ravel(np.asarray(wanted, dtype=object)).tolist()
     if any(isinstance(column, str) for column in wanted):
         names = column_names(X)
@@ -114,7 +114,7 @@ def find_columns(X: Rows, columns: Any) -> Any:
     return found
 
 
-def _is_list(columns: Any) -> bool:
+def _are_several(columns: Any) -> bool:
     return isinstance(columns, Sequence | np.ndarray) and not isinstance(columns, str)
 
 

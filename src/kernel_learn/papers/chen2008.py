@@ -96,7 +96,7 @@ class Half:
         return 100.0 * float(np.mean(predicted != self.y_test))
 
 
-def choose_width(half: Half) -> int:
+def best_width(half: Half) -> int:
     """The width with the smallest leave-one-out squared error of kernel ridge on one-hot labels."""
     Y = (half.y_train[:, None] == np.unique(half.y_train)).astype(float)
     n = len(Y)
@@ -235,7 +235,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
 def run_table_cell(data: DataSets, cell: Cell) -> Record:
     """All methods on one partition of one set."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
-    width = choose_width(half)
+    width = best_width(half)
     record: Record = {"width": WIDTHS[width], "n_train": len(half.y_train)}
     record["SVM"] = run_svm(half)
     record["SKFE"] = run_skfe(half, width)
@@ -245,7 +245,7 @@ def run_table_cell(data: DataSets, cell: Cell) -> Record:
     return record
 
 
-def table() -> Protocol:
+def tables() -> Protocol:
     """Tables 2 and 4: seven sets, twenty partitions."""
     cells = [
         Cell(f"{name}/{partition}", {"data": name, "partition": partition})

@@ -25,7 +25,7 @@ from kernel_learn.papers.chen2008 import (
     METHODS,
     SKFE_REG,
     Half,
-    choose_width,
+    best_width,
     features_error,
 )
 from kernel_learn.papers.difference import verdict
@@ -87,7 +87,7 @@ def is_reduced(cell: Cell) -> bool:
 def run_figure_cell(data: DataSets, cell: Cell) -> Record:
     """Errors by the number of features, or the rounds of the alternation."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
-    width = choose_width(half)
+    width = best_width(half)
     if cell.settings["figure"] == 1:
         return {"errors": run_dimensions(half, width, cell.settings["method"])}
     return run_alternation(half, width, cell.settings["uncorrelated"])
@@ -275,7 +275,7 @@ def mean_rounds(runs: list[Record], key: str) -> Any:
     return np.mean(rows, axis=0)
 
 
-def draw(records: Iterable[Record], folder: Path) -> list[Path]:
+def draw_figures(records: Iterable[Record], folder: Path) -> list[Path]:
     """One picture for each figure, in the panels of the paper."""
     records = list(records)
     folder.mkdir(parents=True, exist_ok=True)
@@ -363,4 +363,4 @@ def _draw_rounds(records: list[Record]) -> Any:
 
 
 if __name__ == "__main__":
-    draw(read_records(Path(sys.argv[1])), Path(sys.argv[2]))
+    draw_figures(read_records(Path(sys.argv[1])), Path(sys.argv[2]))

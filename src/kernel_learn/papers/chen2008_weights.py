@@ -80,8 +80,8 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
         banks: list[Any] = [*KERNELS, KERNELS]
         for kernel, suffix in zip(banks, ["ker1", "ker2", "ker3", "ker4", "mkl"], strict=True):
             model, C = best_hsic(kernel, A, y_A)
-            machine = SVC(C=C, kernel="linear").fit(features(model, A), y_A)
-            errors[f"HSIC_{suffix}"] = 100 * (1 - machine.score(features(model, B), y_B))
+            machine = SVC(C=C, kernel="linear").fit(unit_features(model, A), y_A)
+            errors[f"HSIC_{suffix}"] = 100 * (1 - machine.score(unit_features(model, B), y_B))
             joint = best_joint(kernel, A, y_A)
             errors[f"SVM_{suffix}"] = 100 * (1 - joint.score(B, y_B))
         weights["HSIC_mkl"] = [float(w) for w in model.kernel_weights_]
@@ -112,7 +112,7 @@ def scale(A: Any, B: Any) -> tuple[Any, Any]:
     return A, B
 
 
-def features(model: Any, X: Any) -> Any:
+def unit_features(model: Any, X: Any) -> Any:
     """uHSIC features at unit size: their scale is 1/sqrt(n), and C should not depend on n."""
     return np.sqrt(model.n_train_) * model.transform(X)
 
@@ -123,7 +123,7 @@ def best_hsic(kernel: Any, A: Any, y: Any) -> tuple[Any, float]:
     best, found = -1.0, (REGS[0], CS[0])
     for reg in REGS:
         model = fit_hsic(kernel, reg, F, y_F)
-        Z, Z_V = features(model, F), features(model, V)
+        Z, Z_V = unit_features(model, F), unit_features(model, V)
         for C in CS:
             score = SVC(C=C, kernel="linear").fit(Z, y_F).score(Z_V, y_V)
             if score > best:

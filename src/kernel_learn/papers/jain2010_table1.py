@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.difference import verdict as compare
-from kernel_learn.papers.pairs import draw_pairs
+from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen_preset
 from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola, trace_ssikdr
@@ -76,7 +76,7 @@ PAPER: dict[str, tuple[str, list[tuple[float, int]]]] = {
 }
 
 
-def build() -> Protocol:
+def table1_of_pairs() -> Protocol:
     """Ten data sets x ten runs of two folds x two scalings, runs first: any stop leaves a table."""
     cells = [
         Cell(
@@ -123,7 +123,7 @@ def run_fold(
     """(accuracy, rank, relative gap) of each method on one fold."""
     X_train = prepare.fit_transform(X[train])
     X_test = prepare.transform(X[test])
-    pairs = draw_pairs(y[train], seed)
+    pairs = draw_balanced_pairs(y[train], seed)
 
     def evaluate(model: Any) -> tuple[float, int, float]:
         model.fit(X_train, constraints=pairs)

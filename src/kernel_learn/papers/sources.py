@@ -61,7 +61,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
             choice: discriminant("centroid", choice).fit(K, y[train]).kernel_weights_
             for choice in WEIGHTINGS
         }
-        machine_weights = machine("learn").fit(K, y[train]).kernel_weights_
+        machine_weights = stack_machine("learn").fit(K, y[train]).kernel_weights_
         errors = {
             decision: decide(decision, weights, machine_weights, K, K_new, y[train], y[test])
             for decision in DECISIONS
@@ -88,7 +88,7 @@ def decide(
         weights = {**weights, "learn": machine_weights}
 
     def model(given: Any) -> Any:
-        return machine(given) if decision == "SVM" else discriminant(decision, given)
+        return stack_machine(given) if decision == "SVM" else discriminant(decision, given)
 
     found: Record = {
         choice: error(model(np.asarray(theta)), K, K_new, y, y_new)
@@ -114,7 +114,7 @@ def discriminant(decision: str, weights: Any) -> Any:
     return frozen(KernelDiscriminant, "precomputed", reg="loo", decision=decision, weights=weights)
 
 
-def machine(weights: Any) -> Any:
+def stack_machine(weights: Any) -> Any:
     """A support vector machine on a stack of kernel matrices."""
     return frozen(MultiKernelSVC, "precomputed", loss="hinge", C=10.0, weights=weights, tol=1e-4)
 

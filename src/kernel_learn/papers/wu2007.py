@@ -53,7 +53,7 @@ METHODS = {
 }
 
 
-def table() -> Protocol:
+def tables2_and_3() -> Protocol:
     """The protocol of both tables."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
@@ -108,7 +108,9 @@ def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
         for width in WIDTHS:
             gamma = width / np.median(D)
             K, K_new = np.exp(-gamma * D), np.exp(-gamma * D_new)
-            for name, F, F_new in features(K, K_new, A, B, y[train], Gaussian(gamma), seconds):
+            for name, F, F_new in extract_features(
+                K, K_new, A, B, y[train], Gaussian(gamma), seconds
+            ):
                 wrong[name, width].append(count_wrong(F, y[train], F_new, y[test]))
     sizes = [len(test) for _, test in splits]
     best: dict[str, list[int]] = {}
@@ -129,14 +131,14 @@ def text_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
     A, B = weighting.transform(X[train]), weighting.transform(X[test])
     K, K_new = (A @ A.T).toarray(), (B @ A.T).toarray()
     best = {"plain": 100 * count_wrong(A, y[train], B, y[test]) / len(test)}
-    for name, F, F_new in features(K, K_new, A, B, y[train], Linear(), seconds):
+    for name, F, F_new in extract_features(K, K_new, A, B, y[train], Linear(), seconds):
         method = name.split("-")[0]
         error = 100 * count_wrong(F, y[train], F_new, y[test]) / len(test)
         best[method] = min(best.get(method, np.inf), error)
     return {method: ([error], [len(test)]) for method, error in best.items()}
 
 
-def features(
+def extract_features(
     K: Any, K_new: Any, A: Any, B: Any, y: Any, kernel: Any, seconds: dict[str, list[float]]
 ) -> Iterator[tuple[str, Any, Any]]:
     """(method, training features, new features); KPLS once per number of features.

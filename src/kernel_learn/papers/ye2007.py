@@ -106,13 +106,13 @@ def run_binary(data: DataSets, cell: Cell) -> Record:
         "SDP_theta": lambda *s: fixed(*s, reg=1e-8 * n),
         "SDP_theta,lambda": learned,
         "SDP_Kim": kim,
-        "SM1": lambda *s: machine(*s, loss="hinge", C=1.0),
-        "SM2": lambda *s: machine(*s, loss="squared_hinge", C=1.0),
-        "SM2_C": lambda *s: machine(*s, loss="squared_hinge", C="learn"),
+        "SM1": lambda *s: bank_machine(*s, loss="hinge", C=1.0),
+        "SM2": lambda *s: bank_machine(*s, loss="squared_hinge", C=1.0),
+        "SM2_C": lambda *s: bank_machine(*s, loss="squared_hinge", C="learn"),
         "RKDA_CV": rkda_cv,
         "SVM_CV": svm_cv,
     }
-    return measure(methods, split)
+    return measure_methods(methods, split)
 
 
 def run_multi(data: DataSets, cell: Cell) -> Record:
@@ -133,10 +133,10 @@ def run_multi(data: DataSets, cell: Cell) -> Record:
         "RKDA_CV": rkda_cv,
         "SVM_CV": svm_cv,
     }
-    return measure(methods, split)
+    return measure_methods(methods, split)
 
 
-def measure(methods: dict[str, Callable[..., float]], split: tuple[Any, ...]) -> Record:
+def measure_methods(methods: dict[str, Callable[..., float]], split: tuple[Any, ...]) -> Record:
     """Accuracy and seconds of each method."""
     accuracies, seconds = {}, {}
     with warnings.catch_warnings():
@@ -202,7 +202,7 @@ def centroids(kernel: Any, reg: Any) -> Any:
     return frozen(KernelDiscriminant, kernel, reg=reg, decision="centroid")
 
 
-def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
+def bank_machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
     """Accuracy of a machine on the bank."""
     return float(frozen(MultiKernelSVC, BANK, **options).fit(A, y).score(B, y_B))
 

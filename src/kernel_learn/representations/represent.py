@@ -57,7 +57,7 @@ def plan_source(
         wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         gives, wanted = True, check_landmark_rows(wanted, kernels, source.X)
-    size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
+    size = plan_size(kernels, source, merge=merge, uses_pool=uses_pool)
     size = replace(size, gives_landmarks=gives, rule=rule)
     return plan(
         size,
@@ -69,7 +69,7 @@ def plan_source(
     )
 
 
-def size_of(
+def plan_size(
     kernels: Sequence[Kernel],
     source: AnySource,
     *,
@@ -174,7 +174,7 @@ def build_features(
     if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES and len(kernels) == 1:
         return combine_features(kernel, source, chosen_plan.n_landmarks, spec, random_state)
     total = kernel if len(kernels) == 1 else scaled_sum(kernels, source)
-    chosen = choose_landmarks(total, source, chosen_plan, landmarks, random_state)
+    chosen = landmark_rows(total, source, chosen_plan, landmarks, random_state)
     if chosen.indices is None:
         return FeatureMap.whitened(kernels, chosen.rows)
     reference = kernel.reference(X, chosen.indices)
@@ -188,7 +188,7 @@ def scaled_sum(kernels: Sequence[Kernel], source: AnySource) -> Combination:
     return Combination(kernels, np.array([1 / d if d > 0 else 0.0 for d in diagonals]))
 
 
-def choose_landmarks(
+def landmark_rows(
     kernel: Kernel,
     source: AnySource,
     chosen_plan: Plan,

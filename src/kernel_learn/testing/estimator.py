@@ -61,7 +61,7 @@ def check_estimator(
         fitted = check_fit(promise, estimator, X, y)
         check_refused(promise, fitted)
         check_same_model(promise, fitted, X)
-        check_order(promise, estimator, fitted, X, y)
+        check_row_order(promise, estimator, fitted, X, y)
         check_learned_kernel(promise, fitted, X)
         check_figures(promise, fitted)
         if scikit_learn:
@@ -124,7 +124,7 @@ def check_same_model(promise: Promise, fitted: Any, X: Any) -> None:
         promise(np.array_equal(one, other), f"{name} must survive pickling", "it differs")
 
 
-def check_order(promise: Promise, estimator: Any, fitted: Any, X: Any, y: Any) -> None:
+def check_row_order(promise: Promise, estimator: Any, fitted: Any, X: Any, y: Any) -> None:
     """The order in which rows are given does not matter."""
     order = np.random.default_rng(1).permutation(len(y))
     other = clone(estimator).fit(np.asarray(X)[order], np.asarray(y)[order])

@@ -30,7 +30,7 @@ class OnnxExportError(ValueError):
     """A model, or a part of it, that has no form in ONNX."""
 
 
-class Pairs:
+class PairStatistics:
     """Statistics of all pairs of rows X (n, d) and known rows Z (m, d); each is computed once."""
 
     def __init__(self, g: Graph, X: Value, Z: Array) -> None:
@@ -79,11 +79,11 @@ class Pairs:
         return self.g.total([self.g("ReduceSum", D, np.array([2]), keepdims=0) for D in parts])
 
 
-def pairs(g: Graph, X: Value, Z: Any) -> Pairs:
+def pairs(g: Graph, X: Value, Z: Any) -> PairStatistics:
     """The statistics of X and Z, shared by all kernels on these rows."""
     key = ("pairs", X, id(Z))
     if key not in g.cache:
-        g.cache[key] = (Pairs(g, X, Z), Z)  # Z stays, so that its id stays its own
+        g.cache[key] = (PairStatistics(g, X, Z), Z)  # Z stays, so that its id stays its own
     return g.cache[key][0]
 
 
@@ -178,7 +178,7 @@ def _anova(g: Graph, kernel: PairwiseAnova, X: Value, Z: Any) -> Value:
     return g.scaled(g("Sub", g("Mul", S1, S1), S2), 1.0 / max(d * (d - 1.0), 1.0), X)
 
 
-def _plain_columns(g: Graph, kernel: Any, X: Value, Z: Any) -> Pairs:
+def _plain_columns(g: Graph, kernel: Any, X: Value, Z: Any) -> PairStatistics:
     if kernel.categorical is not None:
         raise OnnxExportError(
             f"{type(kernel).__name__}(categorical=...) compares categories, which have no form in "
@@ -194,7 +194,7 @@ def _combination(g: Graph, kernel: Combination, X: Value, Z: Any) -> Value:
     return g.total([g.scaled(kernel_values(g, one, X, Z), w, X) for one, w in used])
 
 
-def _columns(g: Graph, kernel: ColumnKernel, X: Value, Z: Any) -> Value:
+def _column_kernel(g: Graph, kernel: ColumnKernel, X: Value, Z: Any) -> Value:
     found = np.arange(Z.shape[1])[find_columns(Z, kernel.columns)]
     key = ("columns", X, id(Z), tuple(found.tolist()))
     if key not in g.cache:
@@ -216,14 +216,14 @@ def scaled_columns(g: Graph, X: Value, scales: Array) -> Value:
     return str(g.cache[key])
 
 
-def _scaled(g: Graph, kernel: ScaledKernel, X: Value, Z: Any) -> Value:
+def _scaled_kernel(g: Graph, kernel: ScaledKernel, X: Value, Z: Any) -> Value:
     key = ("scaled rows", id(Z), np.asarray(kernel.scales).tobytes())
     if key not in g.cache:
         g.cache[key] = (kernel.scaled(Z), Z)
     return kernel_values(g, kernel.kernel, scaled_columns(g, X, kernel.scales), g.cache[key][0])
 
 
-def features(g: Graph, kernel: Any, X: Value) -> Value:
+def feature_values(g: Graph, kernel: Any, X: Value) -> Value:
     """f(x) = coef'k(x, landmarks) - offset of a learned kernel, (n, r)."""
     if isinstance(kernel, StackedSubspaceKernel):
         kernels: Any = kernel.kernel
@@ -241,12 +241,12 @@ def features(g: Graph, kernel: Any, X: Value) -> Value:
 
 
 def _learned(g: Graph, kernel: Any, X: Value, Z: Any) -> Value:
-    return g("MatMul", features(g, kernel, X), np.asarray(kernel.transform(Z)).T)
+    return g("MatMul", feature_values(g, kernel, X), np.asarray(kernel.transform(Z)).T)
 
 
 def _transformed(g: Graph, kernel: TransformedKernel, X: Value, Z: Any) -> Value:
     right = (kernel.features(Z) * kernel.weights).T
-    K = g("MatMul", features(g, kernel, X), right)
+    K = g("MatMul", feature_values(g, kernel, X), right)
     if not kernel.alpha:
         return K
     return g("Add", K, g.scaled(kernel_values(g, kernel.kernel, X, Z), float(kernel.alpha), X))
@@ -255,7 +255,7 @@ def _transformed(g: Graph, kernel: TransformedKernel, X: Value, Z: Any) -> Value
 FORMS: dict[type, Callable[[Graph, Any, Value, Any], Value]] = {
     Additive: _additive,
     ArcCosine: _arc_cosine,
-    ColumnKernel: _columns,
+    ColumnKernel: _column_kernel,
     Combination: _combination,
     Cosine: _cosine,
     Exponential: _exp("euclidean"),
@@ -266,7 +266,7 @@ FORMS: dict[type, Callable[[Graph, Any, Value, Any], Value]] = {
     Matern: _matern,
     PairwiseAnova: _anova,
     Polynomial: _polynomial,
-    ScaledKernel: _scaled,
+    ScaledKernel: _scaled_kernel,
     StackedSubspaceKernel: _learned,
     SubspaceKernel: _learned,
     TransformedKernel: _transformed,

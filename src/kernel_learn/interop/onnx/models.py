@@ -14,7 +14,7 @@ from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import (
     OnnxExportError,
-    features,
+    feature_values,
     kernel_values,
     pairs,
     scaled_columns,
@@ -43,7 +43,7 @@ class ModelGraph:
             return scaled_columns(self.g, self.X, self.model.scales_)
         is_metric = isinstance(self.model, InductiveKernel)
         kernel = self.model.embedding_ if is_metric else self.model.kernel_
-        return features(self.g, kernel, self.X)
+        return feature_values(self.g, kernel, self.X)
 
     def scores(self) -> Value:
         """One score per class, (n, k), or one value per machine."""
