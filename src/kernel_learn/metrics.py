@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, Seed, WeightsLike
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.fitting.parameters import check_seed, is_whole
 from kernel_learn.fitting.training import Labelled, validate_labelled
 from kernel_learn.fitting.variance import check_variance
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 
@@ -40,7 +41,13 @@ class HSICTest(NamedTuple):
     p_value: float
 
 
-def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None) -> float:
+def hsic(
+    X: Any,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike | None = None,
+) -> float:
     """Dependence of rows and class labels: zero without any, larger the more there is.
 
     Parameters
@@ -73,12 +80,12 @@ def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None)
 
 def hsic_test(
     X: Any,
-    y: Any,
+    y: LabelsLike,
     *,
-    kernel: Any = "gaussian",
-    sample_weight: Any = None,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike | None = None,
     n_permutations: int = 1000,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> HSICTest:
     """Are rows and labels independent? HSIC, and how often permuted labels reach it.
 
@@ -125,7 +132,13 @@ def hsic_test(
     return HSICTest(value, reached / (n_permutations + 1))
 
 
-def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None) -> float:
+def alignment(
+    X: Any,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike | None = None,
+) -> float:
     """Cosine of the angle between the kernel matrix and the ideal one, YY'.
 
     Parameters
@@ -151,7 +164,11 @@ def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = 
 
 
 def centered_alignment(
-    X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None
+    X: Any,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike | None = None,
 ) -> float:
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
 
@@ -178,7 +195,7 @@ def centered_alignment(
 
 
 def _centred(
-    X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool
+    X: Any, y: LabelsLike, kernel: Any, sample_weight: WeightsLike | None, *, center: bool
 ) -> tuple[Array, Array, Array, Array]:
     """S^{1/2} G S^{1/2}, labels, class weights, row weights."""
     data: Labelled = validate_labelled(HSICSubspace(kernel), X, y, sample_weight)
@@ -203,7 +220,9 @@ def _hsic(G: Array, Y: Array, weight: Array) -> float:
     return float(np.sum((G @ L) * L)) / (n - 1) ** 2
 
 
-def _cosine_to_labels(X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool) -> float:
+def _cosine_to_labels(
+    X: Any, y: LabelsLike, kernel: Any, sample_weight: WeightsLike | None, *, center: bool
+) -> float:
     """<G, LL'> / (|G| |LL'|) with L = S^{1/2} Y, centred if G is; |LL'| = |L'L|."""
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=center)
     Y = one_hot(labels, len(counts))

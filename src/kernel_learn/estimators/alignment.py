@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Seed, WeightsLike
 from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
@@ -22,8 +22,10 @@ from kernel_learn.fitting.parameters import (
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled
+from kernel_learn.fitting.training import Labelled, TrainingLike
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined, Eigenpairs
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
@@ -133,7 +135,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 0.05,
@@ -142,9 +144,9 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         init: Any = "koc",
         tol: float = 1e-4,
         max_iter: int = 500,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -165,7 +167,12 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:

@@ -1,18 +1,20 @@
 """Kernel orthogonal centroids (KOC)."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Seed, WeightsLike
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled
+from kernel_learn.fitting.training import Labelled, TrainingLike
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.rows.access import take_rows
@@ -89,12 +91,12 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         clusters_per_class: int = 1,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -107,7 +109,12 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:

@@ -6,10 +6,19 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    PathLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.held_out.folds import stratified_parts
 from kernel_learn.criteria.held_out.stacking import (
@@ -37,10 +46,12 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
-from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
 from kernel_learn.streams.progress import with_callbacks
@@ -204,22 +215,22 @@ class KernelDiscriminant(
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float | Sequence[float] | str = "loo",
         decision: str = "auto",
         priors: Any = None,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         criterion: str = "discriminant",
         coupling: Coupling = "exact",
-        weights: Any = "learn",
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -242,7 +253,12 @@ class KernelDiscriminant(
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:

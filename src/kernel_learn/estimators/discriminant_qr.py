@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, WeightsLike
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.parameters import (
     COUNT,
@@ -17,9 +17,9 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     check_n_components,
 )
-from kernel_learn.fitting.training import Labelled
+from kernel_learn.fitting.training import Labelled, TrainingLike
 from kernel_learn.fitting.variance import check_variance
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.representations.plan import Plan
@@ -98,11 +98,11 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 1e-3,
-        memory_budget: float | str | None = None,
+        memory_budget: MemoryBudget = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -116,7 +116,12 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:

@@ -6,7 +6,16 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    Rows,
+    RowsLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
@@ -23,6 +32,7 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
 from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.landmarks import Landmarks, select_landmarks
@@ -132,17 +142,17 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_points: int = 20,
         C: float = 1.0,
         init: Any = "kmeans",
         move_points: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-3,
         max_iter: int = 100,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.n_points = n_points
@@ -156,7 +166,9 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: LabelsLike | None = None, sample_weight: WeightsLike | None = None
+    ) -> Self:
         """Learn the points and the machines.
 
         Parameters
@@ -269,7 +281,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     def _boxes(self, data: Labelled, C: float) -> Array:
         return C * class_prices(self.class_weight, data)[data.labels] * data.weight
 
-    def _machine_values(self, X: Any) -> Array:
+    def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)
         return F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
 

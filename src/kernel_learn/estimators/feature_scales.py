@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, WeightsLike
 from kernel_learn.criteria.held_out.column_scales import learn_scales
 from kernel_learn.criteria.held_out.folds import stratified_parts
 from kernel_learn.criteria.held_out.targets import Targets
@@ -29,7 +29,7 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.scale_path import ScaleStep, at_columns, choose_penalty, ridge_scores
 from kernel_learn.fitting.training import validate_labelled
 from kernel_learn.fitting.variance import check_spread
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
@@ -131,13 +131,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         criterion: str = "gradient",
-        penalty: Any = "auto",
+        penalty: str | float | Sequence[float] = "auto",
         n_features: int | None = None,
         max_iter: int = 100,
-        memory_budget: float | str | None = None,
+        memory_budget: MemoryBudget = None,
     ) -> None:
         self.kernel = kernel
         self.criterion = criterion
@@ -147,7 +147,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self.memory_budget = memory_budget
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike | None = None) -> Self:
         """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
         penalties = self._check_penalties()
         kernel = as_kernel(self.kernel)
@@ -179,23 +179,25 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self._store(path, best, errors, rows, targets)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Rows:
         """The columns that are left, times their scales, (n_samples, n_columns)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        rows = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+        )
         kept = np.flatnonzero(self.scales_)
-        return scale_columns(X[:, kept], self.scales_[kept].astype(X.dtype))
+        return scale_columns(rows[:, kept], self.scales_[kept].astype(rows.dtype))
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: RowsLike) -> Rows:
         """Columns as they were before the scales; zeros for those that were dropped."""
         check_is_fitted(self)
         kept = np.flatnonzero(self.scales_)
         shape = (len(kept), len(self.scales_))
         E = sparse.csr_matrix((1 / self.scales_[kept], (np.arange(len(kept)), kept)), shape)
-        X = X if is_sparse(X) else np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(kept):
-            raise ValueError(f"X has shape {X.shape}; transform gives {len(kept)} columns.")
-        return X @ E
+        rows: Rows = X if is_sparse(X) else np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != len(kept):
+            raise ValueError(f"X has shape {rows.shape}; transform gives {len(kept)} columns.")
+        return rows @ E
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
@@ -207,7 +209,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             if self.n_features is not None:
                 return [0.0 if self.criterion == "gradient" else 1.0]
             return [None, *(THRESHOLDS if self.criterion == "gradient" else PRICES)]
-        given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
+        given = [self.penalty] if isinstance(self.penalty, float | Real) else list(self.penalty)
         most = 1.0 if self.criterion == "gradient" else np.inf
         if not given or not all(isinstance(p, Real) and 0 <= float(p) < most for p in given):
             raise ValueError(

@@ -5,8 +5,17 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    LabelsLike,
+    MemoryBudget,
+    PathLike,
+    RowsLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
@@ -25,8 +34,10 @@ from kernel_learn.fitting.parameters import (
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled, validate_labelled
+from kernel_learn.fitting.training import Labelled, TrainingLike, validate_labelled
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
 from kernel_learn.streams.progress import with_callbacks
@@ -177,19 +188,19 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float | Sequence[float] | str = 1e-3,
         uncorrelated: bool = False,
         label_kernel: LabelKernel = "normalized",
-        weights: Any = "learn",
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -209,7 +220,12 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Learn the subspace.
 
@@ -254,7 +270,11 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         return self
 
     def path(
-        self, X: Any, y: Any, regs: Sequence[float], sample_weight: Any = None
+        self,
+        X: RowsLike,
+        y: LabelsLike,
+        regs: Sequence[float],
+        sample_weight: WeightsLike | None = None,
     ) -> RegularizationPath:
         """Solutions for all ``regs`` from one eigendecomposition; the estimator stays as it is.
 

@@ -1,10 +1,10 @@
 """Large margin nearest neighbours, from class labels or triplets."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import (
@@ -21,6 +21,8 @@ from kernel_learn.fitting.parameters import (
     FRACTION,
     POSITIVE,
 )
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
 class KernelLMNN(KernelMetric):
@@ -89,25 +91,27 @@ class KernelLMNN(KernelMetric):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         n_neighbors: int = 3,
         mu: float = 0.5,
         smoothing: float = 0.1,
         reg: float = 0.01,
-        landmarks: Any = "auto",
+        landmarks: LandmarksLike = "auto",
         tol: float = 1e-2,
         max_iter: int = 1000,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
         self.n_neighbors, self.mu, self.smoothing = n_neighbors, mu, smoothing
         self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Constraints | None = None
+    ) -> Self:
         """Learn the metric from rows X and class labels y, or ``constraints=Triplets(...)``.
 
         Of triplets (i, j, l) of row indices it is the mean over them of
@@ -128,7 +132,7 @@ class KernelLMNN(KernelMetric):
         start = criterion.scaled(principal_start(criterion.Z, self.directions))
         return self._learn(problem, criterion, start)
 
-    def _fit_triplets(self, X: Any, y: Any, constraints: Constraints) -> Self:
+    def _fit_triplets(self, X: Rows, y: LabelsLike | None, constraints: Constraints) -> Self:
         problem = self._prepare_rows(X, y)
         Z = problem.Z
         triplets, margin = read_triplets(constraints, len(Z), "KernelLMNN")

@@ -1,13 +1,16 @@
 """Maximally collapsing metric learning."""
 
-from typing import Any, Self
+from typing import Self
 
+from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import (
     CollapsedClasses,
     principal_start,
 )
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
 class KernelMCML(KernelMetric):
@@ -66,22 +69,22 @@ class KernelMCML(KernelMetric):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 1e-3,
-        landmarks: Any = "auto",
+        landmarks: LandmarksLike = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         max_rows: int | None = 1500,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
         self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike) -> Self:
         """Learn the metric from rows X and class labels y."""
         problem = self._prepare(X, y)
         Z, labels = problem.drawn(self.max_rows, self.random_state)

@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import (
     Clustering,
     principal_start,
@@ -14,6 +15,8 @@ from kernel_learn.criteria.side_information import (
 )
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
 class KernelMMC(KernelMetric):
@@ -71,22 +74,22 @@ class KernelMMC(KernelMetric):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 0.1,
-        landmarks: Any = "auto",
+        landmarks: LandmarksLike = "auto",
         tol: float = 1e-3,
         max_iter: int = 1000,
         max_rows: int | None = 1500,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
         self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Any = None) -> Self:
         """Learn the metric from rows X and class labels y, or from constraints.
 
         ``constraints`` are ``Pairs(similar=S, dissimilar=D)`` of row indices, in whose means the

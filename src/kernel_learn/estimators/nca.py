@@ -1,7 +1,8 @@
 """Neighbourhood components analysis."""
 
-from typing import Any, Self
+from typing import Self
 
+from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import (
     NeighbourhoodComponents,
     discriminant_start,
@@ -11,6 +12,8 @@ from kernel_learn.fitting.metric_base import DESCENT, KernelMetric
 from kernel_learn.fitting.parameters import (
     check_n_components,
 )
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.solvers.smooth import solve_smooth
 
 
@@ -64,21 +67,21 @@ class KernelNCA(KernelMetric):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 1e-4,
-        landmarks: Any = "auto",
+        landmarks: LandmarksLike = "auto",
         tol: float = 1e-5,
         max_iter: int = 200,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
         self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike) -> Self:
         """Learn the map from rows X and class labels y."""
         problem = self._prepare(X, y)
         wanted = check_n_components(self.n_components, len(self.classes_) - 1, self)

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows, RowsLike
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.lmnn import KernelLMNN
@@ -105,7 +105,7 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         self.cv = cv
 
     @all_or_nothing
-    def fit(self, X: Any, pairs: Any, same: Any) -> Self:
+    def fit(self, X: RowsLike, pairs: Any, same: Any) -> Self:
         """Learn the kernel and the threshold.
 
         Parameters
@@ -159,7 +159,7 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         same = check_same(same, n_rows(X_a))
         return float(np.mean(self.predict(X_a, X_b) == same))
 
-    def _learn(self, X: Any, pairs: Array, same: Array) -> Any:
+    def _learn(self, X: Rows, pairs: Array, same: Array) -> Any:
         learner = InductiveKernel() if self.learner is None else clone(self.learner)
         return learner.fit(X, constraints=as_constraints(learner, pairs, same))
 

@@ -6,7 +6,15 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    DataLike,
+    LabelsLike,
+    MemoryBudget,
+    PathLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
@@ -15,9 +23,11 @@ from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier
 from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
-from kernel_learn.fitting.training import Labelled, Training, Valued
+from kernel_learn.fitting.training import Labelled, Training, TrainingLike, Valued
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
 from kernel_learn.streams.progress import with_callbacks
@@ -32,12 +42,12 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -122,7 +132,12 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
         with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
@@ -238,7 +253,12 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     @all_or_nothing
     @with_callbacks
     def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
     ) -> Self:
         """Find the scores.
 
@@ -263,7 +283,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         return self
 
     @on_sources
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: DataLike) -> Array:
         """Targets, (n_samples,) or (n_samples, n_targets) as at fit."""
         values = self._regress(self._features(X))
         return values[:, 0] if self._single else values

@@ -2,6 +2,7 @@
 
 from typing import Any, Self
 
+from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import (
     within_class_metric,
 )
@@ -14,6 +15,8 @@ from kernel_learn.fitting.parameters import (
     POSITIVE,
     SUBSPACE,
 )
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
 class KernelRCA(KernelMetric):
@@ -56,18 +59,18 @@ class KernelRCA(KernelMetric):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 0.1,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, constraints: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Any = None) -> Self:
         """Learn the metric from rows X and class labels y, or from constraints.
 
         ``constraints`` are the number of its chunklet for each row, -1 for none, or

@@ -7,9 +7,19 @@ from numbers import Real
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    Rows,
+    RowsLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.joint_problem import (
     DualMap,
@@ -41,8 +51,10 @@ from kernel_learn.fitting.probabilities import (
     fit_sharpness,
     parts_bytes,
 )
-from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import is_bank
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import (
@@ -238,7 +250,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         C: float = 1.0,
         loss: str = "auto",
@@ -246,14 +258,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         uncorrelated: bool = True,
         n_components: int | None = None,
         method: Literal["exact", "alternating"] = "exact",
-        landmarks: Any = "auto",
-        class_weight: Any = None,
-        weights: Any = "learn",
+        landmarks: LandmarksLike = "auto",
+        class_weight: ClassWeight = None,
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -272,7 +284,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike | None = None
+    ) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
@@ -307,7 +321,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         return self
 
     def path(
-        self, X: Any, y: Any, Cs: Sequence[float], regs: Sequence[float] | None = None
+        self, X: RowsLike, y: LabelsLike, Cs: Sequence[float], regs: Sequence[float] | None = None
     ) -> MarginPath:
         """Machines for all ``regs`` (default: ``reg``) and ``Cs``; the estimator stays as it is.
 
@@ -317,9 +331,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         plan is exact (each row once if rows are repeated).
         """
         check_parameters(self)
-        if regs is None:
-            regs = [self.reg]
-        regs, Cs = check_regs(regs, self), check_regs(Cs, self, "C")
+        regs = check_regs(self.reg if regs is None else regs, self)
+        Cs = check_regs(Cs, self, "C")
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
@@ -348,7 +361,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             lower,
         )
 
-    def _machine_values(self, X: Any) -> Array:
+    def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)
         if hasattr(self, "_log_odds"):
             return self._log_odds(F)

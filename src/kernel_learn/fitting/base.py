@@ -11,22 +11,38 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    DataLike,
+    LabelsLike,
+    MemoryBudget,
+    PathLike,
+    Rows,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.pages import OwnPage
 from kernel_learn.fitting.parameters import check_parameters
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.fitting.stream_training import read_training
-from kernel_learn.fitting.training import Training, validate_labelled, validate_valued
+from kernel_learn.fitting.training import (
+    AnyTraining,
+    Training,
+    TrainingLike,
+    validate_labelled,
+    validate_valued,
+)
 from kernel_learn.fitting.variance import check_distinct, check_variance
 from kernel_learn.kernels.bank import common_input
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelsLike
 from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import build_features, plan_source, represent
@@ -38,11 +54,10 @@ from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-AnyTraining = TypeVar("AnyTraining", bound=Training)
 
 
 @contextmanager
-def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
+def unchanged_if_it_fails(estimator: BaseEstimator) -> Iterator[None]:
     """Whatever is raised inside, the estimator is then as it was before."""
     own = estimator.__dict__
     before = dict(own)
@@ -100,21 +115,21 @@ class Convertible:
 class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
-    kernel: Any
-    landmarks: Any
-    memory_budget: Any
-    random_state: Any
+    kernel: KernelsLike
+    landmarks: LandmarksLike
+    memory_budget: MemoryBudget
+    random_state: Seed
     stream_needs = Needs()
 
     @contextmanager
     def _training(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: TrainingLike,
+        y: LabelsLike | None,
+        sample_weight: WeightsLike | None = None,
         *,
         values: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
     ) -> Iterator[Any]:
         """Checked training data: of arrays, of a source, or of the state of one.
 
@@ -135,7 +150,9 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
                 check_distinct(data.source)
                 yield data
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _rows(
+        self, X: TrainingLike, y: LabelsLike | None, sample_weight: WeightsLike | None = None
+    ) -> Any:
         """Checked training data for a fit that keeps all rows; a source may have as many."""
         with self._training(X, y, sample_weight) as data:
             return data
@@ -167,7 +184,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         nested = nested_parameters(self.kernel) if deep else {}
         return {f"kernel__{name}": value for name, value in nested.items()} | params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
 
         Returns
@@ -200,12 +217,12 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     """A transformer whose features are those of its fitted ``kernel_``."""
 
     n_components: int | None
-    landmarks: Any
-    memory_budget: Any
-    random_state: Any
+    landmarks: LandmarksLike
+    memory_budget: MemoryBudget
+    random_state: Seed
 
     @on_sources
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: DataLike) -> Array:
         """The learned features of each row.
 
         Parameters
@@ -223,7 +240,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         """
         return self._features(X)
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: Rows) -> Array:
         """``transform`` without the output container that ``set_output`` asks for."""
         check_is_fitted(self)
         return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))

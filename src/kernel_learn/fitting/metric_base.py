@@ -1,22 +1,24 @@
 """What the kernelised metric learners share: features in units of the base kernel's distances."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, Keys
+from kernel_learn.arrays import Array, Keys, LabelsLike, MemoryBudget, Rows, Seed
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
 from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
 from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
 from kernel_learn.fitting.variance import check_spread
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.representations.represent import build_features, plan_source
@@ -44,7 +46,7 @@ class MetricProblem(NamedTuple):
     scale: float  # the mean squared distance
     keys: Keys  # of the rows' contents
 
-    def drawn(self, max_rows: int | None, random_state: Any) -> tuple[Array, Array]:
+    def drawn(self, max_rows: int | None, random_state: Seed) -> tuple[Array, Array]:
         """(Z, labels) of the rows whose pairs are looked at."""
         order = np.argsort(self.keys, kind="stable")
         rows = draw_rows(self.labels, order, max_rows, check_random_state(random_state))
@@ -67,12 +69,12 @@ class KernelMetric(SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any,
+        kernel: KernelLike,
         n_components: int | None,
         reg: float,
-        landmarks: Any,
-        memory_budget: float | str | None,
-        random_state: Any,
+        landmarks: LandmarksLike,
+        memory_budget: MemoryBudget,
+        random_state: Seed,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -81,7 +83,7 @@ class KernelMetric(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
-    def _prepare(self, X: Any, y: Any) -> MetricProblem:
+    def _prepare(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, with their class labels."""
         data = validate_labelled(self, X, y)
         # in float64: what float32 leaves of directions with little variance is their noise
@@ -90,7 +92,7 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
         return self._measure(replace(data, source=source), data.labels)
 
-    def _prepare_rows(self, X: Any, y: Any) -> MetricProblem:
+    def _prepare_rows(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, where constraints take the place of labels."""
         if y is not None:
             raise ValueError(

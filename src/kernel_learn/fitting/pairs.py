@@ -1,10 +1,10 @@
 """Pairs of rows: checked, their learned distances, and the threshold between same and not."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, Rows, RowsLike
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
@@ -14,7 +14,7 @@ from kernel_learn.rows.table import is_frame
 BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
 
 
-def learned_distances(learner: Any, X_a: Any, X_b: Any) -> Array:
+def learned_distances(learner: BaseEstimator, X_a: RowsLike, X_b: RowsLike) -> Array:
     """k(a, a) + k(b, b) - 2 k(a, b) of the learned kernel for each pair of rows, (n_pairs,)."""
     A, B = (validate_rows(learner, learner.base_kernel_, X, reset=False) for X in (X_a, X_b))
     if n_rows(A) != n_rows(B):
@@ -30,7 +30,7 @@ def pair_distances(kernel: Kernel, A: Rows, B: Rows) -> Array:
     return np.maximum(D, 0.0)
 
 
-def choose_threshold(distances: Array, same: Array, rule: Any) -> float:
+def choose_threshold(distances: Array, same: Array, rule: str | float) -> float:
     """The threshold on the distance, half way between two of them, that is best by the rule.
 
     The smallest of several alike: "same" is said less often.
@@ -62,7 +62,7 @@ def spread_parts(same: Array, parts: int) -> Array:
     return part
 
 
-def take_any_rows(X: Any, rows: Array) -> Any:
+def take_any_rows(X: Rows, rows: Array) -> Rows:
     """Some of the rows as they were given, lists too."""
     if hasattr(X, "tocsr"):
         return X.tocsr()[rows]
@@ -71,7 +71,7 @@ def take_any_rows(X: Any, rows: Array) -> Any:
     return [X[i] for i in rows]
 
 
-def as_row_sequence(X: Any) -> Any:
+def as_row_sequence(X: RowsLike) -> Rows:
     """Rows that can be counted and taken; lists, of strings say, stay as they are."""
     if isinstance(X, list | tuple) or is_sparse(X) or is_frame(X):
         return X
@@ -81,7 +81,7 @@ def as_row_sequence(X: Any) -> Any:
     return X
 
 
-def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
+def check_pairs(pairs: ArrayLike, same: ArrayLike, n: int) -> tuple[Array, Array]:
     """Pairs of row indices and whether they are the same, checked."""
     pairs = as_array(pairs, "pairs")
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
@@ -110,7 +110,7 @@ def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
     return pairs, same
 
 
-def check_same(same: Any, n: int) -> Array:
+def check_same(same: ArrayLike, n: int) -> Array:
     """One boolean per pair."""
     same = as_array(same, "same")
     if same.shape != (n,) or not np.isin(same, (0, 1)).all():

@@ -1,12 +1,11 @@
 """Probabilities: log-odds from scores, by what the scores of rows left out say."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, DataLike, Rows
 from kernel_learn.criteria.held_out.folds import stratified_parts, stratified_rows
 from kernel_learn.criteria.held_out.stacking import (
     fit_temperature,
@@ -17,6 +16,8 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import dense, take_rows
 
 # Rows whose held-out scores decide the factor on scores, and parts of them.
@@ -31,18 +32,18 @@ class ProbabilityMixin:
     """
 
     @on_sources
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: DataLike) -> Array:
         """Probabilities of the classes, (n_samples, n_classes)."""
         check_is_fitted(self)
         return softmax(self._logits(X))
 
     @on_sources
-    def predict_log_proba(self, X: Any) -> Array:
+    def predict_log_proba(self, X: DataLike) -> Array:
         """Logarithms of ``predict_proba``, finite where those round to zero."""
         check_is_fitted(self)
         return log_softmax(self._logits(X))
 
-    def _logits(self, X: Any) -> Array:
+    def _logits(self, X: Rows) -> Array:
         raise NotImplementedError
 
 
@@ -54,7 +55,7 @@ class SharpenedScores(ProbabilityMixin):
 
     sharpness_: float
 
-    def _logits(self, X: Any) -> Array:
+    def _logits(self, X: Rows) -> Array:
         return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]
 
 
@@ -110,7 +111,7 @@ def held_out_in_parts(
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
-def pool_kernel(kernel: Kernel, source: Any) -> tuple[Targets, Array]:
+def pool_kernel(kernel: Kernel, source: ArraySource | PooledSource) -> tuple[Targets, Array]:
     """Labels of some rows, the first by key, and their kernel matrix: where a fit keeps no rows."""
     summary = source.summary
     rows = summary.rows[: min(HELD_OUT_ROWS, len(summary.rows))]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, Rows, RowsLike
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
@@ -25,7 +25,7 @@ MATRIX_RANGE = 1e-30
 
 
 def validate_rows(
-    estimator: Any, kernel: Kernel, X: Any, *, reset: bool, least: int | None = None
+    estimator: BaseEstimator, kernel: Kernel, X: Rows, *, reset: bool, least: int | None = None
 ) -> Rows:
     """The rows in the form that the kernel takes, checked against those seen at fit.
 
@@ -75,7 +75,7 @@ def validate_rows(
     return rows
 
 
-def as_views(X: Any, count: int | None = None) -> list[Any] | None:
+def as_views(X: RowsLike, count: int | None = None) -> list[Rows] | None:
     """The views if X is a list or tuple of 2-D arrays (``count`` of them); else None: X is rows.
 
     This is the rule wherever X may be views: in a bank of ``count`` kernels, one per
@@ -86,7 +86,7 @@ def as_views(X: Any, count: int | None = None) -> list[Any] | None:
     return list(X) if all(len(getattr(view, "shape", ())) == 2 for view in X) else None
 
 
-def side_by_side(views: Sequence[Any]) -> tuple[Any, list[slice]]:
+def side_by_side(views: Sequence[Rows]) -> tuple[Rows, list[slice]]:
     """All views as one array, and the columns of each."""
     if len({view.shape[0] for view in views}) > 1:
         shapes = [tuple(view.shape) for view in views]
@@ -98,7 +98,7 @@ def side_by_side(views: Sequence[Any]) -> tuple[Any, list[slice]]:
     return np.hstack([np.asarray(view) for view in views]), spans
 
 
-def _like_views(kernel: Kernel, X: Any) -> Any:
+def _like_views(kernel: Kernel, X: Rows) -> Rows:
     """New rows given as views, side by side; they need the views' columns of fit."""
     views = as_views(X, len(kernel.kernels)) if isinstance(kernel, Combination) else None
     if views is None:
@@ -125,7 +125,7 @@ def check_matrix_scale(K: Rows, *, fitting: bool) -> None:
         )
 
 
-def check_layers(estimator: Any, X: Rows, *, reset: bool) -> None:
+def check_layers(estimator: BaseEstimator, X: Rows, *, reset: bool) -> None:
     """Refuse a stack of kernel matrices with other layers than that of fit, or kernels first."""
     layers = X.shape[2] if X.ndim == 3 else None
     if reset and layers is not None and X.shape[0] != X.shape[1] == layers:
@@ -144,7 +144,7 @@ def check_layers(estimator: Any, X: Rows, *, reset: bool) -> None:
         )
 
 
-def _table(kernel: Kernel, X: Any) -> Table:
+def _table(kernel: Kernel, X: Rows) -> Table:
     """Columns as arrays; those that must be numbers are numbers, and finite."""
     numeric = np.unique(kernel.numeric_columns(X)).astype(int)
     table = Table.of(X, numeric)
@@ -155,7 +155,7 @@ def _table(kernel: Kernel, X: Any) -> Table:
     return table
 
 
-def check_finite_columns(numbers: Array, names: list[Any]) -> None:
+def check_finite_columns(numbers: Array, names: Sequence[str | int]) -> None:
     """Refuse missing and infinite numbers, and say in which columns they are."""
     rows, columns, values = _not_finite(numbers)
     if not len(rows):
@@ -173,7 +173,7 @@ def check_finite_columns(numbers: Array, names: list[Any]) -> None:
     )
 
 
-def _not_finite(numbers: Any) -> tuple[Array, Array, Array]:
+def _not_finite(numbers: Rows) -> tuple[Array, Array, Array]:
     """Rows, columns and values of the entries that are not finite."""
     if is_sparse(numbers):
         entries = numbers.tocoo()

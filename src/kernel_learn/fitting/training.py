@@ -1,13 +1,22 @@
 """Checked training data: kernels, rows, labels or values, and how much each row counts."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    DataLike,
+    LabelsLike,
+    Rows,
+    RowsLike,
+    WeightsLike,
+)
 from kernel_learn.fitting.labels import check_labels, check_real_targets, encode_labels
 from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
 from kernel_learn.fitting.weights import training_weights
@@ -17,9 +26,12 @@ from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.rows.table import Table
+
+TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,9 @@ class Training:
         return replace(self, kernels=resolve_bank(self.kernels, pool))
 
 
+AnyTraining = TypeVar("AnyTraining", bound=Training)
+
+
 @dataclass(frozen=True)
 class Labelled(Training):
     """Training rows with class labels."""
@@ -78,7 +93,12 @@ class Valued(Training):
     single: bool  # whether y was one-dimensional
 
 
-def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Labelled:
+def validate_labelled(
+    estimator: BaseEstimator,
+    X: Rows,
+    y: LabelsLike | None,
+    sample_weight: WeightsLike | None = None,
+) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
     given = X
     kernels, names, X = _fit_rows(estimator, X, y)
@@ -98,7 +118,7 @@ def validate_labelled(estimator: Any, X: Any, y: Any, sample_weight: Any = None)
     return Labelled(kernels, source, names, kept, n, classes)
 
 
-def validate_unlabelled(estimator: Any, X: Any) -> Training:
+def validate_unlabelled(estimator: BaseEstimator, X: Rows) -> Training:
     """Check rows that come without labels; constraints say what is known of them."""
     kernel = as_kernel(estimator.kernel)
     given, X = X, validate_rows(estimator, kernel, X, reset=True)
@@ -108,7 +128,12 @@ def validate_unlabelled(estimator: Any, X: Any) -> Training:
     return Training([kernel], source, None, None, n)
 
 
-def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Valued:
+def validate_valued(
+    estimator: BaseEstimator,
+    X: Rows,
+    y: LabelsLike | None,
+    sample_weight: WeightsLike | None = None,
+) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
     given = X
     kernels, names, X = _fit_rows(estimator, X, y)
@@ -121,10 +146,10 @@ def validate_valued(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -
     return Valued(kernels, source, names, kept, n, y.ndim == 1)
 
 
-def copied_bytes(X: Rows, given: Any) -> float:
+def copied_bytes(X: Rows, given: RowsLike | None) -> float:
     """What the checked rows take beside the rows that were given: nothing if they are the same."""
 
-    def numbers(A: Any) -> Any:
+    def numbers(A: Rows) -> object:
         A = A.numbers if isinstance(A, Table) else A
         return getattr(A, "data", None) if hasattr(A, "tocsr") else A  # some have no data array
 
@@ -135,7 +160,7 @@ def copied_bytes(X: Rows, given: Any) -> float:
     return n_rows(X) * row_bytes(X)
 
 
-def stream_kernels(estimator: Any) -> tuple[list[Kernel], list[str] | None, Kernel]:
+def stream_kernels(estimator: BaseEstimator) -> tuple[list[Kernel], list[str] | None, Kernel]:
     """Kernels, names and the kernel that says what a row is, for rows that come in blocks."""
     bank = as_bank(estimator.kernel) if getattr(estimator, "accepts_banks", False) else None
     names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
@@ -148,7 +173,9 @@ def stream_kernels(estimator: Any) -> tuple[list[Kernel], list[str] | None, Kern
     return kernels, names, kernel
 
 
-def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] | None, Rows]:
+def _fit_rows(
+    estimator: BaseEstimator, X: Rows, y: LabelsLike | None
+) -> tuple[list[Kernel], list[str] | None, Rows]:
     bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
     names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
     if y is None:
@@ -164,7 +191,7 @@ def _fit_rows(estimator: Any, X: Any, y: Any) -> tuple[list[Kernel], list[str] |
 
 
 def _weigh(
-    is_matrix: bool, X: Rows, y: Array, sample_weight: Any
+    is_matrix: bool, X: Rows, y: Array, sample_weight: WeightsLike | None
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
@@ -175,7 +202,7 @@ def _weigh(
     return take_rows(X, kept), y[kept], weight[kept], kept
 
 
-def class_prices(class_weight: Any, data: Labelled) -> Array:
+def class_prices(class_weight: ClassWeight, data: Labelled) -> Array:
     """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
     if isinstance(class_weight, str):  # "balanced"
         price = data.counts.sum() / (len(data.classes) * data.counts)

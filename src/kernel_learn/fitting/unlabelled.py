@@ -1,15 +1,13 @@
 """Rows without a label among rows with one."""
 
-from typing import Any
-
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike
 from kernel_learn.criteria.constraints import is_unlabeled
 from kernel_learn.fitting.labels import check_labels, label_column
 
 
-def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
+def labelled_rows(y: LabelsLike, unlabeled: object) -> tuple[Array, Array]:
     """Indices of the rows with a label, and the labels.
 
     None and NaN never are a label. ``unlabeled`` is one more mark, None for no other, or
@@ -41,7 +39,7 @@ def are_missing(y: Array) -> Array:
     return np.array([_is_missing(value) for value in y], dtype=bool)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA is neither equal nor different

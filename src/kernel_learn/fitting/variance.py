@@ -1,14 +1,14 @@
 """Refusals of rows and kernels of which nothing can be learned."""
 
-from typing import Any
-
 import numpy as np
 
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.base import Combined, has_variance
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 
 
-def check_distinct(source: Any) -> None:
+def check_distinct(source: ArraySource | PooledSource) -> None:
     """Refuse rows that are all the same, whatever a method would make of them."""
     if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
         what = "entries of the kernel matrix" if source.is_matrix else "rows"

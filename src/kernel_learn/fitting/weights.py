@@ -1,12 +1,11 @@
 """How much rows count: weights as counts, at a scale at which one can compute."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, WeightsLike
 from kernel_learn.rows.check_rows import (
     LARGEST,
     check_readable,
@@ -18,7 +17,7 @@ from kernel_learn.warn import warn_user
 LEAST_TOTAL, LARGEST_MEAN, LEAST_SHARE = 1.0, 1e8, 1e-12
 
 
-def check_weights(sample_weight: Any, n: int) -> Array | None:
+def check_weights(sample_weight: WeightsLike | None, n: int) -> Array | None:
     """Weights as float64, or None; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return None
@@ -37,7 +36,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
-def training_weights(sample_weight: Any, n: int) -> Array | None:
+def training_weights(sample_weight: WeightsLike | None, n: int) -> Array | None:
     """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
     weight = check_weights(sample_weight, n)
     if weight is None:

@@ -3,7 +3,6 @@
 import io
 import json
 import math
-import os
 import re
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
+from kernel_learn.arrays import MemoryBudget, PathLike
 from kernel_learn.interop.archive import (
     SCHEMA,
     ModelFileError,
@@ -48,7 +48,7 @@ REMEDIES = {
 }
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: Any, path: PathLike) -> None:
     """Write a fitted model as a file that is read without running code.
 
     The file is a zip archive of arrays and texts in the format of skops, with
@@ -96,7 +96,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     write_whole(path, pack(dump, describe_model(model, uses_skrub=uses_skrub)))
 
 
-def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = None) -> Any:
+def load(path: PathLike, *, memory_budget: MemoryBudget = None) -> Any:
     """Read a model that ``save`` wrote; its predictions are the same to the last bit.
 
     Nothing in the file is run. Types that are not on the list of
@@ -129,7 +129,7 @@ def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = No
     return model
 
 
-def describe(path: str | os.PathLike[str]) -> str:
+def describe(path: PathLike) -> str:
     """What a model file holds, as a text; no model is built for it.
 
     Class, date, versions, kernel, plan, how many training rows are in the file

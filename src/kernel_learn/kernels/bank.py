@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kernel_learn.kernels.base import (
     BLOCK_SIZE,
     InputKind,
     Kernel,
+    KernelsLike,
     ProfileKernel,
     evaluate_profiles,
     mirror_panel,
@@ -61,7 +62,7 @@ def gaussian_bank(
     return {name: Gaussian(gamma) for name, gamma in zip(names, gammas, strict=True)}
 
 
-def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
+def as_bank(spec: KernelsLike, X: Rows = None) -> tuple[list[str], list[Kernel]] | None:
     """Names and kernels of a bank; None if the user gave one kernel.
 
     A precomputed kernel and a stack X of matrices (n, n, p) are a bank of p layers.

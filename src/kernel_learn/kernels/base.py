@@ -1,7 +1,7 @@
 """The contract of a kernel: k(X, X_ref) on blocks of rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -103,6 +103,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         y: nothing is lost, and n is gone.
         """
         raise ValueError(f"{self!r} has no explicit feature space.")
+
+
+KernelLike = Kernel | str | Callable[..., object]  # its name, or a function k(X, X_ref)
+Bank = Mapping[str, KernelLike] | Sequence[KernelLike]  # several, named or numbered
+KernelsLike = KernelLike | Bank
 
 
 class ProfileKernel(Kernel):

@@ -1,7 +1,7 @@
 """From what a user writes to a kernel: names, functions and scikit-learn kernels."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Mapping
+from typing import Self, TypeGuard
 
 import numpy as np
 from scipy import linalg
@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.base import Bank, Kernel, KernelLike, KernelsLike
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import dense, n_rows, writeable
 from kernel_learn.rows.coerce import as_numbers, as_vectors
@@ -35,7 +35,7 @@ class FunctionKernel(Kernel):
 
     pool_rows = CHECKED_ROWS
 
-    def __init__(self, function: Callable[[Rows, Rows], Array]) -> None:
+    def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
 
     def resolve_on(self, pool: Pool) -> Self:
@@ -103,7 +103,7 @@ class GaussianProcessKernel(Kernel):
         As it stands.
     """
 
-    def __init__(self, kernel: Any) -> None:
+    def __init__(self, kernel: SklearnGPKernel) -> None:
         self.kernel = kernel
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
@@ -115,7 +115,7 @@ class GaussianProcessKernel(Kernel):
         return np.asarray(self.kernel.diag(dense(X)), pairwise.result_dtype(X))
 
 
-def as_kernel(spec: Any) -> Kernel:
+def as_kernel(spec: KernelsLike) -> Kernel:
     """One kernel from a name, a Kernel, a scikit-learn kernel or a function.
 
     Parameters
@@ -142,12 +142,12 @@ def as_kernel(spec: Any) -> Kernel:
     )
 
 
-def is_bank(spec: Any) -> bool:
+def is_bank(spec: object) -> TypeGuard[Bank]:
     """Whether several kernels were given: a dict, a list or a tuple."""
     return isinstance(spec, Mapping | list | tuple)
 
 
-def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
+def named_kernels(bank: Bank) -> tuple[list[str], list[KernelLike]]:
     """Names and kernels of a bank in the user's order; a list is numbered."""
     if isinstance(bank, Mapping):
         return [str(name) for name in bank], list(bank.values())

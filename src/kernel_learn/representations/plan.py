@@ -8,6 +8,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Literal
 
+from kernel_learn.arrays import MemoryBudget
 from kernel_learn.representations.landmarks import (
     Rule,
     candidate_rows,
@@ -135,7 +136,7 @@ def plan(
     landmarks: int | Literal["auto", "all"] = "auto",
     needs: Needs | None = None,
     *,
-    memory_budget: float | str | None = None,
+    memory_budget: MemoryBudget = None,
     exact_rows: int = EXACT_ROWS,
     default_landmarks: int = DEFAULT_LANDMARKS,
 ) -> Plan:
@@ -372,7 +373,7 @@ def _refusal(chosen: Plan, other_remedy: str) -> str:
     )
 
 
-def parse_memory(budget: float | str | None) -> int:
+def parse_memory(budget: MemoryBudget) -> int:
     """Bytes from a number, a string such as "2GB" or "512MiB", or None (half of what is free)."""
     if budget is None:
         return free_memory() // 2
