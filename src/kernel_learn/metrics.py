@@ -9,12 +9,12 @@ With K the kernel matrix of the rows, Y the one-hot labels, P the projector that
 A row of weight two counts as two rows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, LabelsLike, Seed, WeightsLike
+from kernel_learn.arrays import Array, LabelsLike, RowsLike, Seed, WeightsLike
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.fitting.parameters import check_seed, is_whole
 from kernel_learn.fitting.training import Labelled, validate_labelled
@@ -42,7 +42,7 @@ class HSICTest(NamedTuple):
 
 
 def hsic(
-    X: Any,
+    X: RowsLike,
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
@@ -79,7 +79,7 @@ def hsic(
 
 
 def hsic_test(
-    X: Any,
+    X: RowsLike,
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
@@ -133,7 +133,7 @@ def hsic_test(
 
 
 def alignment(
-    X: Any,
+    X: RowsLike,
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
@@ -164,7 +164,7 @@ def alignment(
 
 
 def centered_alignment(
-    X: Any,
+    X: RowsLike,
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
@@ -195,7 +195,12 @@ def centered_alignment(
 
 
 def _centred(
-    X: Any, y: LabelsLike, kernel: Any, sample_weight: WeightsLike | None, *, center: bool
+    X: RowsLike,
+    y: LabelsLike,
+    kernel: KernelLike,
+    sample_weight: WeightsLike | None,
+    *,
+    center: bool,
 ) -> tuple[Array, Array, Array, Array]:
     """S^{1/2} G S^{1/2}, labels, class weights, row weights."""
     data: Labelled = validate_labelled(HSICSubspace(kernel), X, y, sample_weight)
@@ -221,7 +226,12 @@ def _hsic(G: Array, Y: Array, weight: Array) -> float:
 
 
 def _cosine_to_labels(
-    X: Any, y: LabelsLike, kernel: Any, sample_weight: WeightsLike | None, *, center: bool
+    X: RowsLike,
+    y: LabelsLike,
+    kernel: KernelLike,
+    sample_weight: WeightsLike | None,
+    *,
+    center: bool,
 ) -> float:
     """<G, LL'> / (|G| |LL'|) with L = S^{1/2} Y, centred if G is; |LL'| = |L'L|."""
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=center)

@@ -10,6 +10,8 @@ arguments go through to it, so anything can be set otherwise.
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from kernel_learn.criteria.constraints import Pairs
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.kernels.base import KernelLike
@@ -49,7 +51,7 @@ def pola(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
     return InductiveKernel(kernel, **{"regularizer": "pola", **parameters})
 
 
-def pola_pairs(similar: Any, dissimilar: Any, threshold: float = 2.0) -> Pairs:
+def pola_pairs(similar: ArrayLike, dissimilar: ArrayLike, threshold: float = 2.0) -> Pairs:
     """Pairs with POLA's bounds: d <= threshold - 1 if similar, d >= threshold + 1 if not.
 
     Parameters

@@ -102,7 +102,7 @@ def test_usps(data, tmp_path, monkeypatch):
     assert "| too few | too few | too few | too few |" in protocol.render([record])
     lead = [{**record, "Trace-SSIKDR": 0.9 + 0.001 * i, "kernel PCA": 0.5} for i in range(5)]
     assert "| better (<.001) |" in protocol.render(lead)
-    jain2010_usps.draw([record], tmp_path / "out" / "picture.png")
+    jain2010_usps.draw_embeddings([record], tmp_path / "out" / "picture.png")
     assert (tmp_path / "out" / "picture.png").stat().st_size > 1000
 
 

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import (
@@ -32,7 +31,7 @@ class JointRows:
     """Training rows ready for any reg and C: representation, labels, prices."""
 
     sample: Combined
-    X: Any
+    X: Rows
     labels: Array  # (n,)
     n_classes: int
     weight: Array  # (n,), how many rows a row stands for

@@ -6,7 +6,7 @@ of such arrays.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -62,9 +62,9 @@ class LinearConstraints:
             D = self.left.T @ (self.right.multiply(weight[:, None])).tocsr()
             X = self.Z.T @ (D @ self.Z)
         else:
-            used: Any = np.flatnonzero(weight)  # constraints that are met have multiplier zero
-            if len(used) > len(weight) // 2:
-                used = slice(None)  # the copies of so many rows would cost more than they save
+            some = np.flatnonzero(weight)  # constraints that are met have multiplier zero
+            # the copies of so many rows would cost more than they save
+            used = slice(None) if len(some) > len(weight) // 2 else some
             X = self.U[used].T @ (weight[used, None] * self.V[used])
         return np.asarray((X + X.T) / 2)
 
@@ -157,7 +157,7 @@ def combine_points(Z: Array, points: Array, coef: Array) -> Array:
     return np.asarray(result)
 
 
-def as_sparse(points: Array, coef: Array, n_points: int) -> Any:
+def as_sparse(points: Array, coef: Array, n_points: int) -> Rows:
     """The same combinations as a matrix (n_terms, n_points)."""
     rows = np.repeat(np.arange(len(points)), 2)
     return sparse.csr_matrix((coef.ravel(), (rows, points.ravel())), shape=(len(points), n_points))

@@ -5,6 +5,7 @@ of a pair is |u L|^2 at A = L L', and the gradient in A of sum_p w(d_p) is U' di
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -12,6 +13,8 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.criteria.neighbours import Clustering, PairCriterion, within_class
 from kernel_learn.rows.coerce import as_array
+
+ChunkletsLike = Constraints | ArrayLike  # pairs, or the number of its chunklet for each row
 
 
 class ClusteringPairs(PairCriterion):
@@ -101,7 +104,7 @@ def chunklets_of(pairs: Array, n: int) -> Array:
     return np.where(taken, component, -1)
 
 
-def read_chunklets(constraints: object, n: int, owner: str) -> Array | None:
+def read_chunklets(constraints: ChunkletsLike, n: int, owner: str) -> Array | None:
     """Numbers of chunklets, (n,), if constraints are such an array; negative: in none."""
     if isinstance(constraints, Constraints):
         return None
@@ -134,7 +137,7 @@ def read_pair_indices(constraints: Constraints, n: int, owner: str) -> tuple[Arr
     return similar, dissimilar
 
 
-def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array]:
+def read_triplets(constraints: ChunkletsLike, n: int, owner: str) -> tuple[Array, Array]:
     """Triplets of indices, and their margins (nan where none was given)."""
     if not isinstance(constraints, Constraints):
         raise ValueError(
@@ -167,7 +170,7 @@ def _check_rows_named(constraints: Constraints, n: int, owner: str) -> None:
 
 
 def read_clustering(
-    constraints: object,
+    constraints: ChunkletsLike,
     Z: Array,  # (n, M)
     reg: float,
     owner: str,
@@ -189,7 +192,7 @@ def read_clustering(
     return ClusteringPairs(near, far, reg)
 
 
-def read_chunklet_rows(constraints: object, Z: Array, owner: str) -> tuple[Array, Array]:
+def read_chunklet_rows(constraints: ChunkletsLike, Z: Array, owner: str) -> tuple[Array, Array]:
     """(Z, labels) of the rows in chunklets, which pairs give by what they join."""
     chunks = read_chunklets(constraints, len(Z), owner)
     if chunks is None:

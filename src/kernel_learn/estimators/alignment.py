@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -141,7 +142,7 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         reg: float = 0.05,
         center: bool = False,
         criterion: str = "alignment",
-        init: Any = "koc",
+        init: str | ArrayLike = "koc",
         tol: float = 1e-4,
         max_iter: int = 500,
         landmarks: LandmarksLike = "auto",

@@ -1,9 +1,9 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +50,7 @@ from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
-from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
@@ -220,7 +220,7 @@ class KernelDiscriminant(
         n_components: int | None = None,
         reg: float | Sequence[float] | str = "loo",
         decision: str = "auto",
-        priors: Any = None,
+        priors: ArrayLike | None = None,
         class_weight: ClassWeight = None,
         criterion: str = "discriminant",
         coupling: Coupling = "exact",
@@ -330,21 +330,28 @@ class KernelDiscriminant(
             )
         if data.names is None and not learns:
             return None, regs
-        reg: Any = regs[0] if len(regs) == 1 else "learn"
-        criterion: Any = partial(LabelResolvent, reg=reg, coupling=self.coupling)
+        reg: float | Literal["learn"] = regs[0] if len(regs) == 1 else "learn"
+        criterion: Callable[..., LabelResolvent | KimDiscriminant] = partial(
+            LabelResolvent, reg=reg, coupling=self.coupling
+        )
         if self.criterion == "kim":
             criterion = self._kim(form, regs, data.source.rewinds)
         found = self._weigh_bank(form, data.names or ["kernel"], criterion)
-        return found.theta, [found.criterion.learned_reg(found.result.point)] if learns else regs
+        if not learns:
+            return found.theta, regs
+        assert isinstance(found.criterion, LabelResolvent)
+        return found.theta, [found.criterion.learned_reg(found.result.point)]
 
-    def _kim(self, form: Representation, regs: list[float], rewinds: bool) -> Any:
+    def _kim(
+        self, form: Representation, regs: list[float], rewinds: bool
+    ) -> Callable[[GramForm], KimDiscriminant]:
         """Kim's criterion of a form; lambda is on scatters, and hence lambda / n on covariances."""
         reg = regs[0]
         if len(regs) > 1:
             equal = form.at(form.theta_at(form.uniform()))
             reg = self._choose_reg(equal, regs, rewinds) * equal.n / equal.trace
 
-        def criterion(form: Any) -> KimDiscriminant:
+        def criterion(form: GramForm) -> KimDiscriminant:
             root = form.root_weight[:, None]
             counts = np.maximum(root * form.targets + form.weight[:, None] * form.target_mean, 0.0)
             return KimDiscriminant(form, counts, reg=reg / form.n)

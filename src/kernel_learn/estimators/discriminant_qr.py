@@ -1,11 +1,11 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, WeightsLike
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Rows, WeightsLike
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
 from kernel_learn.fitting.parameters import (
     COUNT,
@@ -17,7 +17,7 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     check_n_components,
 )
-from kernel_learn.fitting.training import Labelled, TrainingLike
+from kernel_learn.fitting.training import Labelled, Training, TrainingLike
 from kernel_learn.fitting.variance import check_variance
 from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.representations.feature_map import FeatureMap
@@ -25,6 +25,7 @@ from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 from kernel_learn.streams.progress import CallbackSupport, with_callbacks
@@ -135,10 +136,9 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
             )
         self.classes_ = data.classes
         source = data.source
-        features: Any
-        moments: Any
         if isinstance(source, PooledSource):
             self.plan_, state = source.plan, source.state
+            assert state.features is not None and state.moments is not None
             features, moments = state.features, state.moments
         else:
             self.plan_ = self._plan_centroids(data.kernels, source)
@@ -163,17 +163,18 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
         pool.check_rewinds("KernelDiscriminantQR", "twice, once for the centroids of the classes")
         return self._plan_centroids(kernels, pool)
 
-    def _plan_centroids(self, kernels: list[Kernel], source: Any) -> Plan:
+    def _plan_centroids(self, kernels: list[Kernel], source: ArraySource | PooledSource) -> Plan:
         """k landmarks, given and not chosen."""
         few = take_rows(source.X, np.zeros(source.n_targets, int))
         return plan_source(kernels, source, few, self.memory_budget)
 
-    def _stream_features(self, data: Any, chosen: Plan) -> FeatureMap:
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
         data = data.resolved()
+        assert isinstance(data, Labelled)
         return FeatureMap.whitened(data.kernels, class_means(data).astype(data.X.dtype))
 
 
-def class_means(data: Labelled) -> Any:
+def class_means(data: Labelled) -> Rows:
     """Weighted means of the rows of each class, (k, d); sparse for sparse rows."""
     if isinstance(data.source, PooledSource):
         sums, counts = data.source.state.sums, data.counts

@@ -1,8 +1,9 @@
 """Support vector machines on a few expansion points that are learned."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -35,7 +36,7 @@ from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations.landmarks import Landmarks, select_landmarks
+from kernel_learn.representations.landmarks import Landmarks, LandmarksLike, select_landmarks
 from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import one_hot
@@ -146,7 +147,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         *,
         n_points: int = 20,
         C: float = 1.0,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         move_points: bool = True,
         class_weight: ClassWeight = None,
         tol: float = 1e-3,
@@ -228,8 +229,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def _plan(self, data: Labelled) -> Plan:
         """k(x, points) of all rows, its features, and their derivatives."""
-        points: Any = self.init if not isinstance(self.init, str) else None
-        if points is None:
+        points: LandmarksLike = self.init
+        if isinstance(points, str):
             points = Landmarks("rpcholesky", int(self.n_points))
         needs = Needs(rows=ROW_ARRAYS)
         return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
@@ -290,7 +291,7 @@ def _machine(F: Array, y: Array, C: Array, start: Array | None) -> Array:
     return solve_squared_hinge(F, y, C, start=start).point
 
 
-def _column_scale(X: Any, weight: Array) -> Array:
+def _column_scale(X: Rows, weight: Array) -> Array:
     """Standard deviations of the columns, one where a column is constant."""
     sums = ColumnSums.of(X, weight)
     variance = sums.squares / sums.n

@@ -301,7 +301,9 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             known = targets.take(inside)
             X_in, X_out = take_rows(X, inside), take_rows(X, outside)
             for i, step in enumerate(self._path(X_in, known, penalties)):
-                kernel = ScaledKernel(self.kernel, step.scales).resolve(X_in, known.weight)
+                kernel = ScaledKernel(as_kernel(self.kernel), step.scales).resolve(
+                    X_in, known.weight
+                )
                 scores = ridge_scores(kernel(X_in), known, kernel(X_out, X_in))
                 losses[i, outside] = np.sum((scores - targets.Y[outside]) ** 2, axis=1)
         return losses
@@ -313,7 +315,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self.scales_, self.penalty_ = step.scales, step.penalty
         scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
         self.kernel_ = scaled.resolve(X, targets.weight)
-        self.base_kernel_: Kernel = self.kernel_.base
+        self.base_kernel_: Kernel = self.kernel_.kernel
         self.history_, self.n_iter_ = step.history, max(1, len(step.history))
         self.path_ = tuple(
             {

@@ -1,8 +1,8 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,7 @@ from kernel_learn.arrays import (
     LabelsLike,
     MemoryBudget,
     PathLike,
+    Rows,
     RowsLike,
     Seed,
     WeightsLike,
@@ -39,6 +40,8 @@ from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import solve_top_eigen
 from kernel_learn.streams.progress import with_callbacks
 
@@ -314,9 +317,9 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
                 "at once. Pass similarities of the classes, or the rows as an array."
             )
 
-    def _labels(self, data: Labelled) -> tuple[Any, Array]:
+    def _labels(self, data: Labelled) -> tuple[ArraySource | PooledSource, Array]:
         """The rows with the targets T of the label kernel, and its mixing: L = T mixing."""
-        kernel: Any = self.label_kernel
+        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
         if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
             kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
         T, mixing = factor_of_counts(kernel, data.counts, data.classes, data.source.n_rows)
@@ -326,7 +329,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         """Weights of the kernels of a bank; None for one kernel, which stays what it is."""
         if data.names is None:
             return None
-        reg: Any = regs[0] if len(regs) == 1 else "learn"
+        reg: float | Literal["learn"] = regs[0] if len(regs) == 1 else "learn"
         if reg == "learn" and not self.uncorrelated:
             if isinstance(self.weights, str) and self.weights == "learn":
                 raise ValueError(
@@ -334,15 +337,19 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
                     "reg: give a number for reg, or weights='loo'."
                 )
             return self._weigh_without_criterion(form, data.names)
-        criterion: Any = partial(LabelResolvent, reg=reg)
+        criterion: Callable[..., LabelResolvent | ProjectedDependence] = partial(
+            LabelResolvent, reg=reg
+        )
         if not self.uncorrelated:
-            criterion = partial(ProjectedDependence, reg=reg, n_components=self._n_wanted(data))
+            criterion = partial(
+                ProjectedDependence, reg=float(reg), n_components=self._n_wanted(data)
+            )
         targets = self._one_hot(data) if self._weighs_by_loo else None
         return self._weigh_bank(form, data.names, criterion, loo_targets=targets).theta
 
     def _one_hot(self, data: Labelled) -> Array | None:
         """The one-hot labels of the form's rows, if similarities of rows are its targets."""
-        kernel: Any = self.label_kernel
+        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
         if np.shape(kernel) != (data.n_given, data.n_given):
             return None
         if self.plan_.representation != "gram":

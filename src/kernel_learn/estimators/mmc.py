@@ -1,6 +1,6 @@
 """Metric learning for clustering, from class labels or pairs."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from kernel_learn.criteria.neighbours import (
     principal_start,
 )
 from kernel_learn.criteria.side_information import (
+    ChunkletsLike,
     ClusteringPairs,
     read_clustering,
 )
@@ -89,7 +90,9 @@ class KernelMMC(KernelMetric):
         self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
 
     @all_or_nothing
-    def fit(self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: LabelsLike | None = None, *, constraints: ChunkletsLike | None = None
+    ) -> Self:
         """Learn the metric from rows X and class labels y, or from constraints.
 
         ``constraints`` are ``Pairs(similar=S, dissimilar=D)`` of row indices, in whose means the

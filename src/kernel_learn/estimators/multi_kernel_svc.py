@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -220,6 +220,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         names = data.names or ["kernel"]
         found = self._weigh_bank(form, names, criterion, align=GramForm.centred)
         self.C_ = found.criterion.learned_C(found.result.point)
+        assert isinstance(form, GramForm)
         self._store_machines(source, form, found, first)
         return self
 
@@ -240,8 +241,8 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     def _store_machines(
         self,
         source: ArraySource,
-        form: Any,
-        found: Weighed,
+        form: GramForm,
+        found: Weighed[MarginWeights],
         first: Array,
     ) -> None:
         """The machines on the combined kernel with the C found: prediction and objective agree."""

@@ -1,8 +1,9 @@
 """Same or not: a classifier of pairs of rows."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -33,7 +34,7 @@ from kernel_learn.fitting.state import PlainState
 from kernel_learn.rows.access import n_rows
 
 
-def takes_constraints(learner: Any) -> bool:
+def takes_constraints(learner: BaseEstimator) -> bool:
     """InductiveKernel, KernelMMC, KernelRCA, KernelLMNN; not those that learn from labels alone."""
     return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
@@ -99,13 +100,19 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         "cv": Condition(("an integer of at least 2",), lambda cv: is_whole(cv, 2)),
     }
 
-    def __init__(self, learner: Any = None, threshold: Any = "accuracy", *, cv: int = 5) -> None:
+    def __init__(
+        self,
+        learner: BaseEstimator | None = None,
+        threshold: str | float = "accuracy",
+        *,
+        cv: int = 5,
+    ) -> None:
         self.learner = learner
         self.threshold = threshold
         self.cv = cv
 
     @all_or_nothing
-    def fit(self, X: RowsLike, pairs: Any, same: Any) -> Self:
+    def fit(self, X: RowsLike, pairs: ArrayLike, same: ArrayLike) -> Self:
         """Learn the kernel and the threshold.
 
         Parameters
@@ -121,50 +128,50 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         -------
         self
         """
-        X = as_row_sequence(X)
-        pairs, same = check_pairs(pairs, same, n_rows(X))
-        distances = np.zeros(len(pairs))
-        told = pairs[:, 0] != pairs[:, 1]  # a row beside itself says nothing
-        pairs, same = pairs[told], same[told]
-        parts = min(int(self.cv), int(same.sum()), int((~same).sum()))
-        held_out = np.empty(len(pairs))
-        part = spread_parts(same, parts)
+        rows = as_row_sequence(X)
+        ends, alike = check_pairs(pairs, same, n_rows(rows))
+        distances = np.zeros(len(ends))
+        told = ends[:, 0] != ends[:, 1]  # a row beside itself says nothing
+        ends, alike = ends[told], alike[told]
+        parts = min(int(self.cv), int(alike.sum()), int((~alike).sum()))
+        held_out = np.empty(len(ends))
+        part = spread_parts(alike, parts)
         for i in range(parts):
             inside, outside = part != i, part == i
-            learner = self._learn(X, pairs[inside], same[inside])
-            A, B = (take_any_rows(X, pairs[outside, side]) for side in range(2))
+            learner = self._learn(rows, ends[inside], alike[inside])
+            A, B = (take_any_rows(rows, ends[outside, side]) for side in range(2))
             held_out[outside] = learned_distances(learner, A, B)
-        self.learner_ = self._learn(X, pairs, same)
-        self.threshold_ = choose_threshold(held_out, same, self.threshold)
+        self.learner_ = self._learn(rows, ends, alike)
+        self.threshold_ = choose_threshold(held_out, alike, self.threshold)
         distances[told] = held_out
         self.held_out_distances_ = distances
-        self.held_out_accuracy_ = float(np.mean((held_out <= self.threshold_) == same))
+        self.held_out_accuracy_ = float(np.mean((held_out <= self.threshold_) == alike))
         self.classes_ = np.array([False, True])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.learner_, name):
                 setattr(self, name, getattr(self.learner_, name))
         return self
 
-    def decision_function(self, X_a: Any, X_b: Any) -> Array:
+    def decision_function(self, X_a: RowsLike, X_b: RowsLike) -> Array:
         """threshold - d(x_a, x_b) for each pair of rows, (n_pairs,): positive for the same."""
         check_is_fitted(self)
         return self.threshold_ - learned_distances(self.learner_, X_a, X_b)
 
-    def predict(self, X_a: Any, X_b: Any) -> Array:
+    def predict(self, X_a: RowsLike, X_b: RowsLike) -> Array:
         """Whether the i-th rows of X_a and X_b are alike, (n_pairs,) of bool."""
         return np.asarray(self.decision_function(X_a, X_b) >= 0)
 
-    def score(self, X_a: Any, X_b: Any, same: Any) -> float:
+    def score(self, X_a: RowsLike, X_b: RowsLike, same: ArrayLike) -> float:
         """The share of right answers."""
-        same = check_same(same, n_rows(X_a))
-        return float(np.mean(self.predict(X_a, X_b) == same))
+        alike = check_same(same, n_rows(X_a))
+        return float(np.mean(self.predict(X_a, X_b) == alike))
 
-    def _learn(self, X: Rows, pairs: Array, same: Array) -> Any:
+    def _learn(self, X: Rows, pairs: Array, same: Array) -> BaseEstimator:
         learner = InductiveKernel() if self.learner is None else clone(self.learner)
         return learner.fit(X, constraints=as_constraints(learner, pairs, same))
 
 
-def as_constraints(learner: Any, pairs: Array, same: Array) -> Constraints:
+def as_constraints(learner: BaseEstimator, pairs: Array, same: Array) -> Constraints:
     """The pairs, or for a learner of triplets those that two pairs of one row make."""
     if not isinstance(learner, KernelLMNN):
         return Pairs(pairs[same], pairs[~same])

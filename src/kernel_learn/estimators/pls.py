@@ -1,7 +1,7 @@
 """Kernel partial least squares, for classes and for real targets."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -22,7 +22,12 @@ from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
+from kernel_learn.fitting.probabilities import (
+    ScorePart,
+    SharpenedScores,
+    fit_sharpness,
+    pool_kernel,
+)
 from kernel_learn.fitting.training import Labelled, Training, TrainingLike, Valued
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined
@@ -150,7 +155,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         self._warn_if_fewer()
         return self
 
-    def _parts(self, data: Any, sample: Combined) -> tuple[Targets, Any]:
+    def _parts(self, data: Training, sample: Combined) -> tuple[Targets, ScorePart]:
         """Labels of some rows, and what the scores of some of them say of others."""
         if isinstance(sample, Gram):
             told = np.flatnonzero(sample.weight > 0)

@@ -1,12 +1,13 @@
 """Relevant component analysis, from class labels or chunklets."""
 
-from typing import Any, Self
+from typing import Self
 
 from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import (
     within_class_metric,
 )
 from kernel_learn.criteria.side_information import (
+    ChunkletsLike,
     read_chunklet_rows,
 )
 from kernel_learn.fitting.base import all_or_nothing
@@ -70,7 +71,9 @@ class KernelRCA(KernelMetric):
         super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
 
     @all_or_nothing
-    def fit(self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Any = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: LabelsLike | None = None, *, constraints: ChunkletsLike | None = None
+    ) -> Self:
         """Learn the metric from rows X and class labels y, or from constraints.
 
         ``constraints`` are the number of its chunklet for each row, -1 for none, or

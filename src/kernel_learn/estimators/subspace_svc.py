@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,7 @@ from kernel_learn.fitting.probabilities import (
 from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import is_bank
+from kernel_learn.representations.base import Representation
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
@@ -440,7 +441,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             )
 
     def _weights(
-        self, data: Labelled, form: Any, price: Array
+        self, data: Labelled, form: Representation, price: Array
     ) -> tuple[Array | None, float | None]:
         """Weights of a bank, and a lower bound over all weights if they were learned."""
         if data.names is None:

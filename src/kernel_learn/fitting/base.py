@@ -248,7 +248,9 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     def _represent(
         self,
         data: AnyTraining,
-        source: ArraySource | None = None,  # the rows with other targets than the labels
+        source: ArraySource
+        | PooledSource
+        | None = None,  # the rows with other targets than the labels
         *,
         needs: Needs | None = None,
         merge: bool = True,

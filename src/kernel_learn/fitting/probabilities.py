@@ -20,6 +20,7 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import dense, take_rows
 
+ScorePart = Callable[[Array, Array], Array]  # (inside, outside) -> scores of the rows outside
 # Rows whose held-out scores decide the factor on scores, and parts of them.
 HELD_OUT_ROWS, PARTS = 400, 5
 
@@ -61,7 +62,7 @@ class SharpenedScores(ProbabilityMixin):
 
 def fit_sharpness(
     targets: Targets,
-    score_part: Callable[[Array, Array], Array],  # (inside, outside) -> (len(outside), q)
+    score_part: ScorePart,  # (inside, outside) -> (len(outside), q)
     n_rows: int = HELD_OUT_ROWS,
 ) -> float:
     """The factor of least log loss on held-out scores; 1 if no row can be held out.
@@ -74,7 +75,7 @@ def fit_sharpness(
     return fit_temperature(class_logits(scores), targets.take(rows))[0]
 
 
-def choose_rule(targets: Targets, score_part: Callable[[Array, Array], Array]) -> tuple[int, float]:
+def choose_rule(targets: Targets, score_part: ScorePart) -> tuple[int, float]:
     """Which of two rules has the smaller held-out log loss, and the factor on its scores.
 
     ``score_part`` gives the scores of both side by side, (len(outside), 2 k).
@@ -90,7 +91,7 @@ def choose_rule(targets: Targets, score_part: Callable[[Array, Array], Array]) -
 
 def held_out_in_parts(
     targets: Targets,
-    score_part: Callable[[Array, Array], Array],
+    score_part: ScorePart,
     n_rows: int = HELD_OUT_ROWS,
 ) -> tuple[Array, Array]:
     """Rows, at most about ``n_rows``, and what was learned from the other parts says of them.

@@ -105,8 +105,8 @@ def _like_views(kernel: Kernel, X: Rows) -> Rows:
         return X
     X, spans = side_by_side(views)
     members = kernel.kernels  # type: ignore[attr-defined]
-    known = [k.columns for k in members if isinstance(k, ColumnKernel)]
-    known = [own for own in known if isinstance(own, slice)]
+    columns = [k.columns for k in members if isinstance(k, ColumnKernel)]
+    known = [own for own in columns if isinstance(own, slice)]
     if len(known) == len(spans) and known != spans:
         raise ValueError(
             f"X is a list of views with {[view.shape[1] for view in views]} columns, and at fit "

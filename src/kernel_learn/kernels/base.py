@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -41,7 +41,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     pool_rows: int | None = None
     """At how many rows of a pool its rules look; None for all of them."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         """A class that gives its own ``resolve`` and no ``resolve_on`` is asked for the former."""
         super().__init_subclass__(**options)
         if "resolve" in vars(cls) and "resolve_on" not in vars(cls):

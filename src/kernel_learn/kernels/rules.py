@@ -2,7 +2,6 @@
 
 import re
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -24,7 +23,7 @@ MULTIPLE = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*\*\s*median\s*")
 WIDTH_RULES = (*GAMMA_RULES, "2 * median", "loo")
 
 
-def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -> None:
+def check_gamma(kernel: object, gamma: object, rules: tuple[str, ...] = GAMMA_RULES) -> None:
     """Refuse a gamma that is neither a positive number nor a rule."""
     if isinstance(gamma, str) and (gamma in rules or (rules is WIDTH_RULES and multiple_of(gamma))):
         return
@@ -36,7 +35,7 @@ def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -
     )
 
 
-def multiple_of(rule: Any) -> float | None:
+def multiple_of(rule: object) -> float | None:
     """The factor c of "c * median", 1 for "median"; None for any other rule."""
     if rule == "median":
         return 1.0

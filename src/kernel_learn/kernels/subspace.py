@@ -1,6 +1,6 @@
 """The learned kernel of a subspace model."""
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
@@ -64,5 +64,5 @@ class SubspaceKernel(Kernel):
         F = self.transform(X)
         return np.asarray(np.einsum("ij,ij->i", F, F))
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return self  # immutable by convention; its arrays need no copies

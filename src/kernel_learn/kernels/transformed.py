@@ -1,6 +1,6 @@
 """The learned kernel of a linear transformation in feature space."""
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
@@ -91,5 +91,5 @@ class TransformedKernel(Kernel):
                 "itself, or use the features of transform."
             )
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return self  # immutable by convention; its arrays need no copies

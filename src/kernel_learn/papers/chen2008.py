@@ -7,10 +7,10 @@ the final fits. Departures from the paper are written on the page.
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy import linalg, stats
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
@@ -174,7 +174,7 @@ def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
     return {"error": error, "seconds": seconds, "reg": regs[i], "C": CS[j]}
 
 
-def features_error(half: Half, width: int, model: Any, C: float) -> float:
+def features_error(half: Half, width: int, model: BaseEstimator, C: float) -> float:
     """Test error of a linear SVC on the learned features, per cent."""
     F, F_test = scaled_features(model.transform(half.K[width]), model.transform(half.K_test[width]))
     machine = SVC(C=C, kernel="linear", max_iter=200_000).fit(F, half.y_train)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators.alignment import AlignmentSubspace
@@ -171,7 +172,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     }
 
 
-def select(records: Iterable[Record], **wanted: Any) -> list[Record]:
+def select(records: Iterable[Record], **wanted: object) -> list[Record]:
     """The records with these settings."""
     return [r for r in records if all(r.get(key) == value for key, value in wanted.items())]
 
@@ -265,7 +266,7 @@ def _alternation_lines(runs: list[Record]) -> list[str]:
     return [*lines, ""]
 
 
-def mean_rounds(runs: list[Record], key: str) -> Any:
+def mean_rounds(runs: list[Record], key: str) -> Array:
     """Means over partitions; an alternation that ended keeps its last value."""
     rows = []
     for run in runs:

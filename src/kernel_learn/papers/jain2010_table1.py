@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -103,7 +103,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     """Both folds of one run: accuracy and rank of each method, averaged."""
     X, y = data.load(PAPER[cell.settings["data"]][0])
     run = int(cell.settings["run"])
-    prepare: Any = SimpleImputer(keep_empty_features=True)
+    prepare: BaseEstimator = SimpleImputer(keep_empty_features=True)
     if cell.settings["columns"] == "standardised":
         prepare = make_pipeline(prepare, StandardScaler())
     start = perf_counter()
@@ -118,14 +118,14 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 
 
 def run_fold(
-    prepare: Any, X: Array, y: Array, train: Array, test: Array, seed: int
+    prepare: BaseEstimator, X: Array, y: Array, train: Array, test: Array, seed: int
 ) -> dict[str, tuple[float, int, float]]:
     """(accuracy, rank, relative gap) of each method on one fold."""
     X_train = prepare.fit_transform(X[train])
     X_test = prepare.transform(X[test])
     pairs = draw_balanced_pairs(y[train], seed)
 
-    def evaluate(model: Any) -> tuple[float, int, float]:
+    def evaluate(model: BaseEstimator) -> tuple[float, int, float]:
         model.fit(X_train, constraints=pairs)
         knn = KNeighborsClassifier(5).fit(model.transform(X_train), y[train])
         accuracy = float(knn.score(model.transform(X_test), y[test]))

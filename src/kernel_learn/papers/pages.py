@@ -54,7 +54,7 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
 def same_figures(record: Record, again: Record) -> bool:
     """Whether two records of a cell found the same, to the digits that libraries share."""
 
-    def same(a: Any, b: Any) -> bool:
+    def same(a: object, b: object) -> bool:
         if isinstance(a, dict) and isinstance(b, dict):
             return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
         if isinstance(a, list) and isinstance(b, list):

@@ -9,7 +9,6 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from time import process_time
-from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -18,12 +17,14 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators.alignment import AlignmentSubspace
 from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
 from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.pls import KernelPLS
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
@@ -94,7 +95,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 Found = dict[str, tuple[list[float], list[int]]]
 
 
-def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) -> Found:
+def gene_errors(X: Rows, y: Array, repeat: int, seconds: dict[str, list[float]]) -> Found:
     """Errors of five folds at the width (and KPLS's dimension) that has the best mean."""
     wrong: dict[tuple[str, float], list[int]] = defaultdict(list)
     with warnings.catch_warnings():
@@ -124,7 +125,7 @@ def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
     }
 
 
-def text_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) -> Found:
+def text_errors(X: Rows, y: Array, repeat: int, seconds: dict[str, list[float]]) -> Found:
     """Test error on the other half of each class (KPLS: at the best of its dimensions)."""
     train, test = halves(y, np.random.default_rng(repeat))
     weighting = TfidfTransformer().fit(X[train])
@@ -139,8 +140,14 @@ def text_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
 
 
 def extract_features(
-    K: Any, K_new: Any, A: Any, B: Any, y: Any, kernel: Any, seconds: dict[str, list[float]]
-) -> Iterator[tuple[str, Any, Any]]:
+    K: Array,
+    K_new: Array,
+    A: Rows,
+    B: Rows,
+    y: Array,
+    kernel: KernelsLike,
+    seconds: dict[str, list[float]],
+) -> Iterator[tuple[str, Array, Array]]:
     """(method, training features, new features); KPLS once per number of features.
 
     ``seconds`` gets the processor time of each fit, from a kernel matrix (AKDA/QR: from rows).
@@ -163,12 +170,12 @@ def extract_features(
         yield name, model.transform(given), model.transform(given_new)
 
 
-def count_wrong(F: Any, y: Any, F_new: Any, y_new: Any) -> int:
+def count_wrong(F: Array, y: Array, F_new: Array, y_new: Array) -> int:
     """Errors of the nearest neighbour on the features."""
     return int(np.sum(KNeighborsClassifier(1).fit(F, y).predict(F_new) != y_new))
 
 
-def halves(y: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+def halves(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Indices of a random half of each class (rounded up) and of the rest."""
     train = np.concatenate(
         [

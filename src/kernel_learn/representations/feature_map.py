@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import blas, lapack
 
 from kernel_learn.arrays import Array, Rows
@@ -112,7 +113,7 @@ class FeatureMap:
         return sum(self.sizes)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[np.floating]:
         """Of the features: that of W."""
         W = self.whiten[0]
         return np.dtype(np.float64) if W is None else W.dtype
@@ -212,7 +213,7 @@ def is_triangular(W: Array) -> bool:
     return W.shape[0] == W.shape[1] and not np.tril(W, -1).any()
 
 
-def triangular_whitening(K: Array, dtype: Any) -> Array | None:
+def triangular_whitening(K: Array, dtype: DTypeLike | None) -> Array | None:
     """R^{-1} of a kernel matrix K = R'R; None if it is not well conditioned."""
     K = (K.astype(np.float64, copy=False) + K.T) / 2
     R, failed = lapack.dpotrf(K, lower=0, clean=1)
@@ -222,7 +223,7 @@ def triangular_whitening(K: Array, dtype: Any) -> Array | None:
     return np.ascontiguousarray(W, dtype=np.float32 if dtype == np.float32 else np.float64)
 
 
-def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:
+def whitening(K: Array, dtype: DTypeLike | None) -> tuple[Array, Array]:
     """(w, W): eigenvalues of a kernel matrix above the cut, and W = U w^{-1/2}."""
     single = dtype == np.float32
     K = K.astype(np.float64, copy=False)

@@ -1,8 +1,7 @@
 """Factorisations of symmetric matrices that never fail with a bare LinAlgError."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import linalg
 
 from kernel_learn.arrays import Array
@@ -10,7 +9,7 @@ from kernel_learn.arrays import Array
 MIRROR_ROWS = 128  # of a symmetric matrix that are copied at a time
 
 
-def rounding(n: int, largest: float, dtype: Any = np.float64) -> float:
+def rounding(n: int, largest: float, dtype: DTypeLike = np.float64) -> float:
     """The size below which an eigenvalue of an n x n matrix is rounding."""
     return n * float(np.finfo(dtype).eps) * largest
 

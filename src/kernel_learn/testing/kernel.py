@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.shared import StatisticsKernel
@@ -18,7 +18,7 @@ from kernel_learn.testing.promise import Promise
 
 
 def check_kernel(
-    kernel: Any, X: Rows | None = None, *, X_new: Rows | None = None, rtol: float = 1e-10
+    kernel: KernelLike, X: Rows | None = None, *, X_new: Rows | None = None, rtol: float = 1e-10
 ) -> None:
     """Raise AssertionError with a sentence that names the first promise the kernel breaks.
 
@@ -291,7 +291,7 @@ def floating(X: Rows) -> np.dtype[Any]:
     return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: Rows, b: Rows) -> bool:
     """Whether two parameters or two sets of rows are equal in value."""
     if isinstance(a, Kernel):
         return type(a) is type(b) and same(a.get_params(deep=False), b.get_params(deep=False))

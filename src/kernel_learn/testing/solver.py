@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -109,7 +108,9 @@ class Kinked(Planted):
 class TangentAt:
     """What a problem says at a point."""
 
-    def __init__(self, value: float, gradient: Array, minorant: float, hessian: Any) -> None:
+    def __init__(
+        self, value: float, gradient: Array, minorant: float, hessian: Callable[[], Array] | None
+    ) -> None:
         self.value, self.gradient, self.minorant, self.hessian = value, gradient, minorant, hessian
 
 

@@ -6,15 +6,16 @@ our converters are registered, and the estimator is looked at again. So
 ``skl2onnx.to_onnx(pipeline, X)`` works without a word more.
 """
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from types import ModuleType
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
 import kernel_learn.estimators as estimators
 from kernel_learn.arrays import Array
-from kernel_learn.interop.onnx.graph import Graph, Value
+from kernel_learn.interop.onnx.graph import Container, Graph, Operator, Scope, Value, Variable
 from kernel_learn.interop.onnx.models import ModelGraph, label_array
 
 EXPORTED: tuple[type, ...] = tuple(
@@ -22,6 +23,7 @@ EXPORTED: tuple[type, ...] = tuple(
     for name in estimators.__all__
     if isinstance(found := getattr(estimators, name), type) and hasattr(found, "fit")
 )
+Parsers = dict[type, Callable[..., list[Variable]]]  # of estimators, as skl2onnx takes them
 ALIAS = "KernelLearn{}"
 # Options that skl2onnx has for classifiers; zipmap: probabilities as a list of dicts; nocl: the
 # numbers of the classes in place of their labels.
@@ -33,7 +35,7 @@ CLASSIFIER_OPTIONS = {
 }
 
 
-def import_skl2onnx() -> Any:
+def import_skl2onnx() -> ModuleType:
     """skl2onnx, or an error that names the extra."""
     try:
         import onnx  # noqa: F401
@@ -59,7 +61,12 @@ def register() -> None:
         skl2onnx.update_registered_converter(estimator, alias, set_output_types, convert, **more)
 
 
-def parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+def parse_classifier(
+    scope: Scope,
+    model: BaseEstimator,
+    inputs: list[Variable],
+    custom_parsers: Parsers | None = None,
+) -> list[Variable]:
     """As skl2onnx parses classifiers; of double rows probabilities are an array.
 
     A list of dicts (zipmap) holds single precision alone, and no runtime reads the file else.
@@ -72,21 +79,21 @@ def parse_classifier(scope: Any, model: Any, inputs: Any, custom_parsers: Any = 
     return parse(scope, model, inputs, custom_parsers=custom_parsers)
 
 
-def are_double(inputs: Any) -> bool:
+def are_double(inputs: list[Variable]) -> bool:
     """Whether some columns are double: then so are the outputs."""
     from skl2onnx.common.data_types import DoubleTensorType
 
     return any(isinstance(variable.type, DoubleTensorType) for variable in inputs)
 
 
-def number_type(inputs: Any) -> Any:
+def number_type(inputs: list[Variable]) -> type:
     """The type of outputs that are numbers."""
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     return DoubleTensorType if are_double(inputs) else FloatTensorType
 
 
-def introduce(model: Any) -> Any:
+def introduce(model: BaseEstimator) -> Callable[..., list[Variable]] | None:
     """The parser of an estimator that skl2onnx does not know; None once it does."""
     from skl2onnx import get_model_alias
 
@@ -98,7 +105,7 @@ def introduce(model: Any) -> Any:
     except RuntimeError:
         register()
 
-    def parse_again(scope: Any, inputs: Any) -> Any:
+    def parse_again(scope: Scope, inputs: list[Variable]) -> list[Variable]:
         from skl2onnx._parse import _parse_sklearn
 
         # the operator without a type that was declared before it came here: it leaves the graph,
@@ -115,13 +122,13 @@ def introduce(model: Any) -> Any:
     return parse_again
 
 
-def option(operator: Any, name: str) -> bool:
+def option(operator: Operator, name: str) -> bool:
     """Whether an option was given for the estimator."""
     found = operator.scope_inst.get_options(operator.raw_operator, {name: False}, fail=False)
     return bool((found or {}).get(name, False))
 
 
-def wanted_outputs(operator: Any) -> list[str]:
+def wanted_outputs(operator: Operator) -> list[str]:
     """Which outputs an operator has, by what was declared for it."""
     declared = getattr(operator, "kernel_learn_outputs", None)
     if declared is not None:
@@ -132,13 +139,13 @@ def wanted_outputs(operator: Any) -> list[str]:
     return ["prediction" if hasattr(model, "predict") else "features"]
 
 
-def label_classes(operator: Any) -> Array:
+def label_classes(operator: Operator) -> Array:
     """What labels are: the classes, or their numbers if that was asked for."""
     classes = operator.raw_operator.classes_
     return label_array(np.arange(len(classes)) if option(operator, "nocl") else classes)
 
 
-def set_output_types(operator: Any) -> None:
+def set_output_types(operator: Operator) -> None:
     """Labels are integers or texts, all else is of the type of the rows."""
     from skl2onnx.common.data_types import Int64TensorType, StringTensorType
 
@@ -151,7 +158,7 @@ def set_output_types(operator: Any) -> None:
             output.type = number(_shape(model, name))
 
 
-def _shape(model: Any, name: str) -> list[int | None]:
+def _shape(model: BaseEstimator, name: str) -> list[int | None]:
     if name == "features":
         return [None, len(model.get_feature_names_out())]
     if name == "prediction":
@@ -160,7 +167,7 @@ def _shape(model: Any, name: str) -> list[int | None]:
     return [None] if name == "decision" and k == 2 else [None, k]
 
 
-def convert(scope: Any, operator: Any, container: Any) -> None:
+def convert(scope: Scope, operator: Operator, container: Container) -> None:
     """The converter of every estimator of this library."""
     g = Graph(scope, container)
     found = ModelGraph(g, operator.raw_operator, joined_inputs(g, operator.inputs))
@@ -174,13 +181,13 @@ def convert(scope: Any, operator: Any, container: Any) -> None:
         g.rename(value, output.full_name)
 
 
-def joined_inputs(g: Graph, inputs: Any) -> Value:
+def joined_inputs(g: Graph, inputs: list[Variable]) -> Value:
     """All columns side by side as double (n, d); a column of texts, which no kernel uses, as 0."""
     from skl2onnx.common.data_types import DoubleTensorType, StringTensorType
 
     numbers = [v for v in inputs if not isinstance(v.type, StringTensorType)]
 
-    def as_double(variable: Any) -> Value:
+    def as_double(variable: Variable) -> Value:
         if isinstance(variable.type, StringTensorType):
             return g("Mul", as_double(numbers[0]), 0.0)
         is_double = isinstance(variable.type, DoubleTensorType)

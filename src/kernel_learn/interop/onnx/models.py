@@ -1,8 +1,8 @@
 """What fitted estimators say of rows, as ONNX: features, decisions, probabilities, labels."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 from kernel_learn.estimators.feature_scales import FeatureScales
@@ -25,7 +25,7 @@ from kernel_learn.interop.onnx.tables import classifier_features, classifier_pro
 class ModelGraph:
     """One fitted estimator on the rows X (n, d) in double precision; each output is built once."""
 
-    def __init__(self, g: Graph, model: Any, X: Value) -> None:
+    def __init__(self, g: Graph, model: BaseEstimator, X: Value) -> None:
         self.g, self.model, self.X = g, model, X
         self._found: dict[str, Value] = {}
         check_rows(model)
@@ -120,7 +120,7 @@ class ModelGraph:
         return self._found["neighbours"]
 
 
-def check_rows(model: Any) -> None:
+def check_rows(model: BaseEstimator) -> None:
     """Refuse models of other rows than rows of numbers."""
     if isinstance(model, PairClassifier):
         raise OnnxExportError(
@@ -136,7 +136,7 @@ def check_rows(model: Any) -> None:
         )
 
 
-def output_names(model: Any) -> list[str]:
+def output_names(model: BaseEstimator) -> list[str]:
     """All that can be asked of a model, the answer first."""
     if isinstance(model, KernelPLSRegressor):
         return ["prediction", "features"]
@@ -146,7 +146,7 @@ def output_names(model: Any) -> list[str]:
     return ["label", *(name for name, method in asked.items() if hasattr(model, method))]
 
 
-def label_array(classes: Any) -> Array:
+def label_array(classes: ArrayLike) -> Array:
     """Classes as a tensor can hold them: integers, or texts."""
     classes = np.asarray(classes)
     if classes.dtype.kind in "iub":
