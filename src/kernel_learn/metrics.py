@@ -46,7 +46,7 @@ def hsic(
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
-    sample_weight: WeightsLike | None = None,
+    sample_weight: WeightsLike = None,
 ) -> float:
     """Dependence of rows and class labels: zero without any, larger the more there is.
 
@@ -83,7 +83,7 @@ def hsic_test(
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
-    sample_weight: WeightsLike | None = None,
+    sample_weight: WeightsLike = None,
     n_permutations: int = 1000,
     random_state: Seed = None,
 ) -> HSICTest:
@@ -137,7 +137,7 @@ def alignment(
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
-    sample_weight: WeightsLike | None = None,
+    sample_weight: WeightsLike = None,
 ) -> float:
     """Cosine of the angle between the kernel matrix and the ideal one, YY'.
 
@@ -168,7 +168,7 @@ def centered_alignment(
     y: LabelsLike,
     *,
     kernel: KernelLike = "gaussian",
-    sample_weight: WeightsLike | None = None,
+    sample_weight: WeightsLike = None,
 ) -> float:
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
 
@@ -195,12 +195,7 @@ def centered_alignment(
 
 
 def _centred(
-    X: RowsLike,
-    y: LabelsLike,
-    kernel: KernelLike,
-    sample_weight: WeightsLike | None,
-    *,
-    center: bool,
+    X: RowsLike, y: LabelsLike, kernel: KernelLike, sample_weight: WeightsLike, *, center: bool
 ) -> tuple[Array, Array, Array, Array]:
     """S^{1/2} G S^{1/2}, labels, class weights, row weights."""
     data: Labelled = validate_labelled(HSICSubspace(kernel), X, y, sample_weight)
@@ -226,12 +221,7 @@ def _hsic(G: Array, Y: Array, weight: Array) -> float:
 
 
 def _cosine_to_labels(
-    X: RowsLike,
-    y: LabelsLike,
-    kernel: KernelLike,
-    sample_weight: WeightsLike | None,
-    *,
-    center: bool,
+    X: RowsLike, y: LabelsLike, kernel: KernelLike, sample_weight: WeightsLike, *, center: bool
 ) -> float:
     """<G, LL'> / (|G| |LL'|) with L = S^{1/2} Y, centred if G is; |LL'| = |L'L|."""
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=center)

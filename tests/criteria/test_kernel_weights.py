@@ -6,7 +6,7 @@ from sklearn.datasets import load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
-from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.alignment import align_weights
 from kernel_learn.criteria.kernel_weights import (
     LEAST_REG,
     KimDiscriminant,

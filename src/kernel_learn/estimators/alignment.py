@@ -7,10 +7,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Seed, WeightsLike
+from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.radius_margin import RadiusMargin
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import (
     ARRAY,
     BOOLEAN,
@@ -23,7 +23,7 @@ from kernel_learn.fitting.parameters import (
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled, TrainingLike
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.landmarks import LandmarksLike
@@ -33,7 +33,6 @@ from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
-from kernel_learn.streams.progress import with_callbacks
 from kernel_learn.warn import warn_user
 
 # Rows whose skewness gives a feature without covariance its sign.
@@ -41,7 +40,7 @@ SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
-class AlignmentSubspace(PartialFit, SubspaceTransformer):
+class AlignmentSubspace(PartialFit, StreamedSubspace):
     """Subspace kernel with the largest alignment to the labels (SKFE).
 
     Maximises the kernel-target alignment of the subspace kernel over all
@@ -164,20 +163,6 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         self.verbose = verbose
 
     stream_needs = Needs(features=6.0)
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _check_stream(self) -> None:
         needed = [] if isinstance(self.init, str) else ["init=array"]

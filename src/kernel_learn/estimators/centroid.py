@@ -7,24 +7,23 @@ from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Seed, WeightsLike
+from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.centroid import orthonormal_centroids
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled, TrainingLike
+from kernel_learn.fitting.training import Labelled
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.rows.access import take_rows
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200
 
 
-class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
+class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
     """Projection on the span of the class centroids in feature space (KOC).
 
     The centroids of the classes are orthonormalised: W = E R^{-1} with
@@ -105,20 +104,6 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _check_stream(self) -> None:
         if self.clusters_per_class > 1:

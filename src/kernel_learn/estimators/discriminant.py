@@ -13,11 +13,8 @@ from sklearn.utils import Tags
 from kernel_learn.arrays import (
     Array,
     ClassWeight,
-    LabelsLike,
     MemoryBudget,
-    PathLike,
     Seed,
-    WeightsLike,
 )
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.held_out.folds import stratified_parts
@@ -31,7 +28,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
@@ -46,7 +43,7 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
-from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
@@ -54,7 +51,6 @@ from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
@@ -65,7 +61,7 @@ CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for th
 
 
 class KernelDiscriminant(
-    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
+    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, StreamedSubspace
 ):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
@@ -249,20 +245,6 @@ class KernelDiscriminant(
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

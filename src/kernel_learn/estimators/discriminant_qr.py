@@ -5,8 +5,8 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, PathLike, Rows, WeightsLike
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.arrays import Array, MemoryBudget, Rows
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import (
     COUNT,
     KERNEL,
@@ -17,7 +17,7 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     check_n_components,
 )
-from kernel_learn.fitting.training import Labelled, Training, TrainingLike
+from kernel_learn.fitting.training import Labelled, Training
 from kernel_learn.fitting.variance import check_variance
 from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.representations.feature_map import FeatureMap
@@ -28,10 +28,10 @@ from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
-from kernel_learn.streams.progress import CallbackSupport, with_callbacks
+from kernel_learn.streams.progress import CallbackSupport
 
 
-class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
+class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
     """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
 
     The centroids c of the classes are taken in input space; k(x, c) are k
@@ -113,20 +113,6 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
         self.verbose = verbose
 
     streams, needs_class_sums = True, True
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _fit(self, data: Labelled) -> Self:
         if data.kernel.input != "vectors":

@@ -168,7 +168,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     @all_or_nothing
     def fit(
-        self, X: RowsLike, y: LabelsLike | None = None, sample_weight: WeightsLike | None = None
+        self, X: RowsLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
         """Learn the points and the machines.
 

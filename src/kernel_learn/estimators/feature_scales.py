@@ -147,7 +147,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self.memory_budget = memory_budget
 
     @all_or_nothing
-    def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike | None = None) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Self:
         """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
         penalties = self._check_penalties()
         kernel = as_kernel(self.kernel)

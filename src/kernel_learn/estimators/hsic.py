@@ -11,7 +11,6 @@ from kernel_learn.arrays import (
     Array,
     LabelsLike,
     MemoryBudget,
-    PathLike,
     Rows,
     RowsLike,
     Seed,
@@ -20,7 +19,7 @@ from kernel_learn.arrays import (
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
@@ -35,7 +34,7 @@ from kernel_learn.fitting.parameters import (
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled, TrainingLike, validate_labelled
+from kernel_learn.fitting.training import Labelled, validate_labelled
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.landmarks import LandmarksLike
@@ -43,7 +42,6 @@ from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import solve_top_eigen
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
@@ -59,7 +57,7 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
+class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspace):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
     Finds the few directions in the kernel's feature space whose kernel agrees
@@ -220,39 +218,6 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         self.random_state = random_state
         self.verbose = verbose
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Learn the subspace.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, strings, or a source of blocks
-            Rows, (n_samples, ...). A source has its own labels and weights, and may have
-            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
-            data frame, which stays with its workers.
-        y : array-like of shape (n_samples,)
-            Class labels; None for a source; for a Dask frame the name of a column, too.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows.
-        checkpoint : path, default=None
-            A folder that holds how far the fit has come: if it is ended before its time, the
-            same call goes on from there.
-
-        Returns
-        -------
-        self
-        """
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
-
     def _fit(self, data: Labelled) -> Self:
         regs = self._regs()
         self._start_weights()
@@ -273,11 +238,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         return self
 
     def path(
-        self,
-        X: RowsLike,
-        y: LabelsLike,
-        regs: Sequence[float],
-        sample_weight: WeightsLike | None = None,
+        self, X: RowsLike, y: LabelsLike, regs: Sequence[float], sample_weight: WeightsLike = None
     ) -> RegularizationPath:
         """Solutions for all ``regs`` from one eigendecomposition; the estimator stays as it is.
 

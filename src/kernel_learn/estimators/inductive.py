@@ -30,7 +30,7 @@ from kernel_learn.fitting.inductive_rows import (
     warn_of_contradictions,
 )
 from kernel_learn.fitting.inductive_streams import read_for_constraints
-from kernel_learn.fitting.labels import encode_labels
+from kernel_learn.fitting.labels import encode_labels, labelled_rows
 from kernel_learn.fitting.parameters import (
     ANYTHING,
     COUNT,
@@ -44,7 +44,6 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.training import copied_bytes
-from kernel_learn.fitting.unlabelled import labelled_rows
 from kernel_learn.fitting.variance import check_spread
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.resolve import as_kernel

@@ -175,7 +175,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
 
     @all_or_nothing
     def fit(
-        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike | None = None
+        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
         """Learn weights and machines.
 

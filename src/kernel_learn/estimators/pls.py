@@ -9,15 +9,12 @@ from sklearn.utils import Tags
 from kernel_learn.arrays import (
     Array,
     DataLike,
-    LabelsLike,
     MemoryBudget,
-    PathLike,
     Seed,
-    WeightsLike,
 )
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
@@ -28,17 +25,16 @@ from kernel_learn.fitting.probabilities import (
     fit_sharpness,
     pool_kernel,
 )
-from kernel_learn.fitting.training import Labelled, Training, TrainingLike, Valued
+from kernel_learn.fitting.training import Labelled, Training, Valued
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
-from kernel_learn.streams.progress import with_callbacks
 
 
-class _KernelPLS(PartialFit, SubspaceTransformer):
+class _KernelPLS(PartialFit, StreamedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
@@ -133,20 +129,6 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     >>> print(f"{KernelPLS(n_components=5).fit(X, y).score(X, y):.2f}")
     0.99
     """
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _fit(self, data: Labelled) -> Self:
         self.classes_ = data.classes
@@ -254,32 +236,6 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     """
 
     learns_values = True
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self,
-        X: TrainingLike,
-        y: LabelsLike | None = None,
-        sample_weight: WeightsLike | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> Self:
-        """Find the scores.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, strings, or a source of blocks
-            Rows, as at fit.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets); None for a source
-            Labels of the rows; none where the source has them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
-        checkpoint : path, default=None
-            See :meth:`HSICSubspace.fit`.
-        """
-        with self._training(X, y, sample_weight, values=True, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _fit(self, data: Valued) -> Self:
         self._single = data.single

@@ -286,7 +286,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     @all_or_nothing
     def fit(
-        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike | None = None
+        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
     ) -> Self:
         """Learn the subspace and the machines.
 

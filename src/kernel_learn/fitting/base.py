@@ -1,5 +1,6 @@
 """What all estimators of a learned subspace share."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -50,6 +51,7 @@ from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
 from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.streams.progress import with_callbacks
 from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
 
@@ -126,7 +128,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         self,
         X: TrainingLike,
         y: LabelsLike | None,
-        sample_weight: WeightsLike | None = None,
+        sample_weight: WeightsLike = None,
         *,
         values: bool = False,
         checkpoint: PathLike | None = None,
@@ -151,7 +153,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
                 yield data
 
     def _rows(
-        self, X: TrainingLike, y: LabelsLike | None, sample_weight: WeightsLike | None = None
+        self, X: TrainingLike, y: LabelsLike | None, sample_weight: WeightsLike = None
     ) -> Any:
         """Checked training data for a fit that keeps all rows; a source may have as many."""
         with self._training(X, y, sample_weight) as data:
@@ -306,3 +308,48 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     def _store_kernel(self, kernel: SubspaceKernel) -> None:
         self.kernel_ = kernel
         self.n_components_ = self._n_features_out = kernel.coef.shape[1]
+
+
+class StreamedSubspace(SubspaceTransformer):
+    """A transformer that learns, by ``_fit``, from rows, from a source of blocks, or a state."""
+
+    learns_values = False  # and not labels
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> Self:
+        """Learn from the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source has its own labels and weights, and may have
+            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
+            data frame, which stays with its workers.
+        y : array-like of shape (n_samples,), for a regression also (n_samples, n_targets)
+            Class labels, or values for a regression; None for a source; for a Dask frame the
+            name of a column, too.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows.
+        checkpoint : path, default=None
+            A folder that holds how far the fit has come: if it is ended before its time, the
+            same call goes on from there.
+
+        Returns
+        -------
+        self
+        """
+        values = self.learns_values
+        with self._training(X, y, sample_weight, values=values, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    @abstractmethod
+    def _fit(self, data: Any) -> Self:
+        """Learn from checked rows, labelled or with values; sets what is fitted."""

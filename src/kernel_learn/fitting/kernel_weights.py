@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.alignment import align_weights
 from kernel_learn.criteria.evaluation import WeightCriterion
 from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
 from kernel_learn.representations.base import Representation

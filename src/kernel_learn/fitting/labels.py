@@ -7,6 +7,7 @@ from sklearn.utils import assert_all_finite, check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from kernel_learn.arrays import Array, LabelsLike, Rows
+from kernel_learn.criteria.constraints import is_unlabeled
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import (
     check_magnitude,
@@ -133,3 +134,42 @@ def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
             "needed to learn what tells them apart."
         )
     return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def labelled_rows(y: LabelsLike, unlabeled: object) -> tuple[Array, Array]:
+    """Indices of the rows with a label, and the labels.
+
+    None and NaN never are a label. ``unlabeled`` is one more mark, None for no other, or
+    "raise": a -1 may be a mark or a class, so that among other labels it is refused.
+    """
+    y = label_column(y)
+    rows = np.flatnonzero(~are_missing(y))
+    known = y[rows]
+    known = check_labels(known) if len(known) else known
+    if isinstance(unlabeled, str) and unlabeled == "raise":
+        marks = is_unlabeled(known, -1)
+        if marks.any() and not marks.all():
+            raise ValueError(
+                "y holds -1 among other labels, which may be a class or mean that the label is not "
+                "known. Pass InductiveKernel(unlabeled=-1) for rows without label, or "
+                "InductiveKernel(unlabeled=None) if -1 is a class."
+            )
+        return rows, known
+    kept = ~is_unlabeled(known, unlabeled)
+    return rows[kept], known[kept]
+
+
+def are_missing(y: Array) -> Array:
+    """Which entries are None or NaN (of any library)."""
+    if y.dtype.kind == "f":
+        return np.isnan(y)
+    if y.dtype != object:
+        return np.zeros(len(y), dtype=bool)
+    return np.array([_is_missing(value) for value in y], dtype=bool)
+
+
+def _is_missing(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas' NA is neither equal nor different
+        return True

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
@@ -15,6 +16,7 @@ from kernel_learn.arrays import (
     LabelsLike,
     Rows,
     RowsLike,
+    TargetsLike,
     WeightsLike,
 )
 from kernel_learn.fitting.labels import check_labels, check_real_targets, encode_labels
@@ -56,9 +58,7 @@ class Training:
     @property
     def kernel(self) -> Kernel:
         """The kernel, or the bank as a combination still to be weighted."""
-        if self.names is None:
-            return self.kernels[0]
-        return Combination(self.kernels, np.ones(len(self.kernels)))
+        return _as_one(self.kernels, self.names)
 
     def resolved(self) -> Self:
         """With every rule replaced by its value on the rows."""
@@ -94,56 +94,50 @@ class Valued(Training):
 
 
 def validate_labelled(
-    estimator: BaseEstimator,
-    X: Rows,
-    y: LabelsLike | None,
-    sample_weight: WeightsLike | None = None,
+    estimator: BaseEstimator, X: Rows, y: LabelsLike | None, sample_weight: WeightsLike = None
 ) -> Labelled:
     """Check rows, labels and weights for fit; rows of weight zero are left out."""
-    given = X
-    kernels, names, X = _fit_rows(estimator, X, y)
-    y = check_labels(y)
-    n, is_matrix = len(y), kernels[0].input == "matrix"
-    X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
-    classes, labels = encode_labels(y, weight)
-    source = ArraySource(
-        X,
-        labels,
-        weight,
-        n_classes=len(classes),
-        is_matrix=is_matrix,
-        copied_bytes=copied_bytes(X, given),
-    )
+    kernels, names, rows = _fit_rows(estimator, X, y)
+    told = check_labels(y)
+    rows, labels, weight, kept = _weigh(kernels, rows, told, sample_weight)
+    classes, labels = encode_labels(labels, weight)
+    source = _source(X, kernels, rows, labels, weight, len(classes))
     estimator._rows_digest = source.digest
-    return Labelled(kernels, source, names, kept, n, classes)
+    return Labelled(kernels, source, names, kept, len(told), classes)
 
 
 def validate_unlabelled(estimator: BaseEstimator, X: Rows) -> Training:
     """Check rows that come without labels; constraints say what is known of them."""
     kernel = as_kernel(estimator.kernel)
-    given, X = X, validate_rows(estimator, kernel, X, reset=True)
-    n, is_matrix = n_rows(X), kernel.input == "matrix"
-    copied = copied_bytes(X, given)
-    source = ArraySource(X, np.empty((n, 0)), is_matrix=is_matrix, copied_bytes=copied)
-    return Training([kernel], source, None, None, n)
+    rows = validate_rows(estimator, kernel, X, reset=True)
+    n = n_rows(rows)
+    return Training([kernel], _source(X, [kernel], rows, np.empty((n, 0))), None, None, n)
 
 
 def validate_valued(
-    estimator: BaseEstimator,
-    X: Rows,
-    y: LabelsLike | None,
-    sample_weight: WeightsLike | None = None,
+    estimator: BaseEstimator, X: Rows, y: TargetsLike | None, sample_weight: WeightsLike = None
 ) -> Valued:
     """Check rows, real targets and weights for fit; rows of weight zero are left out."""
-    given = X
-    kernels, names, X = _fit_rows(estimator, X, y)
-    y = check_real_targets(y)
-    n, is_matrix = len(y), kernels[0].input == "matrix"
-    X, y, weight, kept = _weigh(is_matrix, X, y, sample_weight)
-    copied = copied_bytes(X, given)
-    source = ArraySource(X, y.reshape(len(y), -1), weight, is_matrix=is_matrix, copied_bytes=copied)
+    kernels, names, rows = _fit_rows(estimator, X, y)
+    told = check_real_targets(y)
+    rows, values, weight, kept = _weigh(kernels, rows, told, sample_weight)
+    source = _source(X, kernels, rows, values.reshape(len(values), -1), weight)
     estimator._rows_digest = source.digest
-    return Valued(kernels, source, names, kept, n, y.ndim == 1)
+    return Valued(kernels, source, names, kept, len(told), told.ndim == 1)
+
+
+def _source(
+    given: RowsLike,
+    kernels: list[Kernel],
+    X: Rows,  # those given, checked
+    labels: Array,
+    weight: Array | None = None,
+    n_classes: int | None = None,
+) -> ArraySource:
+    is_matrix, copied = kernels[0].input == "matrix", copied_bytes(X, given)
+    return ArraySource(
+        X, labels, weight, n_classes=n_classes, is_matrix=is_matrix, copied_bytes=copied
+    )
 
 
 def copied_bytes(X: Rows, given: RowsLike | None) -> float:
@@ -162,9 +156,8 @@ def copied_bytes(X: Rows, given: RowsLike | None) -> float:
 
 def stream_kernels(estimator: BaseEstimator) -> tuple[list[Kernel], list[str] | None, Kernel]:
     """Kernels, names and the kernel that says what a row is, for rows that come in blocks."""
-    bank = as_bank(estimator.kernel) if getattr(estimator, "accepts_banks", False) else None
-    names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
-    kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
+    kernels, names = _kernels_of(estimator)
+    kernel = _as_one(kernels, names)
     if kernel.input == "matrix":
         raise ValueError(
             "Rows of a precomputed kernel matrix cannot come in blocks: a column belongs to each. "
@@ -173,30 +166,39 @@ def stream_kernels(estimator: BaseEstimator) -> tuple[list[Kernel], list[str] | 
     return kernels, names, kernel
 
 
-def _fit_rows(
-    estimator: BaseEstimator, X: Rows, y: LabelsLike | None
-) -> tuple[list[Kernel], list[str] | None, Rows]:
+def _kernels_of(estimator: BaseEstimator, X: Rows = None) -> tuple[list[Kernel], list[str] | None]:
+    """The kernels of an estimator, and their names if they are a bank."""
     bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
-    names, kernels = bank if bank else (None, [as_kernel(estimator.kernel)])
+    return (bank[1], bank[0]) if bank else ([as_kernel(estimator.kernel)], None)
+
+
+def _as_one(kernels: list[Kernel], names: list[str] | None) -> Kernel:
+    """The kernel, or the bank as a combination still to be weighted."""
+    return kernels[0] if names is None else Combination(kernels, np.ones(len(kernels)))
+
+
+def _fit_rows(
+    estimator: BaseEstimator, X: Rows, y: ArrayLike | None
+) -> tuple[list[Kernel], list[str] | None, Rows]:
+    kernels, names = _kernels_of(estimator, X)
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    views = as_views(X, len(kernels)) if bank else None
+    views = None if names is None else as_views(X, len(kernels))
     if views is not None:
         X, spans = side_by_side(views)
         kernels = [ColumnKernel(k, span) for k, span in zip(kernels, spans, strict=True)]
-    kernel = Combination(kernels, np.ones(len(kernels))) if bank else kernels[0]
-    return kernels, names, validate_rows(estimator, kernel, X, reset=True)
+    return kernels, names, validate_rows(estimator, _as_one(kernels, names), X, reset=True)
 
 
 def _weigh(
-    is_matrix: bool, X: Rows, y: Array, sample_weight: WeightsLike | None
+    kernels: list[Kernel], X: Rows, y: Array, sample_weight: WeightsLike
 ) -> tuple[Rows, Array, Array | None, Array | None]:
     """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
     check_consistent_length(X, y)
     weight = training_weights(sample_weight, len(y))
-    if weight is None or is_matrix or weight.all():
+    if weight is None or kernels[0].input == "matrix" or weight.all():
         return X, y, weight, None
     kept = np.flatnonzero(weight)
     return take_rows(X, kept), y[kept], weight[kept], kept

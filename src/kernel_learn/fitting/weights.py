@@ -17,7 +17,7 @@ from kernel_learn.warn import warn_user
 LEAST_TOTAL, LARGEST_MEAN, LEAST_SHARE = 1.0, 1e8, 1e-12
 
 
-def check_weights(sample_weight: WeightsLike | None, n: int) -> Array | None:
+def check_weights(sample_weight: WeightsLike, n: int) -> Array | None:
     """Weights as float64, or None; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return None
@@ -36,7 +36,7 @@ def check_weights(sample_weight: WeightsLike | None, n: int) -> Array | None:
     return weight
 
 
-def training_weights(sample_weight: WeightsLike | None, n: int) -> Array | None:
+def training_weights(sample_weight: WeightsLike, n: int) -> Array | None:
     """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
     weight = check_weights(sample_weight, n)
     if weight is None:

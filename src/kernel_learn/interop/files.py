@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
 from kernel_learn.arrays import MemoryBudget, PathLike
+from kernel_learn.atomic_write import check_folder, write_whole
 from kernel_learn.interop.archive import (
     SCHEMA,
     ModelFileError,
@@ -30,7 +31,6 @@ from kernel_learn.interop.archive import (
 )
 from kernel_learn.interop.metadata import FORMAT, describe_model, metadata_in_words
 from kernel_learn.interop.trusted import SKRUB, minor_version, trusted_names
-from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.plan import parse_memory
 

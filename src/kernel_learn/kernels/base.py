@@ -180,6 +180,16 @@ def mirror_panel(K: Array, rows: slice) -> None:
     np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool).T)
 
 
+def landmark_features(kernel: Kernel, X: Rows, landmarks: Rows, coef: Array) -> Array:
+    """coef'k(x, landmarks) for each row, (n_rows, r), in row blocks."""
+    n = n_rows(X)
+    F = np.empty((n, coef.shape[1]), dtype=coef.dtype)
+    for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(coef)))):
+        K = kernel(take_rows(X, rows), landmarks)
+        np.matmul(K, coef, out=F[rows], casting="same_kind")
+    return F
+
+
 def check_resolved(kernel: Kernel) -> None:
     """Refuse to evaluate a kernel whose rules still wait for rows."""
     if not kernel.is_resolved:

@@ -5,8 +5,7 @@ from typing import Self
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import BLOCK_SIZE, InputKind, Kernel
-from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
 class SubspaceKernel(Kernel):
@@ -48,11 +47,7 @@ class SubspaceKernel(Kernel):
 
     def transform(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, n_components), in row blocks."""
-        n, n_landmarks = n_rows(X), len(self.coef)
-        features = np.empty((n, self.coef.shape[1]), dtype=self.coef.dtype)
-        for rows in row_blocks(n, max(1, BLOCK_SIZE // n_landmarks)):
-            K = self.kernel(take_rows(X, rows), self.landmarks)
-            np.matmul(K, self.coef, out=features[rows], casting="same_kind")
+        features = landmark_features(self.kernel, X, self.landmarks, self.coef)
         features -= self.offset
         return features
 

@@ -71,11 +71,7 @@ def plan_source(
 
 
 def plan_size(
-    kernels: Sequence[Kernel],
-    source: AnySource,
-    *,
-    merge: bool = True,
-    uses_pool: bool = True,
+    kernels: Sequence[Kernel], source: AnySource, *, merge: bool = True, uses_pool: bool = True
 ) -> Size:
     """What a plan needs to know of these rows and kernels."""
     n, few = source.n_distinct, source.summary.weight[:MEDIAN_ROWS]

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
 from kernel_learn.arrays import PathLike, Rows, RowsLike
+from kernel_learn.atomic_write import check_folder, write_whole
 from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.interop.onnx.converters import (
     EXPORTED,
@@ -21,7 +22,6 @@ from kernel_learn.interop.onnx.converters import (
 from kernel_learn.interop.onnx.graph import Scope, Variable
 from kernel_learn.interop.onnx.kernels import OnnxExportError
 from kernel_learn.interop.onnx.models import check_rows, output_names
-from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.table import column_names, is_frame
 from kernel_learn.warn import warn_user
