@@ -7,13 +7,21 @@ from typing import Literal
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.additive import Additive, PairwiseAnova
-from kernel_learn.kernels.arc_cosine import ArcCosine
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.categorical import Hamming, hamming
-from kernel_learn.kernels.dot_product import Linear, Polynomial
-from kernel_learn.kernels.shared import SharedStatistics, evaluate_shared, pair_median
-from kernel_learn.kernels.stationary import Exponential, Gaussian, Laplacian
+from kernel_learn.kernels import (
+    Additive,
+    ArcCosine,
+    Exponential,
+    Gaussian,
+    Hamming,
+    Kernel,
+    Laplacian,
+    Linear,
+    PairwiseAnova,
+    Polynomial,
+    SharedStatistics,
+)
+from kernel_learn.kernels.categorical import hamming
+from kernel_learn.kernels.shared import evaluate_shared, pair_median
 
 Loss = Literal["ridge", "hinge", "combined"]
 WIDE_FAMILIES = ("rbf", "exp", "lap", "ham")  # those that have a width

@@ -8,11 +8,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.loo_weights import learn_loo_weights
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, ViewRows
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.columns import ColumnKernel
-from kernel_learn.kernels.dot_product import Linear
-from kernel_learn.kernels.stationary import Gaussian
+from kernel_learn.kernels import ColumnKernel, Combination, Gaussian, Kernel, Linear
 from kernel_learn.rows.access import take_rows
 
 # Weights are learned on at most so many rows: p matrices of n x n are held at once.

@@ -30,8 +30,7 @@ from kernel_learn.criteria.held_out.stacking import (
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, ViewRows
 from kernel_learn.ensemble.combined_kernel import combined_kernel
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.shared import evaluate_shared
+from kernel_learn.kernels import Kernel, evaluate_shared
 from kernel_learn.rows.access import take_rows
 
 REGS = 10.0 ** np.arange(-6, 1.51, 0.5)

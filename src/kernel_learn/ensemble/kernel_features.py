@@ -15,9 +15,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate
 from kernel_learn.ensemble.cross_validation import REGS
 from kernel_learn.ensemble.table_views import RawView, TableView
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.shared import SharedStatistics, evaluate_shared
+from kernel_learn.kernels import Combination, Kernel, SharedStatistics, evaluate_shared
 from kernel_learn.kernels.viewed import ViewKernel
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.columns import TableReader

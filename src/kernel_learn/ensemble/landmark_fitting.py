@@ -24,7 +24,7 @@ from kernel_learn.ensemble.problem import Fitted, Problem, make_probe, members_o
 from kernel_learn.ensemble.quality import NARROW_ABOVE
 from kernel_learn.ensemble.screening import screen, try_narrower
 from kernel_learn.ensemble.table_views import TableView
-from kernel_learn.model_selection.leave_one_out import held_out_scores, leave_one_out
+from kernel_learn.model_selection import held_out_scores, leave_one_out
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import select_rpcholesky
 from kernel_learn.representations.moment_form import FeatureSample, MomentForm

@@ -18,8 +18,7 @@ from kernel_learn.criteria.held_out.stacking import fit_second_level
 from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, ViewRows, narrower
 from kernel_learn.ensemble.cross_validation import REGS, Judged, Sample
 from kernel_learn.ensemble.leaves import LeafKernel, leaf_statistics, scaled
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.shared import evaluate_shared
+from kernel_learn.kernels import Kernel, evaluate_shared
 from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before

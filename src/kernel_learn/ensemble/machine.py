@@ -12,8 +12,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.cross_validation import Judged
 from kernel_learn.ensemble.kernel_features import KernelFeatures, WeightedKernel, weigh_kernels
 from kernel_learn.ensemble.table_views import TableView
-from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.shared import evaluate_shared
+from kernel_learn.kernels import Combination, evaluate_shared
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels import Kernel
 
 SHOWN = 10  # new rows of an explanation that prints
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{2,}(e[+-]?\d+)?")

@@ -16,19 +16,12 @@ from kernel_learn.fitting.checked_blocks import (
     stack_blocks,
 )
 from kernel_learn.fitting.labels import encode_labels
-from kernel_learn.fitting.training import (
-    Labelled,
-    Training,
-    Valued,
-    copied_bytes,
-    stream_kernels,
-)
+from kernel_learn.fitting.training import Labelled, Training, Valued, copied_bytes, stream_kernels
 from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations import ArraySource, FeatureMap
 from kernel_learn.representations.plan import Plan, parse_memory
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import LabelledRows, StreamState
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, row_bytes
 from kernel_learn.streams.blocks import RowSource, is_spread, spread_source

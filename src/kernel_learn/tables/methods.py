@@ -183,7 +183,7 @@ def starting_point(name: str) -> dict[str, Any]:
     if name == "HSICSubspace":
         return {"uncorrelated": True, "reg": "loo"}
     if name == "MultiKernelSVC":
-        from kernel_learn.kernels.bank import gaussian_bank
+        from kernel_learn.kernels import gaussian_bank
 
         return {"kernel": gaussian_bank(7, relative=True)}
     return {}
