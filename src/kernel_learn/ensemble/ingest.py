@@ -26,8 +26,9 @@ from kernel_learn.ensemble.quality import (
     plan_classifier,
 )
 from kernel_learn.ensemble.spill import SpilledTable
-from kernel_learn.fitting.labels import check_labels, encode_labels
+from kernel_learn.fitting.labels import check_labels
 from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.fitting.targets import encode_labels
 from kernel_learn.fitting.weights import training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse

@@ -30,7 +30,6 @@ from kernel_learn.fitting.inductive_rows import (
     warn_of_contradictions,
 )
 from kernel_learn.fitting.inductive_streams import read_for_constraints
-from kernel_learn.fitting.labels import encode_labels, labelled_rows
 from kernel_learn.fitting.parameters import (
     ANYTHING,
     COUNT,
@@ -43,6 +42,7 @@ from kernel_learn.fitting.parameters import (
     instance,
 )
 from kernel_learn.fitting.row_validation import validate_rows
+from kernel_learn.fitting.targets import encode_labels, labelled_rows
 from kernel_learn.fitting.training import copied_bytes
 from kernel_learn.fitting.variance import check_spread
 from kernel_learn.kernels.base import KernelLike

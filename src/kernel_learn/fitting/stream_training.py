@@ -15,7 +15,7 @@ from kernel_learn.fitting.checked_blocks import (
     rebatch,
     stack_blocks,
 )
-from kernel_learn.fitting.labels import encode_labels
+from kernel_learn.fitting.targets import encode_labels
 from kernel_learn.fitting.training import Labelled, Training, Valued, copied_bytes, stream_kernels
 from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel

@@ -19,8 +19,9 @@ from kernel_learn.arrays import (
     TargetsLike,
     WeightsLike,
 )
-from kernel_learn.fitting.labels import check_labels, check_real_targets, encode_labels
+from kernel_learn.fitting.labels import check_labels
 from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
+from kernel_learn.fitting.targets import check_real_targets, encode_labels
 from kernel_learn.fitting.weights import training_weights
 from kernel_learn.kernels.bank import Combination, as_bank, resolve_bank
 from kernel_learn.kernels.base import Kernel
