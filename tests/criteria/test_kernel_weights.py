@@ -13,11 +13,7 @@ from kernel_learn.criteria.kernel_weights import (
     LabelResolvent,
     ProjectedDependence,
 )
-from kernel_learn.criteria.margin_weights import (
-    LEAST_RIDGE,
-    MarginWeights,
-    SubspaceMarginWeights,
-)
+from kernel_learn.criteria.margin_weights import LEAST_RIDGE, MarginWeights, SubspaceMarginWeights
 from kernel_learn.kernels import Gaussian, Laplacian, Linear
 from kernel_learn.representations import ArraySource, FeatureMap, GramForm, MomentForm
 from kernel_learn.solvers.choice import SOLVERS, solve_simplex

@@ -8,12 +8,7 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.criteria.joint_problem import (
-    JointProblem,
-    RowMap,
-    map_rows,
-    shrink_spectrum,
-)
+from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.gram import Gram

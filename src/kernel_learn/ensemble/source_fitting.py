@@ -26,12 +26,7 @@ from kernel_learn.ensemble.ingest import (
 )
 from kernel_learn.ensemble.landmark_fitting import fit_on_landmarks
 from kernel_learn.ensemble.problem import Fitted
-from kernel_learn.ensemble.quality import (
-    QUALITIES,
-    Quality,
-    TooLargeError,
-    plan_classifier,
-)
+from kernel_learn.ensemble.quality import QUALITIES, Quality, TooLargeError, plan_classifier
 from kernel_learn.ensemble.source_plan import plan_landmarks, plan_spilled, rows_for_all
 from kernel_learn.ensemble.spill import DiskIsShort, Spill, SpilledTable
 from kernel_learn.ensemble.table_blocks import CellBlock, TableBlocks

@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import (
-    Array,
-    ClassWeight,
-    MemoryBudget,
-    Seed,
-)
+from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, Seed
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
 from kernel_learn.criteria.held_out.folds import stratified_parts
 from kernel_learn.criteria.held_out.stacking import (

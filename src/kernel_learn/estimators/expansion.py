@@ -30,8 +30,8 @@ from kernel_learn.fitting.parameters import (
     SEEDED,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import fit_sharpness
 from kernel_learn.fitting.training import Labelled, class_prices
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pool import ColumnSums

@@ -7,15 +7,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernel_learn.arrays import (
-    Array,
-    LabelsLike,
-    MemoryBudget,
-    Rows,
-    RowsLike,
-    Seed,
-    WeightsLike,
-)
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed, WeightsLike
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts

@@ -7,20 +7,11 @@ import numpy as np
 from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.large_margin import LargeMargin
-from kernel_learn.criteria.neighbours import (
-    principal_start,
-)
-from kernel_learn.criteria.side_information import (
-    RelativeDistances,
-    read_triplets,
-)
+from kernel_learn.criteria.neighbours import principal_start
+from kernel_learn.criteria.side_information import RelativeDistances, read_triplets
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import DESCENT, KernelMetric, MetricProblem
-from kernel_learn.fitting.parameters import (
-    COUNT,
-    FRACTION,
-    POSITIVE,
-)
+from kernel_learn.fitting.parameters import COUNT, FRACTION, POSITIVE
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 

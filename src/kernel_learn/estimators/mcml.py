@@ -3,10 +3,7 @@
 from typing import Self
 
 from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
-from kernel_learn.criteria.neighbours import (
-    CollapsedClasses,
-    principal_start,
-)
+from kernel_learn.criteria.neighbours import CollapsedClasses, principal_start
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
 from kernel_learn.kernels.base import KernelLike

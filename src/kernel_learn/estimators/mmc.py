@@ -5,15 +5,8 @@ from typing import Self
 import numpy as np
 
 from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
-from kernel_learn.criteria.neighbours import (
-    Clustering,
-    principal_start,
-)
-from kernel_learn.criteria.side_information import (
-    ChunkletsLike,
-    ClusteringPairs,
-    read_clustering,
-)
+from kernel_learn.criteria.neighbours import Clustering, principal_start
+from kernel_learn.criteria.side_information import ChunkletsLike, ClusteringPairs, read_clustering
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
 from kernel_learn.kernels.base import KernelLike

@@ -30,8 +30,7 @@ from kernel_learn.fitting.parameters import (
     WEIGHTS,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.training import TrainingLike, class_prices
 from kernel_learn.kernels.bank import Combination

@@ -3,15 +3,10 @@
 from typing import Self
 
 from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
-from kernel_learn.criteria.neighbours import (
-    NeighbourhoodComponents,
-    discriminant_start,
-)
+from kernel_learn.criteria.neighbours import NeighbourhoodComponents, discriminant_start
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import DESCENT, KernelMetric
-from kernel_learn.fitting.parameters import (
-    check_n_components,
-)
+from kernel_learn.fitting.parameters import check_n_components
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.solvers.smooth import solve_smooth

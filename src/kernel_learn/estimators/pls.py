@@ -6,25 +6,15 @@ from typing import Self
 import numpy as np
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import (
-    Array,
-    DataLike,
-    MemoryBudget,
-    Seed,
-)
+from kernel_learn.arrays import Array, DataLike, MemoryBudget, Seed
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.predictions import ScoreClassifier
-from kernel_learn.fitting.probabilities import (
-    ScorePart,
-    SharpenedScores,
-    fit_sharpness,
-    pool_kernel,
-)
+from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import ScorePart, fit_sharpness, pool_kernel
 from kernel_learn.fitting.training import Labelled, Training, Valued
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined

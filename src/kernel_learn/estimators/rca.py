@@ -3,19 +3,11 @@
 from typing import Self
 
 from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
-from kernel_learn.criteria.neighbours import (
-    within_class_metric,
-)
-from kernel_learn.criteria.side_information import (
-    ChunkletsLike,
-    read_chunklet_rows,
-)
+from kernel_learn.criteria.neighbours import within_class_metric
+from kernel_learn.criteria.side_information import ChunkletsLike, read_chunklet_rows
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import KernelMetric
-from kernel_learn.fitting.parameters import (
-    POSITIVE,
-    SUBSPACE,
-)
+from kernel_learn.fitting.parameters import POSITIVE, SUBSPACE
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 

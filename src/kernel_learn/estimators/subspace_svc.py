@@ -21,13 +21,7 @@ from kernel_learn.arrays import (
     WeightsLike,
 )
 from kernel_learn.criteria.held_out.stacking import fit_centroids
-from kernel_learn.criteria.joint_problem import (
-    DualMap,
-    DualProblem,
-    JointProblem,
-    RowMap,
-    map_dual,
-)
+from kernel_learn.criteria.joint_problem import DualMap, DualProblem, JointProblem, RowMap, map_dual
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.fitting.base import all_or_nothing
@@ -44,13 +38,8 @@ from kernel_learn.fitting.parameters import (
     check_regs,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import (
-    SharpenedScores,
-    choose_rule,
-    fit_sharpness,
-    parts_bytes,
-)
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import choose_rule, fit_sharpness, parts_bytes
 from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import is_bank
@@ -58,12 +47,7 @@ from kernel_learn.representations.base import Representation
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
-from kernel_learn.solvers.joint import (
-    JointSolution,
-    solve_alternating,
-    solve_closed,
-    solve_exact,
-)
+from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_closed, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.warn import warn_user
 

@@ -1,10 +1,12 @@
 """How scores become predictions."""
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, DataLike, Rows
+from kernel_learn.criteria.held_out.stacking import log_softmax, softmax
 from kernel_learn.fitting.block_results import ScoredClassifier, on_sources
-from kernel_learn.fitting.probabilities import ProbabilityMixin
+from kernel_learn.fitting.probabilities import class_logits
 
 
 class ScoreClassifier(ScoredClassifier):
@@ -41,6 +43,41 @@ class MachineClassifier(ScoredClassifier):
         values = self.decision_function(X)
         winners = (values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)
         return self.classes_[winners]
+
+
+class ProbabilityMixin:
+    """Probabilities from ``_logits(X)``: log-odds (n, k) by a second level on held-out scores.
+
+    The second level is a discriminant on scores of rows left out (KernelDiscriminant, the members
+    of KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
+    """
+
+    @on_sources
+    def predict_proba(self, X: DataLike) -> Array:
+        """Probabilities of the classes, (n_samples, n_classes)."""
+        check_is_fitted(self)
+        return softmax(self._logits(X))
+
+    @on_sources
+    def predict_log_proba(self, X: DataLike) -> Array:
+        """Logarithms of ``predict_proba``, finite where those round to zero."""
+        check_is_fitted(self)
+        return log_softmax(self._logits(X))
+
+    def _logits(self, X: Rows) -> Array:
+        raise NotImplementedError
+
+
+class SharpenedScores(ProbabilityMixin):
+    """softmax(sharpness_ * decision values): the likeliest class is the predicted one.
+
+    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_part)``.
+    """
+
+    sharpness_: float
+
+    def _logits(self, X: Rows) -> Array:
+        return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]
 
 
 class ProbabilityClassifier(ProbabilityMixin, ScoreClassifier):

@@ -3,17 +3,11 @@
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array, DataLike, Rows
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import stratified_parts, stratified_rows
-from kernel_learn.criteria.held_out.stacking import (
-    fit_temperature,
-    log_softmax,
-    softmax,
-)
+from kernel_learn.criteria.held_out.stacking import fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.pooled import PooledSource
@@ -23,41 +17,6 @@ from kernel_learn.rows.access import dense, take_rows
 ScorePart = Callable[[Array, Array], Array]  # (inside, outside) -> scores of the rows outside
 # Rows whose held-out scores decide the factor on scores, and parts of them.
 HELD_OUT_ROWS, PARTS = 400, 5
-
-
-class ProbabilityMixin:
-    """Probabilities from ``_logits(X)``: log-odds (n, k) by a second level on held-out scores.
-
-    The second level is a discriminant on scores of rows left out (KernelDiscriminant, the members
-    of KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
-    """
-
-    @on_sources
-    def predict_proba(self, X: DataLike) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
-        check_is_fitted(self)
-        return softmax(self._logits(X))
-
-    @on_sources
-    def predict_log_proba(self, X: DataLike) -> Array:
-        """Logarithms of ``predict_proba``, finite where those round to zero."""
-        check_is_fitted(self)
-        return log_softmax(self._logits(X))
-
-    def _logits(self, X: Rows) -> Array:
-        raise NotImplementedError
-
-
-class SharpenedScores(ProbabilityMixin):
-    """softmax(sharpness_ * decision values): the likeliest class is the predicted one.
-
-    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_part)``.
-    """
-
-    sharpness_: float
-
-    def _logits(self, X: Rows) -> Array:
-        return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]
 
 
 def fit_sharpness(

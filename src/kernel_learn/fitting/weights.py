@@ -6,10 +6,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, WeightsLike
-from kernel_learn.rows.check_rows import (
-    LARGEST,
-    check_readable,
-)
+from kernel_learn.rows.check_rows import LARGEST, check_readable
 from kernel_learn.warn import warn_user
 
 # Rows that together count for less than one row, or on average for more than so many, are

@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from kernel_learn.arrays import MemoryBudget
-from kernel_learn.representations.landmarks import (
-    Rule,
-    candidate_rows,
-    draw_size,
-    prepared_rows,
-)
+from kernel_learn.representations.landmarks import Rule, candidate_rows, draw_size, prepared_rows
 from kernel_learn.representations.price import Price
 from kernel_learn.warn import warn_user
 
