@@ -2,15 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+
+if TYPE_CHECKING:
+    from kernel_learn.kernels.pool import Pool
 
 # Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
 BLOCK_SIZE = 2**21
@@ -67,7 +69,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """The same kernel with every rule (``gamma="median"``) replaced by its value on X."""
         return self
 
-    def resolve_on(self, pool: Pool) -> Self:
+    def resolve_on(self, pool: "Pool") -> Self:
         """``resolve`` on rows that were chosen by content already; estimators call this."""
         if type(self).resolve is Kernel.resolve:
             return self

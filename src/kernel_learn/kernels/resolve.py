@@ -1,7 +1,7 @@
 """From what a user writes to a kernel: names, functions and scikit-learn kernels."""
 
 from collections.abc import Callable, Mapping
-from typing import Self, TypeGuard
+from typing import TYPE_CHECKING, Self, TypeGuard
 
 import numpy as np
 from scipy import linalg
@@ -11,10 +11,12 @@ from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import Bank, Kernel, KernelLike, KernelsLike
-from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import dense, n_rows, writeable
 from kernel_learn.rows.coerce import as_numbers, as_vectors
 from kernel_learn.warn import warn_user
+
+if TYPE_CHECKING:
+    from kernel_learn.kernels.pool import Pool
 
 # What a name stands for; ``kernels.names`` fills it in when the package is imported, so that
 # kernels that wrap others can read a name without knowing every kernel.
@@ -38,7 +40,7 @@ class FunctionKernel(Kernel):
     def __init__(self, function: Callable[..., object]) -> None:
         self.function = function
 
-    def resolve_on(self, pool: Pool) -> Self:
+    def resolve_on(self, pool: "Pool") -> Self:
         """The kernel itself, after a look at whether it is one on some of the rows."""
         K = self(pool.head(CHECKED_ROWS).rows).astype(np.float64)
         check_symmetric_matrix(K, f"The kernel function {self.function!r}", CHECK_FUNCTION)

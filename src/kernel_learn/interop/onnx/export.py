@@ -15,13 +15,14 @@ from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.interop.onnx.converters import (
     EXPORTED,
     Parsers,
+    check_rows,
     import_skl2onnx,
     number_type,
+    output_names,
     register,
 )
 from kernel_learn.interop.onnx.graph import Scope, Variable
 from kernel_learn.interop.onnx.kernels import OnnxExportError
-from kernel_learn.interop.onnx.models import check_rows, output_names
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.table import column_names, is_frame
 from kernel_learn.warn import warn_user
