@@ -197,22 +197,12 @@ def check_regs(regs: object, owner: object, name: str = "reg") -> list[float]:
     return [check_positive(name, value, owner) for value in values]
 
 
-def check_count(name: str, value: object, owner: object) -> int:
+def check_count(name: str, value: int, owner: object) -> int:
     """A positive integer."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
-    raise ValueError(
-        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive integer."
-    )
+    COUNT.check(name, value, owner)
+    return int(value)
 
 
-def check_n_components(value: object, default: int, owner: object) -> int:
+def check_n_components(value: int | None, default: int, owner: object) -> int:
     """The number of components, ``default`` for None."""
-    if value is None:
-        return default
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
-    raise ValueError(
-        f"{type(owner).__name__}(n_components={value!r}): n_components must be a positive "
-        "integer, or None."
-    )
+    return default if value is None else check_count("n_components", value, owner)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "chen2008-figures"
 PER_CLASS = 100
@@ -289,14 +292,14 @@ def draw_figures(records: Iterable[Record], folder: Path) -> list[Path]:
     return drawn
 
 
-def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
+def _panels(n_rows: int, n_columns: int) -> tuple["Figure", Array]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)
 
 
-def _legend(panels: Any) -> None:
+def _legend(panels: Array) -> None:
     """In the first panel that shows something: a run may have done a part only."""
     for panel in panels.flat:
         if panel.get_legend_handles_labels()[0]:
@@ -304,7 +307,7 @@ def _legend(panels: Any) -> None:
             return
 
 
-def _draw_dimensions(records: list[Record]) -> Any:
+def _draw_dimensions(records: list[Record]) -> "Figure":
     """Above the whole range; below that of the paper's table, where methods lie side by side."""
     figure, panels = _panels(2, 2)
     for column, name in zip(panels.T, SETS[1], strict=True):
@@ -327,7 +330,7 @@ def _draw_dimensions(records: list[Record]) -> Any:
     return figure
 
 
-def _draw_bounds(records: list[Record]) -> Any:
+def _draw_bounds(records: list[Record]) -> "Figure":
     figure, panels = _panels(2, 2)
     for row, name in zip(panels, SETS[2], strict=True):
         for panel, u in zip(row, (False, True), strict=True):
@@ -344,7 +347,7 @@ def _draw_bounds(records: list[Record]) -> Any:
     return figure
 
 
-def _draw_rounds(records: list[Record]) -> Any:
+def _draw_rounds(records: list[Record]) -> "Figure":
     figure, panels = _panels(1, 2)
     for panel, name in zip(panels[0], SETS[3], strict=True):
         for i, u in enumerate((False, True)):
