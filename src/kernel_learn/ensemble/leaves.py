@@ -24,7 +24,7 @@ from kernel_learn.ensemble.kernel_features import KernelFeatures
 from kernel_learn.ensemble.table_views import TableView
 from kernel_learn.ensemble.trees import Tree
 from kernel_learn.kernels import Kernel, SharedStatistics, evaluate_shared
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.table import Table
 

@@ -26,17 +26,12 @@ from kernel_learn.ensemble.ingest import (
 )
 from kernel_learn.ensemble.landmark_fitting import fit_on_landmarks
 from kernel_learn.ensemble.problem import Fitted
-from kernel_learn.ensemble.quality import (
-    QUALITIES,
-    Quality,
-    TooLargeError,
-    plan_classifier,
-)
+from kernel_learn.ensemble.quality import QUALITIES, Quality, TooLargeError, plan_classifier
 from kernel_learn.ensemble.source_plan import plan_landmarks, plan_spilled, rows_for_all
 from kernel_learn.ensemble.spill import DiskIsShort, Spill, SpilledTable
 from kernel_learn.ensemble.table_blocks import CellBlock, TableBlocks
 from kernel_learn.fitting.stream_training import READ_ROWS
-from kernel_learn.fitting.validation import all_the_same
+from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import Summary, row_bytes
 from kernel_learn.rows.access import dense, is_sparse, row_blocks, take_rows

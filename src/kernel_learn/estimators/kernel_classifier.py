@@ -28,12 +28,12 @@ from kernel_learn.fitting.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
     SEEDED,
+    check_count,
     choice,
     instance,
 )
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
-from kernel_learn.fitting.validation import check_count
 from kernel_learn.streams.blocks import as_source
 
 

@@ -26,7 +26,7 @@ from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.representations.gram import center_and_weigh
+from kernel_learn.representations.linalg import center_and_weigh
 
 # Directions of G below this share of the largest are rounding.
 RANK_TOL = 1e-10
