@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.ridge import RidgePath, with_all_shares
-from kernel_learn.criteria.held_out.stacking import fit_second_level
+from kernel_learn.criteria.held_out.stacking import fit_stacking
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate
 from kernel_learn.ensemble.cross_validation import FOLDS, Sample, judge_ridge
@@ -16,11 +16,11 @@ def test_scores_of_rows_left_out_shrink_to_the_shares_of_all_rows(rng):
     """And labels by chance are not predicted: the shares without a row would tell its label."""
     X, labels = rng.normal(size=(50, 3)), rng.permutation(np.arange(50) % 2)
     targets = Targets(np.eye(2)[labels])
-    sample = Sample({"z": X}, targets, {}, {}, stratified_parts(targets, FOLDS))
+    sample = Sample({"z": X}, targets, {}, {}, stratified_folds(targets, FOLDS))
     kernel, reg = Gaussian(0.1), np.array([1.0])
     (judged,) = judge_ridge(sample, Candidate("z", "gaussian"), kernel, kernel(X), reg)
     scores, _ = RidgePath(kernel(X), targets).held_out(reg)
     moved = with_all_shares(scores, targets)[0]
-    assert judged.loss == pytest.approx(fit_second_level(moved, targets, sample.folds).loss)
-    assert judged.loss != pytest.approx(fit_second_level(scores[0], targets, sample.folds).loss)
+    assert judged.loss == pytest.approx(fit_stacking(moved, targets, sample.folds).loss)
+    assert judged.loss != pytest.approx(fit_stacking(scores[0], targets, sample.folds).loss)
     assert np.mean(judged.proba.argmax(axis=1) != labels) > 0.3

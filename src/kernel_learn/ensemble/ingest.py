@@ -16,15 +16,11 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
+from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.kept_work import KeptWork
-from kernel_learn.ensemble.problem import Fitted, Problem
-from kernel_learn.ensemble.quality import (
-    QUALITIES,
-    ClassifierPlan,
-    ClassifierSize,
-    bank,
-    plan_classifier,
-)
+from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, plan_ensemble
+from kernel_learn.ensemble.problem import Problem
+from kernel_learn.ensemble.quality import QUALITIES, bank
 from kernel_learn.ensemble.spill import SpilledTable
 from kernel_learn.fitting.labels import check_labels
 from kernel_learn.fitting.validation import as_views, count_rows, encode_labels, side_by_side
@@ -56,13 +52,13 @@ class Prepared:
         """Where each distinct row first stands among the rows given."""
         return self.kept[self.rows.first]
 
-    def held_out(self, fitted: Fitted) -> Array:
+    def held_out(self, fitted: FittedEnsemble) -> Array:
         """Held-out probabilities of all rows given; a row of weight zero was never in."""
         P = np.empty((self.n_given, len(self.classes)))
         P[self.kept] = fitted.proba[self.rows.inverse]
         others = np.setdiff1d(np.arange(self.n_given), self.kept)
         if len(others) and self.left is not None:
-            P[others] = fitted.machine.proba(self.left)
+            P[others] = fitted.ensemble.proba(self.left)
         return P
 
 
@@ -76,7 +72,7 @@ def prepare(
     *,
     as_it_is: bool = False,
 ) -> Prepared:
-    """Check everything, merge equal rows, decide what is tried; see ``plan_classifier``."""
+    """Check everything, merge equal rows, decide what is tried; see ``plan_ensemble``."""
     clock = clock_of(estimator)
     if y is None:
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
@@ -99,7 +95,7 @@ def prepare(
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
     quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
-    plan = plan_classifier(size, quality, budget, as_it_is=as_it_is)
+    plan = plan_ensemble(size, quality, budget, as_it_is=as_it_is)
     problem = make_problem(
         estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
     )
@@ -114,9 +110,9 @@ def make_problem(
     targets: Targets,
     groups: dict[str, Array],  # named groups of columns
     tried: list[Candidate],
-    plan: ClassifierPlan,
+    plan: EnsemblePlan,
     clock: Clock,
-    few: Array | None = None,
+    subsample: Array | None = None,
     progress: Progress | None = None,
 ) -> Problem:
     """What an estimator makes of distinct rows."""
@@ -132,7 +128,7 @@ def make_problem(
         clock=clock,
         n_jobs=estimator.n_jobs,
         say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
-        few=few,
+        subsample=subsample,
         progress=progress,
     )
 
@@ -279,16 +275,16 @@ def size_of(
     reader: TableReader,
     tried: list[Candidate],
     n_jobs: int | None,
-) -> ClassifierSize:
+) -> EnsembleSize:
     """What the plan needs to know; the table may be a part of all rows."""
     views = {candidate.view for candidate in tried}
     learned = [candidate for candidate in tried if candidate.learned]
     most_learned = max(
-        (sum(other.place == one.place for other in learned) for one in learned), default=0
+        (sum(other.space == one.space for other in learned) for one in learned), default=0
     )
     width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
-    places = {candidate.place for candidate in tried}
-    return ClassifierSize(
+    spaces = {candidate.space for candidate in tried}
+    return EnsembleSize(
         n_given=n_given,
         n_rows=targets.n,
         row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
@@ -297,7 +293,7 @@ def size_of(
         views=len(views),
         learned=most_learned,
         candidates=len(tried),
-        n_jobs=min(effective_n_jobs(n_jobs), len(places)),
+        n_jobs=min(effective_n_jobs(n_jobs), len(spaces)),
     )
 
 

@@ -7,22 +7,11 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.ensemble.members import Member
 from kernel_learn.kernels import Kernel
 
 SHOWN = 10  # new rows of an explanation that prints
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{2,}(e[+-]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Member:
-    """One kernel of the average."""
-
-    view: str
-    kernel: Kernel
-    reg: float
-    weight: float
-    loss: float  # held-out log loss
-    error: float  # held-out error
 
 
 def one_line(kernel: Kernel, most: int = 70) -> str:

@@ -1,5 +1,6 @@
 """The views of a table: numbers in several ways, categories beside them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,21 +8,27 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.column_scales import scale_columns
 from kernel_learn.ensemble.views import (
     BlockOneHot,
     ClippedScores,
+    ColumnView,
     NormalScores,
     UniformScores,
     UnitRows,
     ZScores,
 )
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
 
-DENSE_VIEWS = {"z": ZScores, "q": NormalScores, "u": UniformScores, "c": ClippedScores}
-SPARSE_VIEWS = {
+DENSE_VIEWS: dict[str, type[ColumnView]] = {
+    "z": ZScores,
+    "q": NormalScores,
+    "u": UniformScores,
+    "c": ClippedScores,
+}
+SPARSE_VIEWS: dict[str, Callable[[], UnitRows]] = {
     "z": UnitRows,
     "q": lambda: UnitRows(power=0.5),
     "c": lambda: UnitRows(scale=True),
@@ -34,13 +41,13 @@ class TableView:
 
     numbers: Array  # positions among the table's numbers
     categories: Array  # positions among its categories
-    of_numbers: Any  # a fitted transformer, None without numbers
-    of_codes: Any  # a fitted BlockOneHot, None where codes stay codes or there are none
+    of_numbers: ColumnView | UnitRows | None  # fitted; None without numbers
+    of_codes: BlockOneHot | None  # fitted; None where codes stay codes or there are none
     owner: Array  # (columns of the view,) the table's own column behind each
 
     def rows(self, table: Table) -> Rows:
         """The table's rows in this view."""
-        parts = []
+        parts: list[Rows] = []
         if self.of_numbers is not None:
             parts.append(self.of_numbers.transform(_columns(table.numbers, self.numbers)))
         if len(self.categories):
@@ -76,8 +83,7 @@ class RawView:
         return self  # nothing in it changes
 
     def transform(self, X: Any) -> Rows:
-        Z = self.view.rows(self.reader.read(X))
-        return Z if self.scales is None else scale_columns(Z, self.scales)
+        return scale_columns(self.view.rows(self.reader.read(X)), self.scales)
 
 
 def fit_view(
@@ -88,11 +94,11 @@ def fit_view(
     if columns is not None:
         numbers = numbers[np.isin(reader.numbers, columns)]
         categories = categories[np.isin(reader.categories, columns)]
-    makers = SPARSE_VIEWS if is_sparse(table.numbers) else DENSE_VIEWS
+    make = SPARSE_VIEWS[kind] if is_sparse(table.numbers) else DENSE_VIEWS[kind]
     of_numbers, of_codes = None, None
     owner = [reader.numbers[numbers]]
     if len(numbers):
-        of_numbers = makers[kind]().fit(_columns(table.numbers, numbers), sample_weight=weight)
+        of_numbers = make().fit(_columns(table.numbers, numbers), sample_weight=weight)
     if len(categories) and kind == "u":
         owner.append(reader.categories[categories])
     elif len(categories):

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
 from kernel_learn.criteria.held_out.stacking import log_losses
+from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import Prepared, prepare, read_rows
-from kernel_learn.ensemble.problem import Fitted
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
 from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise
@@ -111,7 +111,7 @@ class KernelClassifier(
         How much it varies between five parts of the rows.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
-    plan_ : ClassifierPlan
+    plan_ : EnsemblePlan
         What was carried out; prints itself.
     summary_ : str
 
@@ -215,16 +215,16 @@ class KernelClassifier(
     def transform(self, X: Any) -> Array:
         """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
         check_is_fitted(self)
-        return self._fitted.machine.features(self._table(X))
+        return self._fitted.ensemble.features(self._table(X))
 
     def explain(self, X: Any, n_rows: int = 10) -> Explanation:
         """The training rows that speak loudest for each row's predicted class."""
         check_is_fitted(self)
         table = self._table(X)
         count = check_count("n_rows", n_rows, self)
-        winners = self._fitted.machine.proba(table).argmax(axis=1)
+        winners = self._fitted.ensemble.proba(table).argmax(axis=1)
         contrast = contrasts(winners, len(self.classes_))
-        added, baseline = self._fitted.machine.contributions(table, contrast)
+        added, baseline = self._fitted.ensemble.contributions(table, contrast)
         return explain_rows(added, baseline, self._first, self.classes_[winners], count)
 
     def permutation_p_value(self, n_permutations: int = 200) -> float:
@@ -263,7 +263,7 @@ class KernelClassifier(
     def kernel_(self) -> Any:
         """sum of weight * kernel / mean diagonal, each on its view."""
         check_is_fitted(self)
-        return self._fitted.machine.kernel_object()
+        return self._fitted.ensemble.kernel_object()
 
     @property
     def summary_(self) -> str:
@@ -273,18 +273,18 @@ class KernelClassifier(
 
     def _class_scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        return np.log(np.maximum(self._fitted.machine.proba(self._table(X)), 1e-300))
+        return np.log(np.maximum(self._fitted.ensemble.proba(self._table(X)), 1e-300))
 
     def _table(self, X: Any) -> Any:
-        return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
+        return self._fitted.ensemble.reader.read(read_rows(self, X, reset=False))
 
-    def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
+    def _store(self, prepared: Prepared, fitted: FittedEnsemble, seed: int) -> None:
         rows = prepared.rows
         targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
         self.classes_ = prepared.classes
-        self._fitted: Fitted = fitted
+        self._fitted = fitted
         first = prepared.first
-        self._first = first if fitted.held is None else first[fitted.held]  # of the machine's rows
+        self._first = first if fitted.held is None else first[fitted.held]  # of the ensemble's rows
         self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1

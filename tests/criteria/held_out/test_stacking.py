@@ -5,17 +5,17 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, soft_weights
+from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, ensemble_weights
 from kernel_learn.criteria.held_out.stacking import (
     FACTORS,
     SHRINKAGES,
     TEMPERATURES,
     LinearMap,
-    SecondLevel,
+    Stacking,
     fit_centroids,
     fit_discriminants,
     fit_map,
-    fit_second_level,
+    fit_stacking,
     fit_temperature,
     log_loss_path,
     log_losses,
@@ -62,7 +62,7 @@ def test_scores_that_sum_to_one_and_classes_without_rows(counts, rng):
 def test_second_level_is_cross_fitted(scores, counts):
     folds = np.arange(20) % 5
     targets = Targets(counts)
-    found = fit_second_level(scores, targets, folds)
+    found = fit_stacking(scores, targets, folds)
     losses = {}
     for g in SHRINKAGES:
         L = np.empty((20, 3))
@@ -86,7 +86,7 @@ def test_unmasks_a_middle_class(rng):
     Y = np.eye(3)[np.repeat([0, 1, 2], 40)]
     A = np.stack([np.ones(120), x], axis=1)
     S = A @ np.linalg.lstsq(A, Y, rcond=None)[0]
-    found = fit_second_level(S, Targets(Y), np.arange(120) % 5)
+    found = fit_stacking(S, Targets(Y), np.arange(120) % 5)
     wrong = [np.mean(P.argmax(axis=1) != Y.argmax(axis=1)) for P in (S, found.proba())]
     assert wrong[0] > 0.2 and wrong[1] < 0.02
 
@@ -114,14 +114,14 @@ def test_soft_weights(counts, rng):
     proba = rng.dirichlet(np.ones(3), size=(4, 20))
     proba[0] = 0.5 * proba[0] + 0.5 * counts / counts.sum(axis=1, keepdims=True)
     proba[1] = 0.98 * proba[0] + 0.02 * proba[1]
-    found = soft_weights(log_losses(proba), Targets(counts))
+    found = ensemble_weights(log_losses(proba), Targets(counts))
     np.testing.assert_allclose(found, oracle.weights_by_standard_errors(proba, counts), atol=EXACT)
     assert found.argmax() == 0 and found.sum() == pytest.approx(1)
 
 
 def test_a_member_twice_shares_its_weight(counts, rng):
     losses = log_losses(rng.dirichlet(np.ones(3), size=(1, 20)))
-    np.testing.assert_allclose(soft_weights(np.vstack([losses] * 3), Targets(counts)), 1 / 3)
+    np.testing.assert_allclose(ensemble_weights(np.vstack([losses] * 3), Targets(counts)), 1 / 3)
 
 
 def test_mean_and_error(counts, rng):
@@ -140,11 +140,11 @@ def test_scores_that_speak_against_their_class_are_left_out(rng):
     y = np.arange(60) % 3
     Y = np.eye(3)[y]
     backwards = 1 / 3 - 0.01 * Y + 0.001 * rng.standard_normal((60, 3))
-    found = fit_second_level(backwards, Targets(Y), np.arange(60) // 3 % 5)
+    found = fit_stacking(backwards, Targets(Y), np.arange(60) // 3 % 5)
     np.testing.assert_allclose(found.proba(), 1 / 3, atol=1e-6)
     half = backwards.copy()
     half[:, 0] = Y[:, 0] + 0.1 * rng.standard_normal(60)
-    P = fit_second_level(half, Targets(Y), np.arange(60) // 3 % 5).proba()
+    P = fit_stacking(half, Targets(Y), np.arange(60) // 3 % 5).proba()
     assert P[y == 0, 0].mean() > 0.9 and 0.4 < P[y == 1, 1].mean() < 0.6
     pairs = fit_discriminants(-Y[:, :1], Y, roles=np.array([[-1.0, 1.0, 0.0]]))[0]
     assert np.abs(pairs.coef).max() > 0
@@ -191,7 +191,7 @@ def test_mended_log_odds_are_a_logistic_regression_on_them(rng):
     S, y = skewed(rng, 2000)
     targets = Targets(np.eye(2)[y])
     folds = np.arange(2000) % 5
-    level = fit_second_level(S, targets, folds)
+    level = fit_stacking(S, targets, folds)
     mended = mend_log_odds(level, targets, folds)
     assert mended.loss < level.loss
     # with many rows nothing is left of the pull
@@ -214,7 +214,7 @@ def test_log_odds_of_gaussian_classes_stay_as_they_are(rng):
     y = np.repeat([0, 1, 2], 400)
     S = np.eye(3)[y] + 0.5 * rng.standard_normal((1200, 3))
     targets, folds = Targets(np.eye(3)[y]), np.arange(1200) % 5
-    level = fit_second_level(S, targets, folds)
+    level = fit_stacking(S, targets, folds)
     assert mend_log_odds(level, targets, folds) is level
 
 
@@ -226,7 +226,7 @@ def test_a_gain_within_its_standard_error_is_none():
         L = 1.5 * rng.standard_normal((300, 2))
         y = (rng.random(300) < softmax(1.3 * L)[:, 1]).astype(int)
         targets, folds = Targets(np.eye(2)[y]), np.arange(300) % 5
-        level = SecondLevel(LinearMap(np.eye(2), np.zeros(2)), 1.0, L)
+        level = Stacking(LinearMap(np.eye(2), np.zeros(2)), 1.0, L)
         gains = np.empty(300)
         for part in range(5):
             inside, outside = folds != part, folds == part
