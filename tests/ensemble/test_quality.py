@@ -4,18 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from kernel_learn.ensemble.quality import (
+from kernel_learn.ensemble.plan import (
     EXACT_MATRICES,
     EXACT_ROWS,
     LEAST_ROWS,
-    MOST_MACHINE_CLASSES,
-    QUALITIES,
-    ClassifierSize,
-    bank,
-    plan_classifier,
+    EnsembleSize,
+    plan_ensemble,
 )
+from kernel_learn.ensemble.quality import MOST_MACHINE_CLASSES, QUALITIES, bank
 
-SIZE = ClassifierSize(
+SIZE = EnsembleSize(
     n_given=3000,
     n_rows=3000,
     row_bytes=80.0,
@@ -29,7 +27,7 @@ QUALITY = QUALITIES["balanced"]
 
 
 def planned(size=SIZE, budget="8GB"):
-    return plan_classifier(size, QUALITY, budget)
+    return plan_ensemble(size, QUALITY, budget)
 
 
 def test_rows_before_merging_cost_their_keys_and_labels():

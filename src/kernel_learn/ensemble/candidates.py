@@ -7,6 +7,8 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.criteria.held_out.stacking import LinearMap
 from kernel_learn.kernels import (
     Additive,
     ArcCosine,
@@ -64,6 +66,28 @@ class Candidate:
         return f"{self.view}{' scaled' if self.learned else ''}: {self.family}{width}" + (
             "" if self.loss == "ridge" else f" ({self.loss})"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidated:
+    """How a candidate does at its best regulariser on rows left out, and its models of all rows."""
+
+    candidate: Candidate  # on rows: with its kernel and scales
+    reg: float
+    loss: float
+    proba: Array  # (n, k), held out
+    models: tuple[tuple[Dual, ...], ...] = ()  # per tree and leaf; without trees there is one leaf
+    maps: tuple[LinearMap, ...] = ()  # from scores to log-odds, per tree
+    lam: float = 0.0  # reg in the kernel's own unit, where leaves share it
+
+    @property
+    def kernel(self) -> Kernel:
+        assert self.candidate.kernel is not None
+        return self.candidate.kernel
+
+    @property
+    def scales(self) -> Array | None:
+        return self.candidate.scales
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:

@@ -22,14 +22,13 @@ from kernel_learn.criteria.held_out.ridge import (
     with_all_shares,
 )
 from kernel_learn.criteria.held_out.stacking import (
-    LinearMap,
     Stacking,
     best_stacking,
     fit_stacking,
     log_losses,
 )
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.candidates import Candidate, ViewRows, grouped
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated, ViewRows, grouped
 from kernel_learn.kernels import (
     ColumnKernel,
     Combination,
@@ -48,28 +47,6 @@ FOLDS = 5
 MOST_WEIGHT_ROWS = 600
 
 Paths = Mapping[Candidate, Array]  # the regularisers that are tried for each candidate
-
-
-@dataclass(frozen=True, eq=False)
-class CrossValidated:
-    """How a candidate does at its best regulariser on rows left out, and its models of all rows."""
-
-    candidate: Candidate  # on rows: with its kernel and scales
-    reg: float
-    loss: float
-    proba: Array  # (n, k), held out
-    models: tuple[tuple[Dual, ...], ...] = ()  # per tree and leaf; without trees there is one leaf
-    maps: tuple[LinearMap, ...] = ()  # from scores to log-odds, per tree
-    lam: float = 0.0  # reg in the kernel's own unit, where leaves share it
-
-    @property
-    def kernel(self) -> Kernel:
-        assert self.candidate.kernel is not None
-        return self.candidate.kernel
-
-    @property
-    def scales(self) -> Array | None:
-        return self.candidate.scales
 
 
 @dataclass(frozen=True)

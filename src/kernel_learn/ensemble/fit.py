@@ -6,9 +6,8 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
-from kernel_learn.ensemble.candidates import Candidate
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import (
-    CrossValidated,
     Paths,
     Sample,
     average_proba,

@@ -15,7 +15,7 @@ from kernel_learn.ensemble.candidates import candidates
 from kernel_learn.ensemble.cross_validation import Sample, scales_of_folds
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.plan import EnsemblePlan
-from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.ensemble.views import TableView
 from kernel_learn.rows.access import is_sparse
 
 # Rows on which the permutation test and the relevance of columns are worked out.

@@ -1,24 +1,26 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.kept_work import KeptWork
-from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, plan_ensemble
+from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
 from kernel_learn.ensemble.spill import SpilledTable
@@ -34,6 +36,23 @@ from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.table import Table, is_frame
 from kernel_learn.streams.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.streams.progress import Progress
+
+ColumnNames = Sequence[str | int]  # or positions
+ClassWeight = Mapping[str | int, float] | str | None
+
+
+class EnsembleSettings(Protocol):
+    """What an estimator of an ensemble was told, see ``KernelClassifier``."""
+
+    quality: str
+    max_members: int
+    categorical: ColumnNames | str | None
+    column_groups: Mapping[str, ColumnNames] | None
+    class_weight: ClassWeight
+    time_budget: float | None
+    memory_budget: MemoryBudget
+    n_jobs: int | None
+    verbose: int
 
 
 @dataclass(frozen=True)
@@ -63,11 +82,11 @@ class Prepared:
 
 
 def prepare(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    groups: Any,
+    estimator: EnsembleSettings,
+    X: Rows,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
     seed: int,
     *,
     as_it_is: bool = False,
@@ -104,7 +123,7 @@ def prepare(
 
 
 def make_problem(
-    estimator: Any,
+    estimator: EnsembleSettings,
     table: Table | SpilledTable,  # of distinct rows
     reader: TableReader,
     targets: Targets,
@@ -134,7 +153,9 @@ def make_problem(
 
 
 @contextmanager
-def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepared]:
+def keep_work(
+    estimator: EnsembleSettings, prepared: Prepared, folder: str | os.PathLike[str] | None
+) -> Iterator[Prepared]:
     """The problem with what was kept of an earlier fit to it; given up when the fit is done."""
     if folder is None:
         yield prepared
@@ -157,7 +178,7 @@ def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepa
     kept.remove()
 
 
-def clock_of(estimator: Any) -> Clock:
+def clock_of(estimator: EnsembleSettings) -> Clock:
     """It runs from now on."""
     return Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
 
@@ -168,7 +189,9 @@ RAW_TEXT = (
 )
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
+def read_rows(
+    estimator: EnsembleSettings, X: Rows, *, reset: bool, least: int | None = None
+) -> Rows:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
@@ -190,7 +213,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     objects = X.dtype.kind in "OUS"
     if objects and X.ndim == 1:
         raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {RAW_TEXT}")
-    finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
+    finite: bool | str = True if is_sparse(X) else False if objects else "allow-nan"
     return validate_data(
         estimator,
         X,
@@ -202,7 +225,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     )
 
 
-def column_groups(groups: Any, X: Any) -> dict[str, Array]:
+def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str, Array]:
     """Named groups of columns as positions."""
     views = as_views(X)
     if views is not None:
@@ -225,7 +248,7 @@ def column_groups(groups: Any, X: Any) -> dict[str, Array]:
     return {name: np.array(columns) for name, columns in found.items()}
 
 
-def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
+def class_factors(class_weight: ClassWeight, classes: Array, labels: Array, weight: Array) -> Array:
     """Factors on the rows' weights whose weighted mean is one, (n,)."""
     if class_weight is None:
         return np.ones(len(labels))
@@ -297,15 +320,15 @@ def size_of(
     )
 
 
-def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
+def _check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None:
     if groups is None:
         return None
-    groups = column_or_1d(as_array(groups, "groups"))
-    if groups.dtype.kind in "fO" and any(map(is_missing, groups.tolist())):
+    given: Array = column_or_1d(as_array(groups, "groups"))
+    if given.dtype.kind in "fO" and any(map(is_missing, given.tolist())):
         raise ValueError("groups has rows without a group (NaN or None); give each row one.")
-    if len(groups) != n:
-        raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
-    found = np.unique(groups, return_inverse=True)[1][kept]
+    if len(given) != n:
+        raise ValueError(f"groups has {len(given)} entries, and there are {n} rows.")
+    found = np.unique(given, return_inverse=True)[1][kept]
     if len(np.unique(found)) < 2:
         raise ValueError("All rows are of one group, and nothing can be left out of it.")
     return found

@@ -15,19 +15,15 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights
 from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual
 from kernel_learn.criteria.held_out.stacking import FINALISTS, Stacking, fit_stacking
-from kernel_learn.ensemble.cross_validation import (
-    CrossValidated,
-    Sample,
-    average_proba,
-    with_stacking,
-)
+from kernel_learn.ensemble.candidates import CrossValidated
+from kernel_learn.ensemble.cross_validation import Sample, average_proba, with_stacking
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.kept_work import work_key
 from kernel_learn.ensemble.members import average_members
 from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
 from kernel_learn.ensemble.screening import screen, try_narrower
-from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.ensemble.views import TableView
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.model_selection import held_out_scores, leave_one_out
 from kernel_learn.representations.feature_map import FeatureMap

@@ -19,8 +19,15 @@ from kernel_learn.criteria.held_out.ridge import (
     with_all_shares,
 )
 from kernel_learn.criteria.held_out.stacking import fit_stacking
-from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, ViewRows, grouped, narrower
-from kernel_learn.ensemble.cross_validation import CrossValidated, Sample
+from kernel_learn.ensemble.candidates import (
+    WIDE_FAMILIES,
+    Candidate,
+    CrossValidated,
+    ViewRows,
+    grouped,
+    narrower,
+)
+from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before

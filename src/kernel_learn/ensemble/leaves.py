@@ -19,8 +19,8 @@ from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.ridge import Dual, ridge_at_lam
 from kernel_learn.criteria.held_out.stacking import fit_stacking, log_losses, softmax
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.candidates import grouped
-from kernel_learn.ensemble.cross_validation import CrossValidated, Sample
+from kernel_learn.ensemble.candidates import CrossValidated, grouped
+from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.kept_work import KeptWork, LeafFit
 from kernel_learn.ensemble.leaf_tuning import (
@@ -33,8 +33,8 @@ from kernel_learn.ensemble.members import Ensemble, TrainingRows, make_members, 
 from kernel_learn.ensemble.plan import LEAF_ROWS
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.spill import in_memory
-from kernel_learn.ensemble.table_views import TableView
 from kernel_learn.ensemble.trees import Forest, Tree, divide
+from kernel_learn.ensemble.views import TableView
 from kernel_learn.rows.access import take_rows
 
 # Leaves in which scales, and others in which widths and lam are found, at most.

@@ -16,10 +16,9 @@ from kernel_learn.criteria.held_out.stacking import (
     softmax,
 )
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.candidates import SCALED, grouped
-from kernel_learn.ensemble.cross_validation import CrossValidated
-from kernel_learn.ensemble.table_views import RawView, TableView
+from kernel_learn.ensemble.candidates import SCALED, CrossValidated, grouped
 from kernel_learn.ensemble.trees import Forest, Leaf
+from kernel_learn.ensemble.views import RawView, TableView
 from kernel_learn.kernels import Combination, Kernel, SharedStatistics, evaluate_shared
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.viewed import ViewKernel

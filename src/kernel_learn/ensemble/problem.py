@@ -16,7 +16,7 @@ from kernel_learn.ensemble.kept_work import KeptWork
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
 from kernel_learn.ensemble.spill import SpilledTable, SpilledView
-from kernel_learn.ensemble.table_views import TableView, fit_view
+from kernel_learn.ensemble.views import TableView, fit_view
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.progress import Progress

@@ -8,8 +8,8 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, narrower
-from kernel_learn.ensemble.cross_validation import CrossValidated, Sample, cross_validate, weigh
+from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, CrossValidated, narrower
+from kernel_learn.ensemble.cross_validation import Sample, cross_validate, weigh
 from kernel_learn.ensemble.problem import Problem
 
 SURVIVOR_SHARE = 0.01  # of the heaviest weight

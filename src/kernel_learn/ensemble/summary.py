@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.ensemble.members import Member
+from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.kernels import Kernel
 
 SHOWN = 10  # new rows of an explanation that prints
@@ -93,14 +93,18 @@ def explain_rows(
     return Explanation(labels, first[order], loudest, baseline, odds, loudness)
 
 
-def summarise(classifier: Any) -> str:
+def summarise(
+    found: str,  # by what, and how many classes
+    plan: EnsemblePlan,
+    error: tuple[float, float],  # and its standard error
+    log_loss: tuple[float, float],
+    members: Members,
+) -> str:
     """A few lines on what was done and how well it is expected to do."""
-    members = classifier.members_
     lines = [
-        f"KernelClassifier: {len(classifier.classes_)} classes, {classifier.plan_}.",
-        f"Held out: error {100 * classifier.loo_error_:.1f} % "
-        f"(+- {100 * classifier.loo_error_se_:.1f}), log loss {classifier.loo_log_loss_:.3f} "
-        f"(+- {classifier.loo_log_loss_se_:.3f}).",
+        f"{found}, {plan}.",
+        f"Held out: error {100 * error[0]:.1f} % (+- {100 * error[1]:.1f}), "
+        f"log loss {log_loss[0]:.3f} (+- {log_loss[1]:.3f}).",
         f"{len(members)} members:" if members else "No member: every row looks the same.",
     ]
     return "\n".join([*lines, repr(members)] if members else lines)

@@ -25,9 +25,9 @@ HOMES = {
     "ensemble.fitted": "FittedEnsemble Probe",
     "ensemble.members": "Ensemble Member TrainingRows",
     "ensemble.plan": "EnsemblePlan",
-    "ensemble.table_views": "RawView TableView",
     "ensemble.trees": "Forest Tree",
-    "ensemble.views": "BlockOneHot ClippedScores NormalScores UniformScores UnitRows ZScores",
+    "ensemble.views": "BlockOneHot ClippedScores NormalScores RawView TableView UniformScores "
+    "UnitRows ZScores",
     "estimators.alignment": "AlignmentSubspace",
     "estimators.centroid": "KernelOrthogonalCentroid",
     "estimators.discriminant": "KernelDiscriminant",

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights, ensemble_weights
+from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights, mixture_weights
 from kernel_learn.criteria.held_out.targets import Targets
 
 

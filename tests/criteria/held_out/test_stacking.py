@@ -5,7 +5,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, ensemble_weights
+from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights, mean_and_error
 from kernel_learn.criteria.held_out.stacking import (
     FACTORS,
     SHRINKAGES,

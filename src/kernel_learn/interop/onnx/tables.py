@@ -1,28 +1,29 @@
 """KernelClassifier as ONNX: views of columns of numbers, members, leaves."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
-from kernel_learn.ensemble.table_views import TableView
 from kernel_learn.ensemble.trees import Forest, Tree
 from kernel_learn.ensemble.views import (
     ClippedScores,
+    ColumnView,
     NormalScores,
+    TableView,
     UniformScores,
     UnitRows,
     ZScores,
 )
+from kernel_learn.estimators import KernelClassifier
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import OnnxExportError, kernel_values
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import dense
 
 
-def classifier_proba(g: Graph, model: Any, X: Value) -> Value:
+def classifier_proba(g: Graph, model: KernelClassifier, X: Value) -> Value:
     """``predict_proba``, (n, k)."""
     ensemble: Ensemble = model._fitted.ensemble
     _check_numbers(model, ensemble)
@@ -47,7 +48,7 @@ def _share(g: Graph, ensemble: Ensemble, member: Member, tree: int, scores: Valu
     return g("Mul", g("Softmax", logits, axis=1), float(ensemble.weight_of(member)))
 
 
-def classifier_features(g: Graph, model: Any, X: Value) -> Value:
+def classifier_features(g: Graph, model: KernelClassifier, X: Value) -> Value:
     """``transform``, (n, k - 1)."""
     ensemble: Ensemble = model._fitted.ensemble
     if not ensemble.predicting:
@@ -63,7 +64,7 @@ def classifier_features(g: Graph, model: Any, X: Value) -> Value:
     return g.linear(scores, projection.coef, projection.intercept)
 
 
-def _check_numbers(model: Any, ensemble: Ensemble) -> None:
+def _check_numbers(model: KernelClassifier, ensemble: Ensemble) -> None:
     positions = np.asarray(ensemble.reader.categories, dtype=int)
     if len(positions):
         names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))[positions]
@@ -106,7 +107,7 @@ def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> 
     return str(g.cache[key])
 
 
-def _filled(g: Graph, view: Any, X: Value) -> Value:
+def _filled(g: Graph, view: ColumnView, X: Value) -> Value:
     """Missing numbers replaced by medians."""
     return g("Where", g("IsNaN", X), view.medians_[None, :], X)
 
@@ -143,7 +144,7 @@ def _unit_rows(g: Graph, view: UnitRows, X: Value) -> Value:
     return g("Div", X, g("Where", g("Greater", length, 0.0), length, 1.0))
 
 
-VIEWS: dict[type, Any] = {
+VIEWS: dict[type, Callable[..., Value]] = {
     ClippedScores: _clipped_scores,
     NormalScores: _normal_scores,
     UniformScores: _uniform_scores,
