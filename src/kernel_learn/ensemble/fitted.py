@@ -30,8 +30,8 @@ class FittedEnsemble:
     proba: Array  # (n, k) of the distinct rows, held out
     probe: "Probe"
     plan: EnsemblePlan  # as it was carried out
-    judged: Array | None = None  # the distinct rows that proba is of, None for all
-    held: Array | None = None  # those that the ensemble holds, None for all
+    proba_rows: Array | None = None  # the distinct rows that proba is of, None for all
+    known_rows: Array | None = None  # those that the ensemble holds, None for all
 
     @property
     def members(self) -> list[Member]:

@@ -70,10 +70,10 @@ def fit_on_landmarks(
     if members:
         weights = mixture_weights(np.array([one.proba for one in members]), sample.targets)
     rows = {name: take_rows(Z, landmarks) for name, Z in sample.views.items()}
-    known, judges = sample.targets.take(landmarks), sample.targets
+    known, held_out = sample.targets.take(landmarks), sample.targets
     return FittedEnsemble(
-        average_members(problem.reader, members, weights, views, rows, known, judges),
-        average_proba(members, weights, judges),
+        average_members(problem.reader, members, weights, views, rows, known, held_out),
+        average_proba(members, weights, held_out),
         make_probe(sample, views, learned, problem.reader.n_columns),
         replace(problem.plan, n_landmarks=len(landmarks)),
         np.arange(sample.targets.n),

@@ -41,8 +41,8 @@ from kernel_learn.rows.access import take_rows
 SCALE_LEAVES, TUNING_LEAVES = 4, 6
 # Scales have seen the labels. So few numbers learned from so many rows do not show in what is
 # held out (covtype, 54 columns: 13.3 % held out, 12.7 % on new rows; MNIST, 784: 5.7 and 5.6 %).
-# Of more columns they are learned from half of the rows of their leaves, and the others judge; not
-# from whole leaves, since a stacking that misses regions is off (log loss 0.40, not 0.38).
+# Of more columns they are learned from half of the rows of their leaves, and the others are not
+# seen; not from whole leaves: a stacking that misses regions is off (log loss 0.40, not 0.38).
 ROWS_PER_SCALE = 5
 # In a hurry: the share of the time left for this, and its cost in factorisations with inverse, an
 # eigendecomposition and a stacking for each of three widths.
@@ -68,9 +68,9 @@ def fit_in_leaves(
     n_members = 1 if hurried else min(problem.quality.leaf_members, problem.max_members)
     n_trees = 1 if hurried else problem.plan.trees
     watched = np.arange(sample.targets.n) if sample.subsample is None else sample.subsample
-    judges = sample.targets.take(watched)
+    held_out = sample.targets.take(watched)
     chosen, tree_view, seen = choose_kernels(problem, sample, kept, learned, n_members)
-    judging = np.flatnonzero(~np.isin(watched, seen))
+    unseen = np.flatnonzero(~np.isin(watched, seen))
     most = problem.clock.leaf_rows(sample.targets.n, len(chosen) * n_trees, most_rows(problem))
     trees: list[Tree] = []
     leaf_rows: list[list[Array]] = []
@@ -82,15 +82,15 @@ def fit_in_leaves(
         leaf_rows.append(leaves)
         problem.say(f"tree {t + 1}: {len(chosen)} members in {len(leaves)} leaves")
         with problem.watching(f"tree {t + 1} of {n_trees}") as at:
-            chosen = fit_leaves(sample, chosen, leaves, watched, judging, at, problem.kept)
-        weights = weigh(chosen, judges, judging)
+            chosen = fit_leaves(sample, chosen, leaves, watched, unseen, at, problem.kept)
+        weights = weigh_trees(chosen, held_out, unseen)
         heavy = np.sort(np.argsort(-weights, kind="stable")[:n_members])
         heavy = heavy[weights[heavy] > LEAST_LEAF_WEIGHT]
         chosen, weights = [chosen[i] for i in heavy], weights[heavy]
     weights = weights / weights.sum()
-    chosen = [averaged(one, n_trees, judges) for one in chosen]
+    chosen = [averaged(one, n_trees, held_out) for one in chosen]
     ensemble = in_forest(
-        problem, sample, views, chosen, weights, judges, Forest(*tree_view, trees, leaf_rows)
+        problem, sample, views, chosen, weights, held_out, Forest(*tree_view, trees, leaf_rows)
     )
     return FittedEnsemble(
         ensemble,
@@ -101,10 +101,10 @@ def fit_in_leaves(
     )
 
 
-def averaged(one: CrossValidated, n_trees: int, judges: Targets) -> CrossValidated:
+def averaged(one: CrossValidated, n_trees: int, held_out: Targets) -> CrossValidated:
     """With the mean of its held-out probabilities over trees, and their loss."""
     P = one.proba / n_trees
-    return replace(one, proba=P, loss=mean_and_error(log_losses(P), judges)[0])
+    return replace(one, proba=P, loss=mean_and_error(log_losses(P), held_out)[0])
 
 
 def in_forest(
@@ -113,7 +113,7 @@ def in_forest(
     views: Mapping[str, TableView],
     chosen: Sequence[CrossValidated],
     weights: Array,
-    judges: Targets,  # of the rows left out
+    held_out: Targets,  # of the rows left out
     forest: Forest,
 ) -> Ensemble:
     """The average of members in leaves, with features from some of the rows."""
@@ -126,7 +126,7 @@ def in_forest(
     rows = stratified_rows(sample.targets, problem.plan.narrow_rows)
     some = {name: take_rows(sample.views[name], rows) for name in used}
     for_features = see_rows(chosen, views, some, sample.targets.take(rows))
-    members = make_members(chosen, weights, weights, for_features, judges)
+    members = make_members(chosen, weights, weights, for_features, held_out)
     return Ensemble(problem.reader, members, known, for_features, forest)
 
 
@@ -190,11 +190,11 @@ def divide_leaves(leaves: Sequence[Array], hurried: bool) -> tuple[list[Array], 
     return [leaves[i] for i in sorted(at)], [others[i] for i in spread]
 
 
-def weigh(chosen: Sequence[CrossValidated], judges: Targets, judging: Array) -> Array:
+def weigh_trees(chosen: Sequence[CrossValidated], held_out: Targets, unseen: Array) -> Array:
     """Weights of the kernels' averages over the trees so far."""
-    P = np.array([one.proba[judging] for one in chosen])
+    P = np.array([one.proba[unseen] for one in chosen])
     P /= P.sum(axis=2, keepdims=True)
-    return mixture_weights(P, judges.take(judging))
+    return mixture_weights(P, held_out.take(unseen))
 
 
 def most_rows(problem: Problem) -> int:
@@ -214,7 +214,7 @@ def fit_leaves(
     chosen: Sequence[CrossValidated],
     leaves: Sequence[Array],  # of one tree
     watched: Array,  # rows whose held-out scores are kept
-    judging: Array,  # of these, those that neither scales nor widths have seen
+    unseen: Array,  # of these, those that neither scales nor widths have seen
     at: Callable[[int], None] = lambda n_rows: None,  # told how many rows are done
     kept: KeptWork | None = None,
 ) -> list[CrossValidated]:
@@ -233,12 +233,12 @@ def fit_leaves(
             models[m].append(model)
         done += len(rows)
         at(done)
-    judges, folds = sample.targets.take(watched[judging]), sample.folds[watched[judging]]
+    targets, folds = sample.targets.take(watched[unseen]), sample.folds[watched[unseen]]
     found = []
     for one, own, S in zip(chosen, models, scores, strict=True):
-        stacking = fit_stacking(S[judging], judges, folds)
+        stacking = fit_stacking(S[unseen], targets, folds)
         P = softmax(stacking.map(S))
-        P[judging] = stacking.proba()
+        P[unseen] = stacking.proba()
         found.append(
             replace(
                 one,

@@ -282,12 +282,12 @@ def average_members(
     views: Mapping[str, TableView],
     rows: Mapping[str, Rows],  # of each view
     targets: Targets,  # of these rows
-    judges: Targets,  # of the rows left out
+    held_out: Targets,  # of the rows left out
 ) -> Ensemble:
     """The average of members without trees; those of negligible weight do not predict."""
     heavy = weights > NEGLIGIBLE * weights.max(initial=0.0)
     shares = np.where(heavy, weights, 0.0) / sum(weights[heavy])
     kept = [one for one, is_heavy in zip(found, heavy, strict=True) if is_heavy]
     known = see_rows(kept, views, rows, targets)
-    members = make_members(found, weights, shares, known, judges)
+    members = make_members(found, weights, shares, known, held_out)
     return Ensemble(reader, members, known, known)

@@ -289,21 +289,22 @@ class KernelClassifier(
         return self._fitted.ensemble.reader.read(read_rows(self, X, reset=False))
 
     def _store(self, prepared: Prepared, fitted: FittedEnsemble, seed: int) -> None:
-        rows = prepared.rows
-        targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
+        rows, some = prepared.rows, fitted.proba_rows
+        targets = rows.targets if some is None else rows.targets.take(some)
         self.classes_ = prepared.classes
         self._fitted = fitted
         first = prepared.first
-        self._first = first if fitted.held is None else first[fitted.held]  # of the ensemble's rows
+        known = slice(None) if fitted.known_rows is None else fitted.known_rows
+        self._first = first[known]  # of the ensemble's rows
         self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan
-        if fitted.judged is None:
+        if some is None:
             self.loo_proba_ = prepared.held_out(fitted)
         else:
-            order = np.argsort(first[fitted.judged])
-            self.loo_rows_ = first[fitted.judged][order]
+            order = np.argsort(first[some])
+            self.loo_rows_ = first[some][order]
             self.loo_proba_ = fitted.proba[order]
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)

@@ -59,8 +59,8 @@ class EarlierFit:
             ensemble = replace(ensemble, training=own, forest=forest)
         if hasattr(kernels, "_discriminant"):  # had been worked out
             vars(ensemble)["discriminant"] = kernels._discriminant
-        rest = {name: state[name] for name in ("proba", "probe", "plan", "judged", "held")}
-        become(self, FittedEnsemble(ensemble, **rest))
+        same = (state[name] for name in ("proba", "probe", "plan", "judged", "held"))
+        become(self, FittedEnsemble(ensemble, *same))
 
 
 def todays_members(machine: Any, kernels: Any, told: Sequence[Member]) -> list[Member]:

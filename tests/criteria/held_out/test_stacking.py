@@ -12,6 +12,8 @@ from kernel_learn.criteria.held_out.stacking import (
     TEMPERATURES,
     LinearMap,
     Stacking,
+    best_stacking,
+    discriminant_directions,
     fit_centroids,
     fit_discriminants,
     fit_map,
@@ -59,7 +61,7 @@ def test_scores_that_sum_to_one_and_classes_without_rows(counts, rng):
         np.testing.assert_allclose(found(S), expected, atol=1e-6)
 
 
-def test_second_level_is_cross_fitted(scores, counts):
+def test_stacking_is_cross_fitted(scores, counts):
     folds = np.arange(20) % 5
     targets = Targets(counts)
     found = fit_stacking(scores, targets, folds)
@@ -110,7 +112,7 @@ def test_losses(scores, counts):
     assert ranked[0] < ranked[1] == pytest.approx(np.log(3))
 
 
-def test_soft_weights(counts, rng):
+def test_ensemble_weights(counts, rng):
     proba = rng.dirichlet(np.ones(3), size=(4, 20))
     proba[0] = 0.5 * proba[0] + 0.5 * counts / counts.sum(axis=1, keepdims=True)
     proba[1] = 0.98 * proba[0] + 0.02 * proba[1]
@@ -247,3 +249,58 @@ def test_the_map_of_log_odds_is_where_the_gradient_is_zero(rng):
     by_coef = L.T @ (P - counts) + 10 * (found.coef - np.eye(3))
     by_intercept = (P - counts).sum(axis=0) + 10 * found.intercept
     assert max(np.abs(by_coef).max(), np.abs(by_intercept).max()) < 1e-4 * counts.sum()
+
+
+def test_half_a_count_is_added_to_each_class():
+    targets = Targets(np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 2.0]]))
+    np.testing.assert_array_equal(targets.prior, [5.5 / 8, 2.5 / 8])
+    never = Targets(np.array([[4.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(never.prior, [4.5 / 5.5, 0.5 / 5.5, 0.5 / 5.5])
+    # scores that say nothing leave these shares
+    (first, _) = fit_discriminants(np.zeros((3, 2)), targets.counts)
+    np.testing.assert_allclose(softmax(first(np.zeros((1, 2))))[0], targets.prior)
+
+
+def test_temperatures_count_weights_as_repetitions(rng):
+    logits, y = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
+    logits[np.arange(40), y] += 1.0
+    weight = np.where(logits.argmax(axis=1) == y, 5, 1)
+    found = fit_temperature(logits, Targets(np.eye(3)[y] * weight[:, None]))
+    rows = np.repeat(np.arange(40), weight)
+    repeated = fit_temperature(logits[rows], Targets(np.eye(3)[y[rows]]))
+    assert found == pytest.approx(repeated)
+    assert found[0] != fit_temperature(logits, Targets(np.eye(3)[y]))[0]
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_one_count_of_all_is_given_to_chance(n):
+    """Logits without an error: of N rows the factor gives an error of about 1 / (2 (N + 1))."""
+    y = np.arange(n) % 2
+    t, _ = fit_temperature(np.eye(2)[y] - 0.5, Targets(np.eye(2)[y]))
+    p = 1 / (1 + np.exp(-t))
+    assert 1 - p == pytest.approx(0.5 / (n + 1), rel=0.9)
+
+
+def test_the_best_of_several_scores_is_stacked(scores, counts, rng):
+    targets, folds = Targets(counts), np.arange(20) % 5
+    noise = rng.standard_normal((2, 20, 3))
+    both = np.array([noise[0], scores, noise[1], 0.9 * scores + 0.1 * noise[0]])
+    losses = [fit_stacking(S, targets, folds).loss for S in both]
+    r, found = best_stacking(both, targets, folds)
+    assert found.loss == losses[r] == min(losses)
+    safe = np.arange(4) != r
+    other, _ = best_stacking(both, targets, folds, safe)
+    assert other != r
+    assert best_stacking(both, targets, folds, np.zeros(4, bool)) is None
+
+
+def test_directions_have_unit_spread_and_tell_classes_apart(rng):
+    y = np.arange(90) % 3
+    S = np.eye(3)[y] + 0.2 * rng.standard_normal((90, 3))
+    F = discriminant_directions(S, Targets(np.eye(3)[y]))(S)
+    assert F.shape == (90, 2)
+    np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose((F**2).mean(axis=0), 1)
+    centres = np.array([F[y == c].mean(axis=0) for c in range(3)])
+    nearest = ((F[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.mean(nearest == y) > 0.95

@@ -139,9 +139,9 @@ class LeaveOneOut:
         search_rows: int = SEARCH_ROWS,
     ) -> None:
         self.form = form
-        self.few = None if len(T) <= search_rows else np.sort(form.order[:search_rows])
-        few = slice(None) if self.few is None else self.few
-        self.T, self.r, w = T[few], form.root_weight[few], form.weight[few]
+        self.searched = None if len(T) <= search_rows else np.sort(form.order[:search_rows])
+        searched = slice(None) if self.searched is None else self.searched
+        self.T, self.r, w = T[searched], form.root_weight[searched], form.weight[searched]
         self.w, self.N = w / self.r**2, float(w.sum())
 
     def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
@@ -155,7 +155,7 @@ class LeaveOneOut:
         return error, np.array(by_d), float(np.sum(np.diagonal(Q) / self.w))
 
     def _cut(self, G: Array) -> Array:
-        return G if self.few is None else G[np.ix_(self.few, self.few)]
+        return G if self.searched is None else G[np.ix_(self.searched, self.searched)]
 
 
 class GeneralisedCrossValidation:

@@ -65,9 +65,9 @@ class Targets:
 
     def take(self, rows: Array) -> "Targets":
         """The targets of some rows; rows whose group is cut keep their part of it."""
-        place = np.full(self.n, -1)
-        place[rows] = np.arange(len(rows))
-        parts = [np.sort(place[group][place[group] >= 0]) for group in self.groups]
+        position = np.full(self.n, -1)
+        position[rows] = np.arange(len(rows))
+        parts = [np.sort(position[group][position[group] >= 0]) for group in self.groups]
         return Targets(self.counts[rows], tuple(part for part in parts if len(part) > 1))
 
 
