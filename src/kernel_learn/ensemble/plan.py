@@ -40,6 +40,7 @@ LANDMARKS, READ_ROWS = 1000, 4096
 LEAF_COPIES = 8  # of the rows of a leaf, in two views, scaled, and for distances
 
 MemoryBudget = float | str | None
+Form = Literal["exact", "leaves", "landmarks"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class EnsemblePlan:
     smaller, and a warning says so: that is another model.
     """
 
-    representation: Literal["exact", "leaves", "landmarks"]  # how members are fitted to all rows
+    representation: Form  # how members are fitted to all rows
     n_rows: int  # distinct ones
     n_given: int  # before equal ones were merged
     screen_rows: int  # on which candidates are tried; n_rows if all
@@ -128,6 +129,13 @@ class EnsembleSize:
         largest = max(EXACT_MATRICES * max(screen, narrow) ** 2, matrices * leaf**2)
         return 8.0 * self.n_jobs * largest
 
+    def plan(
+        self, form: Form, screen: int, narrow: int, need: float, budget: int, reason: str
+    ) -> EnsemblePlan:
+        """What all plans of these rows say."""
+        n = self.n_rows
+        return EnsemblePlan(form, n, self.n_given, screen, narrow, int(need), budget, reason)
+
 
 class TooLargeError(ValueError):
     """A fit that does not fit into memory."""
@@ -178,18 +186,11 @@ def _plan_in_memory(size: EnsembleSize, quality: Quality, budget: int, most: int
     leaf = n if exact else min(LEAF_ROWS, most)
     used = narrow if n > NARROW_ABOVE or not exact else 0
     need = size.held(screen, quality.keep) + size.fits(screen, used, leaf, exact)
-    return EnsemblePlan(
-        representation="exact" if exact else "leaves",
-        n_rows=n,
-        n_given=size.n_given,
-        screen_rows=screen,
-        narrow_rows=narrow,
-        bytes_needed=int(need),
-        budget=budget,
-        reason="exact" if exact else "too many rows for one exact fit",
-        leaf_rows=leaf,
-        trees=1 if exact else quality.trees,
-    )
+    if exact:
+        return replace(size.plan("exact", screen, narrow, need, budget, "exact"), leaf_rows=leaf)
+    why = "too many rows for one exact fit"
+    plan = size.plan("leaves", screen, narrow, need, budget, why)
+    return replace(plan, leaf_rows=leaf, trees=quality.trees)
 
 
 def plan_spilled(
@@ -253,19 +254,8 @@ def plan_landmarks(
             f"A fit on {M} landmarks needs {format_bytes(need)}, and the memory budget is "
             f"{format_bytes(budget)}. Raise memory_budget, or give fewer columns."
         )
-    return EnsemblePlan(
-        representation="landmarks",
-        n_rows=n_distinct,
-        n_given=size.n_given,
-        screen_rows=screen,
-        narrow_rows=narrow,
-        bytes_needed=int(need),
-        budget=budget,
-        reason="no room on the disk",
-        n_landmarks=M,
-        subsample_rows=n,
-        block_rows=block,
-    )
+    plan = size.plan("landmarks", screen, narrow, need, budget, "no room on the disk")
+    return replace(plan, n_rows=n_distinct, n_landmarks=M, subsample_rows=n, block_rows=block)
 
 
 def rows_for_all(row_bytes: float, quality: Quality, memory_budget: MemoryBudget) -> int:
@@ -303,15 +293,9 @@ def _plan_on_disk(
     need = held + max(
         (SUBSAMPLE_COPIES - SUBSAMPLE_KEPT) * some * size.row_bytes, choosing, model + leaf
     )
-    return EnsemblePlan(
-        representation="leaves",
-        n_rows=n,
-        n_given=size.n_given,
-        screen_rows=screen,
-        narrow_rows=narrow,
-        bytes_needed=int(need),
-        budget=budget,
-        reason="more rows than memory holds",
+    plan = size.plan("leaves", screen, narrow, need, budget, "more rows than memory holds")
+    return replace(
+        plan,
         leaf_rows=most,
         trees=trees,
         tried_per_member=1 if trees == 1 else 2,

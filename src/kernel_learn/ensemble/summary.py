@@ -14,7 +14,7 @@ SHOWN = 10  # new rows of an explanation that prints
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{2,}(e[+-]?\d+)?")
 
 
-def one_line(kernel: Kernel, most: int = 70) -> str:
+def kernel_in_line(kernel: Kernel, most: int = 70) -> str:
     """The kernel as it prints, numbers with three digits and no longer than a line."""
     words = " ".join(repr(kernel).split()).replace("( ", "(")
     words = LONG_NUMBER.sub(lambda number: f"{float(number.group()):.3g}", words)
@@ -28,7 +28,7 @@ class Members(tuple[Member, ...]):
         lines = [f"{'weight':>6}  {'loss':>6}  {'error':>6}  {'reg':>7}  view and kernel"]
         lines += [
             f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  "
-            f"{m.view}: {one_line(m.kernel)}"
+            f"{m.view}: {kernel_in_line(m.kernel)}"
             for m in self
         ]
         return "\n".join(lines)

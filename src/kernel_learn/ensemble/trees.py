@@ -121,7 +121,7 @@ def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -
     waiting, n_leaves = [(np.arange(Z.shape[0]), -1, 0)], 0
     while waiting:
         rows, parent, side = waiting.pop(0)
-        cut = _cut(take_rows(Z, rows), rng) if len(rows) > most_rows else None
+        cut = _cut_rows(take_rows(Z, rows), rng) if len(rows) > most_rows else None
         if cut is None:
             n_leaves += 1
             number = -n_leaves
@@ -138,7 +138,7 @@ def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -
     return Tree(np.array(directions).reshape(-1, Z.shape[1]), np.array(thresholds), below, above)
 
 
-def _cut(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
+def _cut_rows(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
     """A direction, a threshold and the rows below it; None if all rows are the same."""
     V = spread_directions(Z)
     mix = np.eye(V.shape[1])[0] if rng is None else rng.standard_normal(V.shape[1])

@@ -180,7 +180,7 @@ class GeneralisedCrossValidation:
         R = np.sqrt(self.form.spread(d))
         A = R[:, None] * self.C * R
         A[np.diag_indices(len(A))] += lam
-        R_S, inverse = R[:, None] * self.S, _inverse(A)
+        R_S, inverse = R[:, None] * self.S, _invert(A)
         Q = inverse @ R_S
         QP = np.sum(Q * (inverse @ Q), axis=1)  # (M,)
         diagonal = np.diagonal(inverse)
@@ -218,7 +218,7 @@ def error_and_derivative(
     N: float,
 ) -> tuple[float, Array]:
     """E, and Q with dE/dK = (Q + Q') / 2: enough for products with symmetric matrices."""
-    B = _inverse(M)
+    B = _invert(M)
     B_r = B @ r
     total = float(r @ B_r)
     for rows in row_blocks(len(B), 64):
@@ -239,7 +239,7 @@ def centred_trace(K: Array, targets: Targets) -> float:
     return float(targets.total * (p @ np.diagonal(K) - p @ K @ p))
 
 
-def _inverse(M: Array) -> Array:
+def _invert(M: Array) -> Array:
     """M^{-1} in the place of M, symmetric; not positive definite costs twice as much."""
     factor, info = lapack.dpotrf(M.T, lower=1, overwrite_a=0)
     if info:

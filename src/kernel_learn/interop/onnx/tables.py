@@ -37,12 +37,12 @@ def classifier_proba(g: Graph, model: KernelClassifier, X: Value) -> Value:
             ridge = member.models[0][0]
             K = _values(g, ensemble.training, member, X)
             scores = g.linear(K, ridge.coef, ridge.intercept)
-            shares.append(_share(g, ensemble, member, 0, scores))
+            shares.append(_member_proba(g, ensemble, member, 0, scores))
     P = g.total(shares)
     return g("Div", P, g.row_sums(P))
 
 
-def _share(g: Graph, ensemble: Ensemble, member: Member, tree: int, scores: Value) -> Value:
+def _member_proba(g: Graph, ensemble: Ensemble, member: Member, tree: int, scores: Value) -> Value:
     """What a member adds to the average."""
     logits = g.linear(scores, member.maps[tree].coef, member.maps[tree].intercept)
     return g("Mul", g("Softmax", logits, axis=1), float(ensemble.weight_of(member)))
@@ -88,10 +88,10 @@ def _values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value
 def _new_rows(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
     """The rows as a member sees them."""
     Z = view_rows(g, training.views, member.plain_view, X)
-    return Z if member.scales is None else _scaled(g, Z, member.scales)
+    return Z if member.scales is None else _scale_rows(g, Z, member.scales)
 
 
-def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
+def _scale_rows(g: Graph, Z: Value, scales: Array) -> Value:
     key = ("scaled", Z, scales.tobytes())
     if key not in g.cache:
         g.cache[key] = g("Mul", Z, scales[None, :])
@@ -157,7 +157,7 @@ def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list
     """Kernel values with all training rows, those of other leaves set to zero."""
     training, n = ensemble.training, ensemble.targets.n
     Z = view_rows(g, training.views, forest.view, X)
-    Z = Z if forest.scales is None else _scaled(g, Z, forest.scales)
+    Z = Z if forest.scales is None else _scale_rows(g, Z, forest.scales)
     shares = []
     for t, tree in enumerate(forest.trees):
         leaf = _leaf(g, tree, Z)
@@ -173,7 +173,7 @@ def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list
                 coef[rows] = model.coef
             intercepts = np.array([model.intercept for model in models])
             scores = g("Add", g("MatMul", K, coef), g("Gather", intercepts, leaf, axis=0))
-            shares.append(_share(g, ensemble, member, t, scores))
+            shares.append(_member_proba(g, ensemble, member, t, scores))
     return shares
 
 
