@@ -12,10 +12,10 @@ from sklearn.utils import Tags
 
 from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, Seed
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
-from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
-    fit_second_level,
+    fit_stacking,
     fit_temperature,
     mend_log_odds,
 )
@@ -393,8 +393,8 @@ class KernelDiscriminant(
         # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
         R = np.linalg.pinv(T - T.mean(axis=0))
         scores = F @ R + sample.target_mean
-        folds = stratified_parts(targets, PARTS)
-        level = fit_second_level(scores, targets, folds)
+        folds = stratified_folds(targets, PARTS)
+        level = fit_stacking(scores, targets, folds)
         k = targets.n_classes
         if targets.n >= max(MANY_ROWS, ROWS_PER_NUMBER * k * (k + 1)):
             level = mend_log_odds(level, targets, folds)

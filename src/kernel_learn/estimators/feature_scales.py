@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, WeightsLike
 from kernel_learn.criteria.held_out.column_scales import learn_scales
-from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
 from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
@@ -294,7 +294,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
 
     def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:
         """Squared errors of rows left out, (n_penalties, n), scales learned without them."""
-        parts = stratified_parts(targets, PARTS)
+        parts = stratified_folds(targets, PARTS)
         losses = np.full((len(penalties), targets.n), np.inf)
         for part in np.unique(parts):
             inside, outside = np.flatnonzero(parts != part), np.flatnonzero(parts == part)

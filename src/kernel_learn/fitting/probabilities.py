@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.folds import stratified_parts, stratified_rows
+from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_rows
 from kernel_learn.criteria.held_out.stacking import fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.kernels.base import Kernel
@@ -61,7 +61,7 @@ def held_out_in_parts(
     if targets.n > n_rows:
         chosen = stratified_rows(targets, n_rows)
     some = targets.take(chosen)
-    part = stratified_parts(some, PARTS)
+    part = stratified_folds(some, PARTS)
     part[np.bincount(some.majority, minlength=some.n_classes)[some.majority] < 2] = -1
     rows, scores = [np.empty(0, dtype=int)], []
     for fold in np.unique(part[part >= 0]):

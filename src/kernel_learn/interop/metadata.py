@@ -83,7 +83,7 @@ def _describe_part(part: BaseEstimator) -> Node:
 def carried_rows(model: BaseEstimator) -> int:
     """How many training rows a fitted model holds."""
     if isinstance(model, KernelClassifier):
-        return int(model._fitted.machine.targets.n)
+        return int(model._fitted.ensemble.targets.n)
     if not _holds_rows(model):
         return 0
     rows = getattr(model, "_support_rows", None)
@@ -113,8 +113,7 @@ def _are_averages(landmarks: LandmarksLike) -> bool:
 
 def _what_is_carried(model: BaseEstimator) -> str:
     if isinstance(model, KernelClassifier):
-        machine = model._fitted.machine
-        count = len(machine.rows)
+        count = len(model._fitted.ensemble.training.rows)
         return f"each in {count} view{'s' * (count > 1)}"
     if carried_rows(model):
         return ""

@@ -22,17 +22,13 @@ HOMES = {
     "criteria.held_out.ridge": "Dual",
     "criteria.held_out.stacking": "LinearMap",
     "criteria.held_out.targets": "Targets",
-    "ensemble.candidates": "Candidate",
     "ensemble.cross_validation": "Sample",
-    "ensemble.kernel_features": "KernelFeatures WeightedKernel",
-    "ensemble.leaves": "LeafKernel LeafMachine LeafMember",
-    "ensemble.machine": "Machine Part",
-    "ensemble.problem": "Fitted Probe",
-    "ensemble.quality": "ClassifierPlan",
-    "ensemble.summary": "Member",
-    "ensemble.table_views": "RawView TableView",
-    "ensemble.trees": "Tree",
-    "ensemble.views": "BlockOneHot ClippedScores NormalScores UniformScores UnitRows ZScores",
+    "ensemble.fitted": "FittedEnsemble Probe",
+    "ensemble.members": "Ensemble Member TrainingRows",
+    "ensemble.plan": "EnsemblePlan",
+    "ensemble.trees": "Forest Tree",
+    "ensemble.views": "BlockOneHot ClippedScores NormalScores RawView TableView UniformScores "
+    "UnitRows ZScores",
     "estimators.alignment": "AlignmentSubspace",
     "estimators.centroid": "KernelOrthogonalCentroid",
     "estimators.discriminant": "KernelDiscriminant",
@@ -51,6 +47,7 @@ HOMES = {
     "estimators.pls": "KernelPLS KernelPLSRegressor",
     "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
+    "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",
     "kernels.bank": "Combination StackedSubspaceKernel",
@@ -78,6 +75,15 @@ HOMES = {
 OURS = MappingProxyType(
     {name: f"kernel_learn.{home}" for home, names in HOMES.items() for name in names.split()}
 )
+
+# What became of the classes of earlier files, see ``interop.earlier``.
+EARLIER = {
+    "EarlierFit": "Fitted",
+    "EarlierPlan": "ClassifierPlan",
+    "EarlierRecord": "Candidate KernelFeatures LeafKernel LeafMachine LeafMember Machine Part "
+    "WeightedKernel",
+}
+RENAMED = {old: name for name, olds in EARLIER.items() for old in olds.split()}
 
 # Of others, where our models hold them.
 OTHERS = {
@@ -166,6 +172,9 @@ def to_todays_homes(nodes: Nodes) -> None:
     Files from before 0.2 name the module in which a class lived then.
     """
     for node in nodes:
-        is_ours = str(node.get("__module__")).partition(".")[0] == "kernel_learn"
-        if is_ours and node.get("__class__") in OURS:
-            node["__module__"] = OURS[node["__class__"]]
+        if str(node.get("__module__")).partition(".")[0] != "kernel_learn":
+            continue
+        name = str(node.get("__class__"))
+        name = RENAMED.get(name, name)
+        if name in OURS:
+            node["__class__"], node["__module__"] = name, OURS[name]

@@ -122,6 +122,8 @@ class ScaledKernel(Kernel):
         return s
 
 
-def scale_columns(X: Rows, s: Array) -> Rows:
-    """X diag(s), sparse if X is."""
+def scale_columns(X: Rows, s: Array | None) -> Rows:
+    """X diag(s), sparse if X is; X itself without scales."""
+    if s is None:
+        return X
     return X.multiply(s[None, :]).tocsr() if is_sparse(X) else X * s
