@@ -78,11 +78,11 @@ def figures() -> Protocol:
         run_figure_cell,
         render_figures,
         check="bounds/wine/True/0",
-        reduced=is_reduced,
+        reduced=is_quick_figure,
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_quick_figure(cell: Cell) -> bool:
     """One partition; Figure 1 on satimage."""
     first = cell.settings["partition"] == 0
     return first and (cell.settings["figure"] > 1 or cell.settings["data"] == "satimage")

@@ -89,11 +89,11 @@ def table1_of_pairs() -> Protocol:
     ]
     title = "Jain, Kulis & Dhillon (2010), Table 1"
     return Protocol(
-        NAME, title, cells, run_cell, render, check="0/Iris/standardised", reduced=is_reduced
+        NAME, title, cells, run_cell, render, check="0/Iris/standardised", reduced=is_small_run
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_small_run(cell: Cell) -> bool:
     """Three runs of the smaller sets."""
     small = ("Iris", "Wine", "Ionosphere", "Spectf-heart", "Heart-h")
     return cell.settings["data"] in small and cell.settings["run"] < 3

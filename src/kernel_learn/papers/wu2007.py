@@ -63,11 +63,11 @@ def tables2_and_3() -> Protocol:
     ]
     title = "Wu & Farquhar (2007), Tables 2 and 3"
     return Protocol(
-        "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_reduced
+        "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_quick_repeat
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_quick_repeat(cell: Cell) -> bool:
     """Five repeats of the sets that take seconds."""
     quick = {"Brain_Tumor2", "Leukemia1", "DLBCL", "tr11", "tr23"}
     return cell.settings["set"] in quick and cell.settings["repeat"] < 5
