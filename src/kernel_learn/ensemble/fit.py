@@ -15,7 +15,7 @@ from kernel_learn.ensemble.machine import build_machine
 from kernel_learn.ensemble.problem import Fitted, Problem, make_probe, members_of
 from kernel_learn.ensemble.quality import NARROW_ABOVE
 from kernel_learn.ensemble.screening import near_regs, screen, try_narrower, within_time
-from kernel_learn.ensemble.spill import SpilledTable, SpilledView
+from kernel_learn.ensemble.spilled_table import SpilledTable, SpilledView
 from kernel_learn.ensemble.table_views import TableView, fit_view
 from kernel_learn.rows.table import Table
 

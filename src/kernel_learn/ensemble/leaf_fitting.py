@@ -27,7 +27,7 @@ from kernel_learn.ensemble.leaves import (
 )
 from kernel_learn.ensemble.problem import Fitted, Problem, make_probe, member_of
 from kernel_learn.ensemble.quality import LEAF_ROWS
-from kernel_learn.ensemble.spill import in_memory
+from kernel_learn.ensemble.spilled_table import in_memory
 from kernel_learn.ensemble.summary import Member
 from kernel_learn.ensemble.table_views import TableView
 from kernel_learn.ensemble.trees import Tree, divide

@@ -21,7 +21,7 @@ from kernel_learn.ensemble.kept_work import KeptWork
 from kernel_learn.ensemble.leaves import LeafMachine
 from kernel_learn.ensemble.machine import Machine
 from kernel_learn.ensemble.quality import ClassifierPlan, Quality
-from kernel_learn.ensemble.spill import SpilledTable
+from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.ensemble.summary import Member
 from kernel_learn.ensemble.table_views import TableView
 from kernel_learn.rows.access import is_sparse

@@ -18,6 +18,7 @@ from kernel_learn.ensemble.quality import (
 )
 from kernel_learn.representations.plan import format_bytes, parse_memory
 from kernel_learn.representations.summary import CAPACITY
+from kernel_learn.streams.blocks import READ_ROWS
 
 # Rows that stand for all of them: views are fitted to these, trees grown and members judged on
 # them. Copies of them while views are fitted (sorting), and those that views keep.
@@ -29,7 +30,7 @@ ROW_BYTES = 96
 # four 9.6 % (phoneme, 4000 rows).
 GOOD_LEAF_ROWS = 1000
 VIEWS = 2  # that the kernels in leaves are on, if memory is short one
-LANDMARKS, READ_ROWS = 1000, 4096
+LANDMARKS = 1000
 LEAF_COPIES = 8  # of the rows of a leaf, in two views, scaled, and for distances
 
 

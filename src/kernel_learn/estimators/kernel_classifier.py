@@ -34,7 +34,7 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.fitting.validation import check_count
-from kernel_learn.streams.blocks import as_source
+from kernel_learn.streams.sources import as_source
 
 
 class KernelClassifier(

@@ -44,7 +44,8 @@ from kernel_learn.representations import (
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
-from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.streams.blocks import ArrayRows
+from kernel_learn.streams.sources import as_source
 from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
 

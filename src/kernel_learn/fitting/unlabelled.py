@@ -6,7 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraints import is_unlabeled
-from kernel_learn.fitting.labels import check_labels, label_column
+from kernel_learn.rows.labels import check_labels, label_column
 
 
 def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:

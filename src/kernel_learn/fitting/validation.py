@@ -13,7 +13,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.labels import check_labels
 from kernel_learn.kernels.bank import Combination, resolve_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
@@ -30,6 +29,7 @@ from kernel_learn.rows.check_rows import (
     check_readable,
 )
 from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.labels import check_labels
 from kernel_learn.rows.table import Table, is_frame
 from kernel_learn.warn import warn_user
 

@@ -6,12 +6,11 @@ does not have, and ``identity()``: what tells it from another source of the same
 the sizes and times of its files. That is all that a fit asks of it.
 
 A source with ``seeks`` and ``read_from(start, rows)`` can begin at any row without reading those
-before it: a fit that goes on from a checkpoint does so, and its ``identity()`` is then what says
-that the rows before it are the same. Any other source is read from its start, and the rows
-that were counted are compared with what is known of them.
+before it: a fit that goes on from a checkpoint does so, and its ``identity()``, of rows, labels
+and weights, is then what says that those before it are the same. Any other source is read from
+its start, and the rows that were counted are compared with what is known of them.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -22,6 +21,16 @@ import numpy as np
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.table import is_frame
+
+# Rows asked for at a time, where nothing is known of them.
+READ_ROWS = 4096
+
+
+class NoRowsError(ValueError):
+    """A source without rows, or without any that counts."""
+
+    def __init__(self) -> None:
+        super().__init__("The source has no rows.")
 
 
 class RawBlock(NamedTuple):
@@ -44,7 +53,7 @@ def raw_length(raw: RawBlock) -> int:
 
 @runtime_checkable
 class RowSource(Protocol):
-    """Anything that can be read in blocks."""
+    """Anything that can be read in blocks; some also have ``n_rows``, ``row_bytes``, ``seeks``."""
 
     rewinds: bool
 
@@ -152,7 +161,7 @@ class ArrayRows:
         }
         if not self.seeks:
             return known
-        return {**known, "X": array_identity(self.X), "y": array_identity(self.y)}
+        return {**known, "rows": array_identity(self.X), "labels": array_identity(self.y)}
 
 
 def file_identity(paths: Iterable[Path]) -> dict[str, Any]:
@@ -195,44 +204,3 @@ def as_block(block: Any) -> RawBlock:
             f"A block is (X, y) or (X, y, weight), and this one has {len(block)} parts."
         )
     return RawBlock(*block)
-
-
-def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
-    """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
-
-    A Dask collection takes labels and weights with it; any other source has its own.
-    """
-    if hasattr(type(X), "__dask_graph__"):
-        from kernel_learn.streams.dask import collection_rows
-
-        return collection_rows(X, y, weight)
-    source = _own_source(X)
-    if source is not None and not (y is None and weight is None):
-        raise ValueError(
-            "X is a source of blocks, which has its own labels and weights: pass it alone."
-        )
-    return source
-
-
-def _own_source(X: Any) -> RowSource | None:
-    if isinstance(X, RowSource) and not is_frame(X):
-        return X
-    is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
-    if not is_rows and (callable(X) or hasattr(X, "__next__")):
-        return Blocks(X)
-    return None
-
-
-def spread_source(source: Any) -> RowSource:
-    """The source as the workers of a connected Dask client read it, if they can."""
-    if "distributed" not in sys.modules or not hasattr(source, "row_groups"):
-        return source
-    from kernel_learn.streams.dask import parquet_rows
-
-    spread: RowSource = parquet_rows(source)
-    return spread
-
-
-def is_spread(source: Any) -> bool:
-    """Whether workers can add up over the blocks of a source: see :mod:`kernel_learn.interop`."""
-    return hasattr(source, "add_up")

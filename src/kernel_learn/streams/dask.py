@@ -11,14 +11,15 @@ from uuid import uuid4
 
 import numpy as np
 
-from kernel_learn.fitting import stream_training
-from kernel_learn.fitting.checked_blocks import bad_block, bad_row
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.streams.blocks import RawBlock, raw_length
+from kernel_learn.streams.blocks import READ_ROWS, RawBlock, RowSource, raw_length
+from kernel_learn.streams.checked_blocks import bad_block, bad_row
 from kernel_learn.streams.dask_rows import SpreadRows
 from kernel_learn.streams.dask_tree import connected_client, itself, need_dask, one_thread_each
 from kernel_learn.streams.files import choose_columns
 from kernel_learn.streams.parquet import ParquetSource
+
+CONTENTS = ("rows", "labels", "weights")
 
 
 def collection_rows(X: Any, y: Any = None, weight: Any = None) -> "CollectionRows":
@@ -46,11 +47,14 @@ class CollectionRows(SpreadRows):
     def __init__(self, X: Any, y: Any, weight: Any, columns: dict[str, Any]) -> None:
         dask = need_dask()
         self.X = X
-        given = [own for own in (X, y, weight) if own is not None]
+        parts = (X, y, weight)
+        # labels and weights may be columns of the rows
+        named = {"frame": X} if columns else dict(zip(CONTENTS, parts, strict=True))
+        given = [own for own in parts if own is not None]
         arrays = iter(dask.optimize(*(own for own in given if not hasattr(own, "divisions"))))
         graph: dict[Any, Any] = {}
         keys: list[list[Any]] = []
-        for own in (X, y, weight):
+        for own in parts:
             if own is None:
                 keys.append([None] * n_blocks(X))
                 continue
@@ -63,7 +67,7 @@ class CollectionRows(SpreadRows):
             [list(part) for part in zip(*keys, strict=True)],
             OpenPart(columns.get("y"), columns.get("sample_weight")),
             known_sizes(X),
-            {"dask": dask.base.tokenize(*given, columns)},
+            {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
             block_bytes(X),
         )
 
@@ -215,7 +219,7 @@ def few_rows(X: Any) -> Any:
 # -- Parquet files -----------------------------------------------------------------------
 
 
-def parquet_rows(source: ParquetSource) -> Any:
+def parquet_rows(source: ParquetSource) -> RowSource:
     """The files as a connected client's workers read them, a row group at a time."""
     if connected_client() is None:
         return source
@@ -246,4 +250,4 @@ class OpenGroup:
     source: ParquetSource
 
     def __call__(self, part: RowGroup) -> Iterator[RawBlock]:
-        return self.source.read_file(part.file, stream_training.READ_ROWS, [part.group])
+        return self.source.read_file(part.file, READ_ROWS, [part.group])

@@ -6,32 +6,62 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.streams.blocks import RawBlock, RowSource, raw_length
+from kernel_learn.representations.plan import parse_memory
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RawBlock, RowSource, raw_length
 
-# Rows asked for at a time.
-READ_ROWS = 4096
+# The share of the budget that rows may take which are held until it is known how many there are.
+HEAD_SHARE = 8
+
+
+class Room:
+    """For rows that are held until it is known how many there are.
+
+    ``is_few``: they stand for themselves in the place of a summary, and are no more than its rows.
+    """
+
+    def __init__(self, memory_budget: Any, *, is_few: bool = True) -> None:
+        budget = parse_memory(memory_budget) / HEAD_SHARE
+        self.most_rows = CAPACITY if is_few else np.inf
+        self.most_bytes = min(CAPACITY_BYTES, budget) if is_few else budget
+        self.n, self.n_bytes = 0, 0.0
+
+    def holds(self, n: float, n_bytes: float) -> bool:
+        """Whether so many rows of so many bytes may be held."""
+        return n <= self.most_rows and n_bytes <= self.most_bytes
+
+    def take(self, n: int, n_bytes: float) -> bool:
+        """Whether these may be held beside those that were taken before."""
+        self.n, self.n_bytes = self.n + n, self.n_bytes + n_bytes
+        return self.holds(self.n, self.n_bytes)
 
 
 def gather_blocks(
-    source: RowSource, most_bytes: float
+    source: RowSource, room: Room
 ) -> tuple[list[RawBlock], Iterator[RawBlock] | None]:
-    """The first blocks, until they take more than ``most_bytes``, and the others; None if none."""
+    """The first blocks, until there is no more room, and the others; None if there are none."""
     blocks: list[RawBlock] = []
-    taken, rest = 0.0, iter(source.read(READ_ROWS))
+    rest = iter(source.read(READ_ROWS))
     for block in rest:
-        raw_length(block)  # or its sentence: what has no rows has no bytes
+        n = raw_length(block)  # or its sentence: what has no rows has no bytes
         blocks.append(block)
-        taken += block_bytes(block.X)
-        if taken > most_bytes:
+        if not room.take(n, block_bytes(block.X)):
             return blocks, rest
     return blocks, None
+
+
+def drain(head: list[RawBlock], rest: Iterator[RawBlock] | None) -> Iterator[RawBlock]:
+    """The blocks that were gathered, each given up as it is read, and then the others."""
+    while head:
+        yield head.pop(0)
+    yield from rest or ()
 
 
 def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
     """(X, y, weight) of all blocks, which were checked; None if no block has weights."""
     blocks = [block for block in blocks if raw_length(block)]
     if not blocks:
-        raise ValueError("The source has no rows.")
+        raise NoRowsError
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
     if any(block.weight is not None for block in blocks):
