@@ -270,6 +270,8 @@ class _Reading:
             self._check_stream()
             before = self._begin(held)
             held.clear()
+            if self.checkpoint:
+                self.checkpoint.set({"summary": before})
         else:
             blocks = after_seen(blocks, before.read)
         features = before.value.features

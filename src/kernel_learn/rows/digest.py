@@ -77,9 +77,7 @@ class PassDigest:
         found = self.differing(first)
         if not found:
             return
-        said = (
-            " and ".join(f"other {name}" for name in found) + " in a later pass than in the first"
-        )
+        said = f"other {_listed(found)} in a later pass"
         if found == ["number"]:
             said = f"{self._counted()} in a later pass and {first._counted()} in the first"
         elif found == ["order"]:
@@ -96,7 +94,17 @@ class PassDigest:
             return f"there are {self._counted()}, and the checkpoint has counted {kept._counted()}"
         if found == ["order"]:
             return "the rows are in another order than those of the checkpoint"
-        return f"{' and '.join(found)} differ from those of the checkpoint" if found else ""
+        return differ_from_checkpoint(found) if found else ""
+
+
+def differ_from_checkpoint(names: list[str]) -> str:
+    """Which parts of a source are not those of a checkpoint."""
+    return f"{_listed(names)} differ from those of the checkpoint"
+
+
+def _listed(names: list[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def label_keys(y: Array) -> Keys:

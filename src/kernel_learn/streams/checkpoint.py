@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.representations.state_files import read_file, write_file
-from kernel_learn.rows.digest import PassDigest
+from kernel_learn.rows.digest import PassDigest, differ_from_checkpoint
 from kernel_learn.rows.table import column_names, is_frame
 from kernel_learn.streams.blocks import content_digest
 
@@ -20,6 +20,9 @@ SHARE, LEAST_SECONDS = 20, 1.0
 # Parameters that change how a fit is carried out, but not what is learned.
 MANNERS = {"memory_budget", "verbose"}
 FORMAT = 2
+# Parts of a source by content: how they differ says nothing to anybody.
+EITHER = "rows, labels or weights"  # where they cannot be told apart
+CONTENTS = ("rows", "labels", "weights", "groups", EITHER)
 REMEDY = "Give back what it was begun with, name another folder, or delete this one to begin anew."
 
 
@@ -180,16 +183,11 @@ def fingerprint(value: Any) -> str:
     return repr(value)
 
 
-# Parts of a source by content: how they differ says nothing to anybody.
-CONTENTS = ("rows", "labels", "weights", "groups", "classes")
-
-
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     """What is other in one of two signatures, in words; empty if nothing is."""
     names = [k for k in {**old, **new} if old.get(k) != new.get(k)]
     if isinstance(digest := new.get("read"), PassDigest) and "read" in names:
-        said = digest.said_of_checkpoint(old.get("read") or PassDigest())
-        return said
-    if contents := [k for k in names if k in CONTENTS]:
-        return f"{' and '.join(contents)} differ from those of the checkpoint"
+        return digest.said_of_checkpoint(old.get("read") or PassDigest())
+    if contents := [k for k in CONTENTS if k in names]:
+        return differ_from_checkpoint(contents)
     return ", ".join(f"{k} was {old.get(k)} and is {new.get(k)}" for k in names[:3])

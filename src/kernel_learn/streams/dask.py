@@ -14,12 +14,11 @@ import numpy as np
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.streams.blocks import READ_ROWS, RawBlock, RowSource, raw_length
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
+from kernel_learn.streams.checkpoint import CONTENTS, EITHER
 from kernel_learn.streams.dask_rows import SpreadRows
 from kernel_learn.streams.dask_tree import connected_client, itself, need_dask, one_thread_each
 from kernel_learn.streams.files import choose_columns
 from kernel_learn.streams.parquet import ParquetSource
-
-CONTENTS = ("rows", "labels", "weights")
 
 
 def collection_rows(X: Any, y: Any = None, weight: Any = None) -> "CollectionRows":
@@ -49,7 +48,7 @@ class CollectionRows(SpreadRows):
         self.X = X
         parts = (X, y, weight)
         # labels and weights may be columns of the rows
-        named = {"frame": X} if columns else dict(zip(CONTENTS, parts, strict=True))
+        named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
         given = [own for own in parts if own is not None]
         arrays = iter(dask.optimize(*(own for own in given if not hasattr(own, "divisions"))))
         graph: dict[Any, Any] = {}

@@ -1,7 +1,7 @@
 """Passes over a source: each block is digested, told and kept, and later passes give the same."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from kernel_learn.representations.block import CheckedBlock
@@ -30,6 +30,7 @@ class Passes:
         self.blocks, self.progress, self.checkpoint = blocks, progress, checkpoint
         self.spread: SpreadRows | None = blocks.source if is_spread(blocks.source) else None
         self.first: PassDigest | None = None  # what the first pass has read
+        self._begun: dict[str, Any] | None = None  # what was kept when this pass began
 
     def add_up(
         self,
@@ -43,6 +44,7 @@ class Passes:
     ) -> PassSum | None:
         """The sum over all rows of what ``work`` gives for some; kept as it grows."""
         total, checkpoint = before, None if content is None else self.checkpoint
+        self._begun = None if checkpoint is None else checkpoint.content
         keeping = nullcontext() if checkpoint is None else checkpoint.kept_if_it_ends()
         with self.progress.watching(what, expected, total.n_rows if total else 0) as at, keeping:
             for part in parts:
@@ -75,11 +77,22 @@ class Passes:
         """What a whole pass has read; refused if the first pass has read anything else."""
         found = PassSum(PassDigest()) if found is None else found
         if self.first is not None:
-            found.read.check_pass(self.first)
+            with self._given_back():
+                found.read.check_pass(self.first)
         elif not found.n_rows:
             raise NoRowsError
         self.first = found.read
         return found
+
+    @contextmanager
+    def _given_back(self) -> Iterator[None]:
+        """Sums over rows that are refused are not kept: what was kept before them is."""
+        try:
+            yield
+        except ValueError:
+            if self.checkpoint and self._begun is not None:
+                self.checkpoint.set(self._begun, now=True)
+            raise
 
     def read(self, rows: int) -> Iterator[CheckedBlock]:
         """All rows, in this process."""
