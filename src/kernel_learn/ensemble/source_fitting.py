@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.folds import stratified_rows
@@ -50,7 +51,7 @@ from kernel_learn.warn import warn_user
 
 
 def fit_source(
-    estimator: Any, source: RowSource, seed: int, checkpoint: Any = None
+    estimator: BaseEstimator, source: RowSource, seed: int, checkpoint: Any = None
 ) -> tuple[Prepared, Fitted]:
     """The fit of the rows themselves if they are few, else with rows on the disk."""
     head, rest = gather_blocks(source, Room(estimator.memory_budget, is_few=False))
@@ -85,7 +86,7 @@ def fit_source(
 
 
 def fit_prepared(
-    estimator: Any, prepared: Prepared, checkpoint: Any = None
+    estimator: BaseEstimator, prepared: Prepared, checkpoint: Any = None
 ) -> tuple[Prepared, Fitted]:
     """The classifier of rows that can be asked for; its work is kept where a folder is given."""
     with keep_work(estimator, prepared, checkpoint) as prepared:
@@ -120,7 +121,7 @@ def spill_rows(
 
 
 def prepare_spilled(
-    estimator: Any,
+    estimator: BaseEstimator,
     passes: Passes,
     cells: TableCells,
     blocks: Iterator[RawBlock],
@@ -155,7 +156,7 @@ def prepare_spilled(
 
 
 def fit_without_rows(
-    estimator: Any, source: RowSource, seed: int, progress: Progress, checkpoint: Any
+    estimator: BaseEstimator, source: RowSource, seed: int, progress: Progress, checkpoint: Any
 ) -> tuple[Prepared, Fitted]:
     """One pass that keeps some rows, on which members are chosen; one that fits them to all."""
     clock, budget = clock_of(estimator), estimator.memory_budget

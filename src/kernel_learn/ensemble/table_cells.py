@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -22,6 +21,7 @@ from kernel_learn.rows.columns import (
 )
 from kernel_learn.rows.keys import row_keys
 from kernel_learn.rows.table import Table
+from kernel_learn.streams.blocks import Given
 from kernel_learn.streams.checked_blocks import bad_row
 
 
@@ -29,7 +29,7 @@ from kernel_learn.streams.checked_blocks import bad_row
 class LevelsFound:
     """The levels of one column that were found so far, numbered as they came."""
 
-    name: Any
+    name: object
     named: bool  # called a category by the user
     is_category: bool = False
     has_numbers: bool = False
@@ -82,13 +82,13 @@ class TableCells:
     """
 
     def __init__(self, estimator: BaseEstimator) -> None:
-        self.estimator: Any = estimator
+        self.estimator = estimator
         self.columns: list[LevelsFound] | None = None  # None: numbers only
         self.n_columns = 0
         self.groups: dict[str, Array] = {}
         self.reset = True
 
-    def read(self, X: Any) -> Rows:
+    def read(self, X: Given) -> Rows:
         is_first = self.reset
         if is_first:
             self.groups = column_groups(self.estimator.column_groups, X)
@@ -101,7 +101,7 @@ class TableCells:
     def kind(self, rows: Rows) -> str:
         return "sparse" if is_sparse(rows) else "dense"
 
-    def bad_row(self, X: Any) -> int | None:
+    def bad_row(self, X: Given) -> int | None:
         """The first row with an infinite number; NaN is a missing cell."""
         return bad_row(X, may_miss=True)
 
@@ -110,7 +110,7 @@ class TableCells:
         for one in self.columns or []:
             one.is_category = one.has_numbers = False
 
-    def _begin(self, X: Any) -> None:
+    def _begin(self, X: Given) -> None:
         self.n_columns = int(X.shape[1])
         chosen = named_columns(self.estimator.categorical, X)
         if is_sparse(X) and len(chosen):
@@ -120,7 +120,7 @@ class TableCells:
         columns = Column.of(X, np.arange(self.n_columns))
         self.columns = [LevelsFound(one.name, c in chosen) for c, one in enumerate(columns)]
 
-    def _cells(self, X: Any) -> Rows:
+    def _cells(self, X: Given) -> Rows:
         if is_sparse(X):
             return X.tocsr()
         if self.columns is None:

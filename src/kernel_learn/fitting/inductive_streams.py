@@ -1,10 +1,9 @@
 """The rows of a stream that constraints touch, and those among which landmarks are chosen."""
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.constraints import ClassProbabilities, Constraints
 from kernel_learn.fitting.kernel_rows import KernelRows
 from kernel_learn.fitting.stream_training import takes
@@ -13,14 +12,14 @@ from kernel_learn.representations.block import CheckedBlock, stack_blocks
 from kernel_learn.representations.state import StreamState, sum_states
 from kernel_learn.representations.summary import stack_rows
 from kernel_learn.rows.access import take_rows
-from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
+from kernel_learn.streams.blocks import READ_ROWS, Given, NoRowsError, RowSource
 from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.gather import Room
 
 
 def read_for_constraints(
-    estimator: Any, source: RowSource, constraints: Constraints | None
-) -> tuple[Any, Any, Constraints | None]:
+    estimator: BaseEstimator, source: RowSource, constraints: Constraints | None
+) -> tuple[Rows, Array | None, Constraints | None]:
     """(X, y, constraints) for a fit in memory, from one pass over a source.
 
     All rows of a source of few rows. Of a larger one the rows that constraints name by their
@@ -37,7 +36,7 @@ def read_for_constraints(
     room, n = Room(estimator.memory_budget), 0
     held: list[CheckedBlock] | None = []
     state: StreamState | None = None
-    fetched: list[Any] = []
+    fetched: list[Rows] = []
     for rows in checked.read(READ_ROWS):
         if np.any(rows.weight != 1):
             raise ValueError("InductiveKernel counts every row once; its source has weights.")
@@ -80,7 +79,7 @@ def named_rows(constraints: Constraints | None) -> Array:
         )
     seen: list[Array] = [np.empty(0, dtype=int)]
 
-    def record(tuples: Any, name: str) -> Any:
+    def record(tuples: Given, name: str) -> Array:
         given = np.asarray(tuples)
         if given.size and (given.dtype.kind not in "iu" or given.min() < 0):
             raise ValueError(f"{name} must be numbers of rows, from 0 on, where rows are a stream.")

@@ -1,7 +1,6 @@
 """Rows of blocks as kernels take them, checked against those of the first block or of fit."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,6 +10,7 @@ from kernel_learn.fitting.validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.table import Table
+from kernel_learn.streams.blocks import Given
 from kernel_learn.streams.checked_blocks import bad_row
 
 
@@ -22,7 +22,7 @@ class KernelRows:
     kernel: Kernel
     reset: bool = True  # the first block says what rows look like; else fit has said so
 
-    def read(self, X: Any) -> Rows:
+    def read(self, X: Given) -> Rows:
         rows = validate_rows(self.estimator, self.kernel, X, reset=self.reset, least=1)
         self.reset = False
         return rows
@@ -30,7 +30,7 @@ class KernelRows:
     def keys(self, rows: Rows) -> None:
         return None
 
-    def bad_row(self, X: Any) -> int | None:
+    def bad_row(self, X: Given) -> int | None:
         return bad_row(X)
 
     def kind(self, rows: Rows) -> str:

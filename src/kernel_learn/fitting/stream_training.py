@@ -1,12 +1,13 @@
 """Fits on streams: one pass that summarises, one for the moments; or a single one for both."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 from kernel_learn.fitting.kernel_rows import KernelRows
@@ -36,13 +37,18 @@ from kernel_learn.streams.progress import Progress
 from kernel_learn.streams.sources import spread_source
 
 # Rows read at a time before there is a plan: READ_ROWS, or so many as take READ_BYTES.
+PathLike = str | os.PathLike[str]
 READ_BYTES = 4 * 10**6
 FIRST_PASS = "pass 1 of 2, summary"
 
 
 @contextmanager
 def read_training(
-    estimator: Any, source: RowSource, *, values: bool = False, checkpoint: Any = None
+    estimator: BaseEstimator,
+    source: RowSource,
+    *,
+    values: bool = False,
+    checkpoint: PathLike | None = None,
 ) -> Iterator[Training]:
     """Checked training data from a source; ``estimator`` says what it wants of it.
 
@@ -79,7 +85,9 @@ def training_of(
 class _Reading:
     """One fit's way through a source."""
 
-    def __init__(self, estimator: Any, source: RowSource, values: bool, checkpoint: Any) -> None:
+    def __init__(
+        self, estimator: BaseEstimator, source: RowSource, values: bool, checkpoint: PathLike | None
+    ) -> None:
         source = spread_source(source)
         self.estimator, self.source, self.values = estimator, source, values
         self.kernels, self.names, kernel = stream_kernels(estimator)
@@ -97,28 +105,25 @@ class _Reading:
         self.read_rows = max(READ_ROWS // 16, min(8 * READ_ROWS, int(known)))
 
     def training(self) -> Training:
-        saved = self.checkpoint.content if self.checkpoint else {}
-        return self._two_passes(saved) if self.source.rewinds else self._one_pass(saved)
+        return self._two_passes() if self.source.rewinds else self._one_pass()
 
     # -- a source that can be read again -----------------------------------------------
 
-    def _two_passes(self, saved: dict[str, Any]) -> Training:
-        spread = self.passes.spread
-        if saved.get("is_spread", False) != bool(spread):
-            saved = {}  # rows stand at other places where workers read them: begin anew
+    def _two_passes(self) -> Training:
+        spread, kept = self.passes.spread, self.passes.kept
         if spread:
             spread.look(self.blocks)
-        if saved.get("is_summarized"):
-            first: PassSum = self.passes.check(saved["summary"])
+        if kept.get("is_summarized"):
+            first: PassSum = self.passes.check(kept["summary"])
             if not spread:  # the first block says what rows look like
                 next(self.blocks.read(self.read_rows), None)
         else:
-            found, held = self._spread_summary(saved) if spread else self._summarize(saved)
+            found, held = self._spread_summary() if spread else self._summarize()
             if held is not None:
                 return self._as_arrays(held)
             assert found is not None
             first = found
-            self._keep({"is_summarized": True, "summary": first})
+            self.passes.keep(is_summarized=True, summary=first)
         state: StreamState = first.value
         pool = PooledSource(state)
         data = self._training(pool, state.classes)
@@ -127,69 +132,37 @@ class _Reading:
             if state.summary is None or state.summary.n_known is None:
                 return self._as_arrays(list(self.passes.again(self.read_rows)))
             trusted = spread or getattr(self.source, "seeks", False)  # by its identity
-            if saved.get("is_summarized") and not trusted:
+            if kept.get("is_summarized") and not trusted:
                 for _ in self.passes.again(self.read_rows):  # nothing else would read them
                     pass
             return replace(data, source=self._pooled(state, chosen))
         self.progress.say(f"{chosen}; {chosen.price}")
         if spread:
             spread.check(chosen)
-        features = saved.get("features") or self.estimator._stream_features(data, chosen)
+        features = kept.get("features") or self.estimator._stream_features(data, chosen)
         self.kernels = features.kernels
-        found = self._moments(saved, first, features, chosen)
-        self._keep({**self._kept(first, features), "moments": found, "n_blocks": self._n_blocks})
-        state = replace(state, features=features, moments=found.value.moments)
+        self.passes.keep(now=False, features=features)
+        moments = self._moments(first, features, chosen)
+        self.passes.keep(moments=moments, n_blocks=spread.n_blocks if spread else 0)
+        state = replace(state, features=features, moments=moments.value.moments)
         return self._training(self._pooled(state, chosen), state.classes)
 
-    @property
-    def _n_blocks(self) -> int:
-        return self.passes.spread.n_blocks if self.passes.spread else 0
-
-    def _kept(self, first: PassSum, features: FeatureMap) -> dict[str, Any]:
-        """What is kept of a fit that has chosen its features."""
-        return {"is_summarized": True, "summary": first, "features": features}
-
-    def _keep(self, content: dict[str, Any]) -> None:
-        if self.checkpoint:
-            is_spread = self.passes.spread is not None
-            self.checkpoint.set({**content, "is_spread": is_spread}, now=True)
-
-    def _moments(
-        self, saved: dict[str, Any], first: PassSum, features: FeatureMap, chosen: Plan
-    ) -> PassSum:
+    def _moments(self, first: PassSum, features: FeatureMap, chosen: Plan) -> PassSum:
         """The second pass: moments of the features of all rows."""
-        spread, classes = self.passes.spread, first.value.classes
-        what = f"pass 2 of 2, {chosen.n_landmarks} landmarks"
-        before: PassSum | None = saved.get("moments")
+        what, classes = f"pass 2 of 2, {chosen.n_landmarks} landmarks", first.value.classes
+        rows, n = chosen.block_rows, first.n_rows
+        if self.passes.spread:
+            make = partial(self.passes.spread.moments, self.blocks, features, classes, rows)
+            found = self.passes.add_waves(what, make, name="moments", expected=n)
+            return self.passes.check(found)
 
-        def content(found: PassSum) -> dict[str, Any]:
-            return {
-                **self._kept(first, features),
-                "moments": found,
-                "is_spread": spread is not None,
-            }
+        def work(block: CheckedBlock, before: StreamState | None) -> StreamState:
+            found = StreamState.of(block, features, classes=classes, summarize=False)
+            return replace(found, features=None)  # which are kept once
 
-        if spread:
-            own = (self.blocks, features, classes, chosen.block_rows)
-            found = self.passes.add_waves(
-                what,
-                partial(spread.moments, *own),
-                before,
-                saved["n_blocks"] if before else 0,
-                content=content,
-                expected=first.n_rows,
-            )
-        else:
-            found = self.passes.add_up(
-                what,
-                rebatch(self.passes.unseen(before, chosen.block_rows), chosen.block_rows),
-                lambda rows, _: replace(
-                    StreamState.of(rows, features, classes=classes, summarize=False), features=None
-                ),
-                before,
-                content=content,
-                expected=first.n_rows,
-            )
+        before = self.passes.kept.get("moments")
+        blocks = rebatch(self.passes.unseen(before, rows), rows)
+        found = self.passes.add_up(what, blocks, work, before, name="moments", expected=n)
         return self.passes.check(found)
 
     def _pooled(self, state: StreamState, chosen: Plan) -> PooledSource:
@@ -199,7 +172,7 @@ class _Reading:
             workers = partial(self.passes.sum_again, partial(spread.sum_rows, self.blocks, chosen))
         return PooledSource(state, chosen, read=self.passes.again, add_up=workers)
 
-    def _summarize(self, saved: dict[str, Any]) -> tuple[PassSum, list[CheckedBlock] | None]:
+    def _summarize(self) -> tuple[PassSum, list[CheckedBlock] | None]:
         """The state after one pass, and all rows if they are few."""
         held: list[CheckedBlock] | None = [] if self.checkpoint is None else None
         room = self._room()
@@ -215,19 +188,12 @@ class _Reading:
 
         if held is None:
             self._check_stream()
-        before = saved.get("summary")
-        found = self.passes.add_up(
-            FIRST_PASS,
-            self.passes.unseen(before, self.read_rows),
-            work,
-            before,
-            content=lambda found: {"is_summarized": False, "summary": found},
-        )
+        before = self.passes.kept.get("summary")
+        blocks = self.passes.unseen(before, self.read_rows)
+        found = self.passes.add_up(FIRST_PASS, blocks, work, before, name="summary")
         return self.passes.check(found), held
 
-    def _spread_summary(
-        self, saved: dict[str, Any]
-    ) -> tuple[PassSum | None, list[CheckedBlock] | None]:
+    def _spread_summary(self) -> tuple[PassSum | None, list[CheckedBlock] | None]:
         """The same of a source that workers read."""
         spread, room = self.passes.spread, self._room()
         assert spread is not None
@@ -236,14 +202,7 @@ class _Reading:
             self._check_stream()
         if n is None or self.checkpoint or not room.holds(n, n * bytes_each):
             work = partial(spread.summaries, self.blocks, self.class_sums)
-            found = self.passes.add_waves(
-                FIRST_PASS,
-                work,
-                saved.get("summary"),
-                saved.get("n_blocks", 0),
-                content=lambda found: {"is_summarized": False, "summary": found, "is_spread": True},
-            )
-            found = self.passes.check(found)
+            found = self.passes.check(self.passes.add_waves(FIRST_PASS, work, name="summary"))
             if spread.lacks_keys(found.value):  # then all are few: once more, and all of them
                 all_keys = partial(work, bounded=False)
                 found = self.passes.check(self.passes.add_waves(FIRST_PASS, all_keys))
@@ -256,9 +215,9 @@ class _Reading:
 
     # -- a source that is read once ----------------------------------------------------
 
-    def _one_pass(self, saved: dict[str, Any]) -> Training:
+    def _one_pass(self) -> Training:
         blocks = self.blocks.read(self.read_rows)
-        before: PassSum | None = saved.get("summary")
+        before: PassSum | None = self.passes.kept.get("summary")
         if before is None:
             room, held = self._room(), []
             for rows in blocks:
@@ -270,8 +229,7 @@ class _Reading:
             self._check_stream()
             before = self._begin(held)
             held.clear()
-            if self.checkpoint:
-                self.checkpoint.set({"summary": before})
+            self.passes.keep(now=False, summary=before)
         else:
             blocks = after_seen(blocks, before.read)
         features = before.value.features
@@ -284,7 +242,7 @@ class _Reading:
             rebatch(blocks, chosen.block_rows),
             lambda rows, state: next_state(rows, state, features, class_sums=self.class_sums),
             before,
-            content=lambda found: {"summary": found},
+            name="summary",
         )
         state = self.passes.check(found).value
         reason = f"{chosen.reason}; a source that is read once, landmarks from its first rows"
@@ -341,7 +299,7 @@ def takes(room: Room, rows: CheckedBlock) -> bool:
 
 
 def start_features(
-    estimator: Any, kernels: list[Kernel], names: list[str] | None, head: StreamState
+    estimator: BaseEstimator, kernels: list[Kernel], names: list[str] | None, head: StreamState
 ) -> FeatureMap:
     """Features, of kernels without rules, from the first rows, while more will come."""
     pool = PooledSource(head, rewinds=False, is_open=True)
@@ -355,7 +313,7 @@ def start_features(
     return features
 
 
-def check_stream(estimator: Any, rewinds: bool) -> None:
+def check_stream(estimator: BaseEstimator, rewinds: bool) -> None:
     """Refuse, before more is read, what cannot be learned from rows that come and go."""
     name = type(estimator).__name__
     if not getattr(estimator, "streams", False):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from copy import copy
-from typing import Any, Literal, Protocol, Self, cast
+from typing import Literal, Protocol, Self, cast
 
 import numpy as np
 from sklearn.utils import check_array
@@ -14,7 +14,7 @@ from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.rows.coerce import as_array, as_numbers
 from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.labels import check_classes, label_column, plain_labels
-from kernel_learn.streams.blocks import Blocks, RawBlock, RowSource, raw_length
+from kernel_learn.streams.blocks import Blocks, Given, RawBlock, RowSource, raw_length
 
 LARGEST_WEIGHT = 1e100  # products of two are numbers
 
@@ -24,7 +24,7 @@ Target = Literal["labels", "values", "none"]
 class RowReader(Protocol):
     """How the rows of raw blocks are read and checked: as those of the first block."""
 
-    def read(self, X: Any) -> Rows:
+    def read(self, X: Given) -> Rows:
         """Checked rows; a ValueError or TypeError says what is wrong with them."""
 
     def kind(self, rows: Rows) -> str:
@@ -33,7 +33,7 @@ class RowReader(Protocol):
     def keys(self, rows: Rows) -> Keys | None:
         """64 bits for each row; None if they are those of the rows as they are."""
 
-    def bad_row(self, X: Any) -> int | None:
+    def bad_row(self, X: Given) -> int | None:
         """The first row with an entry that cannot be read, if that is known."""
 
 
@@ -135,7 +135,7 @@ class CheckedBlocks:
         own.source, own.reader = Blocks([]), cast(SpreadReader, self.reader).detached()
         return own
 
-    def _rows(self, X: Any) -> Rows:
+    def _rows(self, X: Given) -> Rows:
         try:
             rows = self.reader.read(X)
         except (ValueError, TypeError) as error:
@@ -146,7 +146,7 @@ class CheckedBlocks:
             raise Complaint(f"its rows are {kind}, and those of the first block are {self._kind}.")
         return rows
 
-    def _target(self, y: Any, n: int) -> Array:
+    def _target(self, y: Given, n: int) -> Array:
         if self.target == "none":
             return np.zeros(n)
         if y is None:
@@ -160,7 +160,7 @@ class CheckedBlocks:
             raise Complaint(f"it has {n} rows and {found} labels.")
         return self._labels(y) if self.target == "labels" else self._values(y)
 
-    def _labels(self, y: Any) -> Array:
+    def _labels(self, y: Given) -> Array:
         try:
             y = label_column(y, warn=False)
             missing = _missing_labels(y)
@@ -182,7 +182,7 @@ class CheckedBlocks:
             )
         return y
 
-    def _values(self, y: Any) -> Array:
+    def _values(self, y: Given) -> Array:
         try:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
         except ValueError as error:
@@ -196,14 +196,14 @@ class CheckedBlocks:
         return y
 
 
-def _check_rectangle(y: Any) -> None:
+def _check_rectangle(y: Given) -> None:
     try:
         as_array(y, "y")
     except (ValueError, TypeError) as error:
         raise Complaint(error) from error
 
 
-def checked_weights(weight: Any, n: int) -> Array:
+def checked_weights(weight: Given, n: int) -> Array:
     """Weights of n rows as float64: finite, not negative, and of a size that can be added."""
     if weight is None:
         return np.ones(n)
@@ -239,7 +239,7 @@ def _missing_labels(y: Array) -> int | None:
     return None
 
 
-def bad_row(X: Any, *, may_miss: bool = False) -> int | None:
+def bad_row(X: Given, *, may_miss: bool = False) -> int | None:
     """The first row with an entry that is not a finite number, if rows are numbers.
 
     ``may_miss``: NaN is a missing entry, which a dense row may have.

@@ -20,6 +20,7 @@ SHARE, LEAST_SECONDS = 20, 1.0
 # Parameters that change how a fit is carried out, but not what is learned.
 MANNERS = {"memory_budget", "verbose"}
 FORMAT = 2
+Content = dict[str, Any]  # records, arrays and numbers, as a file holds them
 # Parts of a source by content: how they differ says nothing to anybody.
 EITHER = "rows, labels or weights"  # where they cannot be told apart
 CONTENTS = ("rows", "labels", "weights", "groups", EITHER)
@@ -37,7 +38,7 @@ class Checkpoint:
     when it is due, and when the work ends in an error; a part is in memory until then.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], signature: Mapping[str, Any]) -> None:
+    def __init__(self, folder: str | os.PathLike[str], signature: Mapping[str, Content]) -> None:
         self.folder = Path(os.fspath(folder))
         self.signature = signature
         self.file = self.folder / "fit.npz"
@@ -47,12 +48,12 @@ class Checkpoint:
         self._is_new = False
         self.content = self._load()
         self._parts: list[list[str]] = self.content.pop("parts", [])
-        self._fresh: dict[str, Any] = {}
+        self._fresh: Content = {}
         there = [(i, keys) for i, keys in enumerate(self._parts) if self._part(i).exists()]
         self._place = {key: number for number, keys in there for key in keys}
-        self._open: tuple[int, dict[str, Any]] = (-1, {})
+        self._open: tuple[int, Content] = (-1, {})
 
-    def _load(self) -> dict[str, Any]:
+    def _load(self) -> Content:
         """What an earlier fit left, empty if there was none; refuses what is of another fit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.file.exists():
@@ -80,12 +81,12 @@ class Checkpoint:
     def is_due(self) -> bool:
         return time.perf_counter() - self._last > self.pause
 
-    def set(self, content: dict[str, Any], *, now: bool = False) -> None:
+    def set(self, content: Content, *, now: bool = False) -> None:
         """``content`` in the place of what was set before; written ``now``, or when it is due."""
         self.content, self._is_new = content, True
         self._write_if(now)
 
-    def add(self, key: str, part: Any) -> None:
+    def add(self, key: str, part: object) -> None:
         """One finished part of the work more."""
         self._fresh[key] = part
         self._write_if(False)
@@ -114,7 +115,7 @@ class Checkpoint:
             self._write(self.file, {"signature": signature, "parts": self._parts, **self.content})
             self._is_new = False
 
-    def _write(self, file: Path, content: dict[str, Any]) -> None:
+    def _write(self, file: Path, content: Content) -> None:
         start = time.perf_counter()
         try:
             write_file(file, content)
@@ -150,8 +151,8 @@ class Checkpoint:
 
 
 def signature_of(
-    estimator: BaseEstimator, identity: Mapping[str, Any], read: PassDigest | None = None
-) -> dict[str, Any]:
+    estimator: BaseEstimator, identity: Mapping[str, object], read: PassDigest | None = None
+) -> Content:
     """What must be the same for a fit to go on; ``read``: of rows that are all known."""
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in MANNERS}
     model = {"estimator": type(estimator).__name__}
@@ -183,7 +184,7 @@ def fingerprint(value: Any) -> str:
     return repr(value)
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _difference(old: Content, new: Content) -> str:
     """What is other in one of two signatures, in words; empty if nothing is."""
     names = [k for k in {**old, **new} if old.get(k) != new.get(k)]
     if isinstance(digest := new.get("read"), PassDigest) and "read" in names:

@@ -21,9 +21,9 @@ from kernel_learn.representations.plan import BLOCK_BYTES, Plan
 from kernel_learn.representations.state import PassSum, StreamState
 from kernel_learn.representations.summary import capacity_of, row_bytes
 from kernel_learn.rows.access import n_rows
-from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, RawBlock, raw_length
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, Identity, RawBlock, raw_length
 from kernel_learn.streams.checked_blocks import BadBlockError, CheckedBlocks, bad_block
-from kernel_learn.streams.dask_tree import ARITY, Tree, check_workers, count_threads
+from kernel_learn.streams.dask_tree import ARITY, Graph, Tree, check_workers, count_threads
 from kernel_learn.streams.progress import Progress
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
@@ -41,6 +41,7 @@ SPARE = 2
 # every worker, whatever the sizes of the other blocks.
 BLOCK_PLACES = 2**40
 
+Part = Any  # a block as the graph computes it
 Opened = Iterator[tuple[int, int, RawBlock]]  # block, its row at which this part begins, the part
 
 
@@ -54,11 +55,11 @@ class SpreadRows:
 
     def __init__(
         self,
-        graph: dict[Any, Any],
-        parts: Sequence[Any],
-        open_part: Callable[[Any], Iterator[RawBlock]],
+        graph: Graph,
+        parts: Sequence[Part],
+        open_part: Callable[[Part], Iterator[RawBlock]],
         sizes: Sequence[int] | None,  # rows of each block, if they are known
-        identity: dict[str, Any],
+        identity: Identity,
         part_bytes: float = 0.0,  # of the largest block, if it is known
     ) -> None:
         self.graph, self.parts, self.open_part = graph, list(parts), open_part
@@ -73,7 +74,7 @@ class SpreadRows:
         """How many blocks there are."""
         return len(self.parts)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         return self._identity
 
     def read(self, rows: int) -> Iterator[RawBlock]:
@@ -192,7 +193,12 @@ class SpreadRows:
         return groups
 
     def _add_up(
-        self, work: Any, groups: list[list[int]], held: float, progress: Any = None, seen: int = 0
+        self,
+        work: Any,
+        groups: list[list[int]],
+        held: float,
+        progress: Progress | None = None,
+        seen: int = 0,
     ) -> Any:
         if held:
             self._check_memory(self._block_bytes + held)
@@ -273,13 +279,13 @@ def moment_bytes(n_features: int) -> float:
 class _Task:
     """``work`` on the blocks of some parts."""
 
-    open_part: Callable[[Any], Iterator[RawBlock]]
+    open_part: Callable[[Part], Iterator[RawBlock]]
     work: Callable[[Opened], Any]
 
-    def __call__(self, numbers: list[int], parts: list[Any]) -> Any:
+    def __call__(self, numbers: list[int], parts: list[Part]) -> Any:
         return self.work(self._opened(numbers, parts))
 
-    def _opened(self, numbers: list[int], parts: list[Any]) -> Opened:
+    def _opened(self, numbers: list[int], parts: list[Part]) -> Opened:
         for number, part in zip(numbers, parts, strict=True):
             offset = 0
             for raw in self.open_part(part):
@@ -377,7 +383,7 @@ def _sum_of(
 
 @dataclass(frozen=True)
 class _OnRows:
-    """Any work on checked rows."""
+    """Some work on checked rows."""
 
     what: ClassVar[str] = "pass"
 

@@ -1,14 +1,20 @@
 """Rows of a source at once, as many as memory holds: of any kind, as they are."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
-from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RawBlock, RowSource, raw_length
+from kernel_learn.streams.blocks import (
+    READ_ROWS,
+    Given,
+    NoRowsError,
+    RawBlock,
+    RowSource,
+    raw_length,
+)
 
 # The share of the budget that rows may take which are held until it is known how many there are.
 HEAD_SHARE = 8
@@ -20,7 +26,7 @@ class Room:
     ``is_few``: they stand for themselves in the place of a summary, and are no more than its rows.
     """
 
-    def __init__(self, memory_budget: Any, *, is_few: bool = True) -> None:
+    def __init__(self, memory_budget: float | str | None, *, is_few: bool = True) -> None:
         budget = parse_memory(memory_budget) / HEAD_SHARE
         self.most_rows = CAPACITY if is_few else np.inf
         self.most_bytes = min(CAPACITY_BYTES, budget) if is_few else budget
@@ -57,7 +63,7 @@ def drain(head: list[RawBlock], rest: Iterator[RawBlock] | None) -> Iterator[Raw
     yield from rest or ()
 
 
-def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
+def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
     """(X, y, weight) of all blocks, which were checked; None if no block has weights."""
     blocks = [block for block in blocks if raw_length(block)]
     if not blocks:
@@ -71,10 +77,10 @@ def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
                 for block in blocks
             ]
         )
-    return stack_raw([block.X for block in blocks]), y, weight
+    return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
 
 
-def block_bytes(X: Any) -> float:
+def block_bytes(X: Given) -> float:
     """Bytes of rows of any kind, about."""
     if hasattr(X, "memory_usage"):  # pandas
         return float(np.sum(X.memory_usage(index=False, deep=True)))
@@ -85,7 +91,7 @@ def block_bytes(X: Any) -> float:
     return float(getattr(X, "nbytes", 64 * len(X)))
 
 
-def stack_raw(parts: list[Any]) -> Any:
+def stack_raw(parts: list[Given]) -> Given:
     """Rows of one kind, one below the other: arrays, sparse matrices, frames, lists."""
     first = parts[0]
     if len(parts) == 1:

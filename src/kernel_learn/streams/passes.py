@@ -9,19 +9,18 @@ from kernel_learn.representations.state import PassSum
 from kernel_learn.rows.digest import PassDigest
 from kernel_learn.streams.blocks import NoRowsError
 from kernel_learn.streams.checked_blocks import CheckedBlocks
-from kernel_learn.streams.checkpoint import REMEDY, Checkpoint
+from kernel_learn.streams.checkpoint import REMEDY, Checkpoint, Content
 from kernel_learn.streams.dask_rows import Pass, SpreadRows, Waves
 from kernel_learn.streams.progress import Progress
 from kernel_learn.streams.sources import is_spread
 
 Work = Callable[[CheckedBlock, Any], Any]  # a block, and the sum before it
-Content = Callable[[PassSum], dict[str, Any]]  # what is kept of a sum
 
 
 class Passes:
     """The passes of one fit over its source; what a later one gives otherwise is refused by name.
 
-    ``spread`` is the source if workers add up over its blocks.
+    ``spread`` is the source if workers add up over its blocks. Sums are kept by name.
     """
 
     def __init__(
@@ -30,7 +29,16 @@ class Passes:
         self.blocks, self.progress, self.checkpoint = blocks, progress, checkpoint
         self.spread: SpreadRows | None = blocks.source if is_spread(blocks.source) else None
         self.first: PassDigest | None = None  # what the first pass has read
-        self._begun: dict[str, Any] | None = None  # what was kept when this pass began
+        # rows stand at other places where workers read them: then a checkpoint begins anew
+        own, kept = {"is_spread": self.spread is not None}, checkpoint.content if checkpoint else {}
+        self.kept: Content = kept if kept.get("is_spread") == own["is_spread"] else own
+        self._begun = self.kept  # as it was before the last pass
+
+    def keep(self, *, now: bool = True, **content: object) -> None:
+        """Some more is kept for a fit that goes on."""
+        self.kept = {**self.kept, **content}
+        if self.checkpoint:
+            self.checkpoint.set(self.kept, now=now)
 
     def add_up(
         self,
@@ -39,39 +47,39 @@ class Passes:
         work: Work = lambda rows, before: None,
         before: PassSum | None = None,
         *,
-        content: Content | None = None,  # None: nothing is kept
+        name: str | None = None,  # under which it is kept as it grows
         expected: int | None = None,
     ) -> PassSum | None:
-        """The sum over all rows of what ``work`` gives for some; kept as it grows."""
-        total, checkpoint = before, None if content is None else self.checkpoint
-        self._begun = None if checkpoint is None else checkpoint.content
-        keeping = nullcontext() if checkpoint is None else checkpoint.kept_if_it_ends()
+        """The sum over all rows of what ``work`` gives for some."""
+        total, self._begun = before, self.kept
+        is_kept = self.checkpoint is not None and name is not None
+        keeping = self.checkpoint.kept_if_it_ends() if self.checkpoint else nullcontext()
         with self.progress.watching(what, expected, total.n_rows if total else 0) as at, keeping:
             for part in parts:
                 if isinstance(part, CheckedBlock):
                     part = PassSum(part.digest, work(part, total.value if total else None))
                 total = part if total is None else total + part
                 at(total.n_rows)
-                if checkpoint and content:
-                    checkpoint.set(content(total))
+                if is_kept:
+                    n_blocks = parts.n_blocks if isinstance(parts, Waves) else 0
+                    self.keep(now=False, **{str(name): total, "n_blocks": n_blocks})
         return total
 
     def add_waves(
         self,
         what: str,
         make: Callable[[Pass], Waves],
-        before: PassSum | None = None,
-        n_blocks: int = 0,  # that were counted before
         *,
-        content: Content | None = None,
+        name: str | None = None,
         expected: int | None = None,
     ) -> PassSum | None:
         """The same by workers; they go on after the blocks of a checkpoint."""
-        checkpoint = None if content is None else self.checkpoint
+        before: PassSum | None = self.kept.get(name) if name else None
+        n_blocks = self.kept["n_blocks"] if before else 0
+        checkpoint = self.checkpoint if name else None
         pause = (lambda: checkpoint.pause) if checkpoint else None
         waves = make(Pass(self.progress, n_blocks, before.n_rows if before else 0, pause))
-        keep = content and (lambda total: {**content(total), "n_blocks": waves.n_blocks})
-        return self.add_up(what, waves, before=before, content=keep, expected=expected)
+        return self.add_up(what, waves, before=before, name=name, expected=expected)
 
     def check(self, found: PassSum | None) -> PassSum:
         """What a whole pass has read; refused if the first pass has read anything else."""
@@ -90,8 +98,8 @@ class Passes:
         try:
             yield
         except ValueError:
-            if self.checkpoint and self._begun is not None:
-                self.checkpoint.set(self._begun, now=True)
+            self.kept = self._begun
+            self.keep()
             raise
 
     def read(self, rows: int) -> Iterator[CheckedBlock]:
@@ -110,9 +118,9 @@ class Passes:
             yield block
         self.check(PassSum(found))
 
-    def sum_again(self, work: Callable[..., PassSum | None], *args: Any, **sizes: int) -> Any:
+    def sum_again(self, add_up: Callable[..., PassSum | None], work: Work, **sizes: int) -> Any:
         """What workers add up in one more pass."""
-        return self.check(work(*args, **sizes)).value
+        return self.check(add_up(work, **sizes)).value
 
     def unseen(self, before: PassSum | None, rows: int) -> Iterator[CheckedBlock]:
         """The rows after those of a checkpoint: sought, or read past and compared with it.

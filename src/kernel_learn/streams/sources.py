@@ -1,15 +1,15 @@
 """What a user passes as a source of blocks; Dask's collections too, where Dask is there."""
 
 import sys
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 from kernel_learn.rows.table import is_frame
-from kernel_learn.streams.blocks import Blocks, RowSource
+from kernel_learn.streams.blocks import Blocks, Given, RowSource
 from kernel_learn.streams.dask_rows import SpreadRows
 from kernel_learn.streams.parquet import ParquetSource
 
 
-def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
+def as_source(X: Given, y: Given = None, weight: Given = None) -> RowSource | None:
     """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
 
     A Dask collection takes labels and weights with it; any other source has its own.
@@ -26,7 +26,7 @@ def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
     return source
 
 
-def _own_source(X: Any) -> RowSource | None:
+def _own_source(X: Given) -> RowSource | None:
     if isinstance(X, RowSource) and not is_frame(X):
         return X
     is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
