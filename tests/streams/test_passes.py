@@ -443,6 +443,22 @@ def test_weights_of_arrays_that_were_interrupted(tmp_path):
     np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-8)
 
 
+def test_a_pass_that_is_refused_is_not_kept(tmp_path):
+    """After it the source that the fit was begun with goes on."""
+    source = Given(tmp_path)
+    source.stop = N  # between the passes
+    with pytest.raises(StopError):
+        source.fit("KernelDiscriminant", checkpoint=tmp_path)
+    source.stop = None
+    source.tell(*changed("row"))
+    with pytest.raises(ValueError, match="gave other rows in a later pass"):
+        source.fit("KernelDiscriminant", checkpoint=tmp_path)
+    source.tell(X, Y, W)
+    model = source.fit("KernelDiscriminant", checkpoint=tmp_path)
+    whole = make("KernelDiscriminant").fit(X, Y, W)
+    np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-8)
+
+
 def test_few_distinct_rows_are_compared_after_an_interruption(tmp_path, monkeypatch):
     """The fit is exact on the summary, and nothing else would read the source again."""
     few = np.arange(N) % 15

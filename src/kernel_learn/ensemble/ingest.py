@@ -97,7 +97,7 @@ def prepare(
     table = everything if len(kept) == len(y) else everything[kept]
     labels, weight = labels[kept], weight[kept]
     keys = row_keys(table)
-    read = PassDigest.of(keys, label_keys(y[kept]), weight, kept)
+    read = PassDigest.of(keys, label_keys(classes, labels), weight, kept)
     weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
     groups = _check_groups(groups, len(y), kept)
     rows = merge_rows(table, labels, weight, len(classes), groups, seed, keys)

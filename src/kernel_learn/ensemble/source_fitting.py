@@ -104,7 +104,7 @@ def spill_rows(
         spill.add(block.X)
         if expected:
             spill.ask_for(spill.n_bytes / spill.n_rows * expected)
-        own, labels = np.unique(block.y, return_inverse=True)
+        own, labels = block.encoded
         rest = CheckedBlock(None, own, block.weight, block.places, block.keys)
         parts.append((own, labels.astype(np.int32), rest))
 

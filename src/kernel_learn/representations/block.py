@@ -39,9 +39,17 @@ class CheckedBlock:
         return row_keys(self.X) if self.known_keys is None else self.known_keys
 
     @cached_property
+    def encoded(self) -> tuple[Array, Array]:
+        """The (sorted) classes of the block, and the labels as their indices."""
+        classes, labels = np.unique(self.y, return_inverse=True)
+        return classes, labels
+
+    @cached_property
     def label_keys(self) -> Keys:
         """Of the labels or values."""
-        return label_keys(self.y)
+        if self.is_valued:
+            return row_keys(np.asarray(self.y, dtype=np.float64))
+        return label_keys(*self.encoded)
 
     @cached_property
     def digest(self) -> PassDigest:

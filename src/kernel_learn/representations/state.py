@@ -56,7 +56,7 @@ class StreamState:
         X, y, weight = rows.X, rows.y, rows.weight
         labels, k = y, None
         if not rows.is_valued:
-            own, labels = np.unique(y, return_inverse=True)
+            own, labels = rows.encoded
             classes = own if classes is None else union_labels(classes, own)
             labels, k = np.searchsorted(classes, own)[labels], len(classes)
         summary = moments = sums = None

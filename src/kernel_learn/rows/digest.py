@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 
 from kernel_learn.arrays import Array, Keys
-from kernel_learn.rows.keys import digest_sums, digest_text, mix_words, row_keys
+from kernel_learn.rows.keys import digest_sums, digest_text, mix_words
 
 MODULUS = 2**64
 
@@ -107,12 +107,9 @@ def _listed(names: list[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-def label_keys(y: Array) -> Keys:
-    """64 bits for each label (n,), the same for 1 and 1.0; or for each row of values (n, q)."""
-    if y.ndim == 2:
-        return row_keys(np.asarray(y, dtype=np.float64))
-    own, inverse = np.unique(y, return_inverse=True)
-    return class_keys([_plain(label) for label in own.tolist()])[inverse]
+def label_keys(classes: Array, labels: Array) -> Keys:
+    """64 bits for each label, an index into the classes; the same for 1 and 1.0."""
+    return class_keys([_plain(label) for label in classes.tolist()])[labels]
 
 
 def class_keys(texts: list[str]) -> Keys:
