@@ -594,11 +594,10 @@ def test_a_column_of_which_the_first_blocks_have_nothing(classifier):
     """A category that shows late is the same in both passes."""
     _, fit, _ = classifier
     frame = pandas.DataFrame(X, columns=list("abc")).assign(code=np.where(Y > 0, "x", "y"))
-    frame["code"] = frame["code"].astype(object)
-    frame.loc[:59, "code"] = None
 
     def blocks():
         for i in range(0, N, SIZE):
-            yield frame.iloc[i : i + SIZE], Y[i : i + SIZE]
+            part = frame.iloc[i : i + SIZE]
+            yield part.assign(code=np.nan) if i < 60 else part, Y[i : i + SIZE]
 
     assert fit(blocks).plan_.representation == "landmarks"
