@@ -17,10 +17,11 @@ from threadpoolctl import threadpool_limits
 
 from kernel_learn import HSICSubspace
 from kernel_learn.kernels import Gaussian
+from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import format_bytes
-from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.state import StreamState
 
 COLUMNS, CLASSES = 50, 2
 GAMMA = 0.01
@@ -72,7 +73,7 @@ def measure(M=1000):
     W = FeatureMap.whitened([kernel], landmarks).whiten[0]
     K = kernel(X, landmarks)
     Z = K @ W
-    rows = LabelledRows(X, rng.integers(0, CLASSES, BLOCK), np.ones(BLOCK))
+    rows = CheckedBlock(X, rng.integers(0, CLASSES, BLOCK), np.ones(BLOCK))
     few = StreamState.of(rows).summary.keys[BLOCK // 20]  # most rows are not kept
     return Constants(
         kernel=best_of(lambda: kernel(X, landmarks)) / (BLOCK * M),

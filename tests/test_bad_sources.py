@@ -15,7 +15,7 @@ import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
 from kernel_learn.ensemble import source_fitting
-from kernel_learn.fitting import stream_training
+from kernel_learn.streams import gather
 from refusals import N, X, Y, changed, refuse
 
 pd = optional("pandas")
@@ -163,7 +163,7 @@ TWICE = sorted(set(STREAMED) - {"KernelClassifier", "InductiveKernel"})  # these
 @pytest.mark.parametrize("name", TWICE)
 @pytest.mark.parametrize("case", AGAIN)
 def test_a_second_pass_that_is_another(name, case, monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", 2 * N)  # rows of which no more are held
+    monkeypatch.setattr(gather, "CAPACITY", 2 * N)  # rows of which no more are held
     given, words = AGAIN[case]
     source, model = given(), make(name)
     refuse(lambda: model.fit(source), words, model=model, inputs=(X, Y))
@@ -337,7 +337,7 @@ def test_files_that_are_not_there(kind, tmp_path):
 
 def test_constant_rows_that_fit_nowhere(monkeypatch):
     """Neither into memory nor on the disk."""
-    monkeypatch.setattr(source_fitting, "HEAD_SHARE", 1e9)
+    monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)
 
     def no_disk(*_):
         raise source_fitting.DiskIsShort("none")

@@ -43,8 +43,6 @@ FORBIDDEN = {"solvers": {"rows", "kernels", "representations"}}
 FILES = sorted(ROOT.rglob("*.py"))
 # skl2onnx asks an estimator for its parser; nothing but the name of the package is known there.
 BY_NAME = {"fitting/base.py": {"interop"}}
-# To be turned round: workers check blocks as the estimator does.
-BY_NAME |= {f"streams/{name}.py": {"fitting"} for name in ("dask", "dask_rows")}
 
 
 def imported_packages(path):

@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 import kernel_learn.ensemble.leaves as leaves_module
-import kernel_learn.ensemble.spill as spill_module
 import kernel_learn.streams.checkpoint as checkpoint_module
+import kernel_learn.streams.spill as spill_module
 from kernel_learn import KernelClassifier
-from kernel_learn.ensemble import plan, quality, source_fitting
+from kernel_learn.ensemble import plan, quality
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.kept_work import KeptWork, work_key
-from kernel_learn.ensemble.landmark_fitting import FeatureMap
 from kernel_learn.kernels import Gaussian
+from kernel_learn.representations.feature_map import (
+    FeatureMap,
+)
+from kernel_learn.streams import gather
 
 X = np.random.default_rng(0).uniform(-2, 2, size=(500, 3))
 Y = (X[:, 0] * X[:, 1] > 0).astype(int)
@@ -81,7 +84,7 @@ def calls_of(fit):
 def test_a_stopped_fit_goes_on_after_its_leaves(given, killed, tmp_path, monkeypatch):
     options = {}
     if given == "source":
-        monkeypatch.setattr(source_fitting, "HEAD_SHARE", 1e9)
+        monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)
         options = {"memory_budget": "400kB"}
 
     def fit(**keep):
@@ -93,8 +96,9 @@ def test_a_stopped_fit_goes_on_after_its_leaves(given, killed, tmp_path, monkeyp
     stop_after(5)
     with monkeypatch.context() as patch, pytest.raises(Stopped):
         if killed:  # then nobody writes what was done last
-            write = KeptWork.flush
-            patch.setattr(KeptWork, "flush", lambda self: n_done() < 5 and write(self))
+            kind = checkpoint_module.Checkpoint
+            write = kind.flush
+            patch.setattr(kind, "flush", lambda self: n_done() < 5 and write(self))
         fit(checkpoint=tmp_path)
     n_left, again = calls_of(lambda: fit(checkpoint=tmp_path))
     assert n_left == n_leaves - (4 if killed else 5)
@@ -115,24 +119,26 @@ def stopped(tmp_path):
     ("options", "data", "said"),
     [
         ({"max_members": 3}, (X, Y), "other parameters: max_members was 20 and is 3"),
-        ({}, (X + 1.0, Y), "another or changed source"),
-        ({}, (X, 1 - Y), "another or changed source"),
-        ({}, (X, Y, np.r_[2.0, np.ones(499)]), "another or changed source"),
+        ({}, (X + 1.0, Y), "changed source: rows differ from those of the checkpoint"),
+        ({}, (X, 1 - Y), "changed source: labels differ from those of the checkpoint"),
+        ({}, (X, Y, np.r_[2.0, np.ones(499)]), "source: weights differ from those of the check"),
+        ({}, (X[::-1], Y[::-1]), "source: the rows are in another order than those of the check"),
+        ({}, (X[:-1], Y[:-1]), "source: there are 499 rows, and the checkpoint has counted 500"),
     ],
 )
 def test_what_was_kept_of_another_fit_is_refused(options, data, said, stopped):
     with pytest.raises(ValueError, match=said):
         make(**options).fit(*data, checkpoint=stopped)
-    assert list(stopped.glob("leaves-*.npz"))  # and still there
+    assert list(stopped.glob("part-*.npz"))  # and still there
 
 
 def test_groups_are_another_fit(stopped):
-    with pytest.raises(ValueError, match="another or changed source"):
+    with pytest.raises(ValueError, match="changed source: groups differ from those of the check"):
         make().fit(X, Y, groups=np.arange(500) // 2, checkpoint=stopped)
 
 
 def test_a_file_that_is_gone_is_made_again(stopped):
-    (stopped / "leaves-1.npz").unlink()
+    (stopped / "part-1.npz").unlink()
     n_left, _ = calls_of(lambda: make().fit(X, Y, checkpoint=stopped))
     n_leaves, _ = calls_of(lambda: make().fit(X, Y))
     assert n_left == n_leaves - 2
@@ -150,6 +156,7 @@ def test_a_full_disk_is_said_and_keeps_what_there_was(stopped, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint_module, "write_file", full)
+        stop_after(None)
         with pytest.raises(OSError, match=r"No space left.*The one before it is kept"):
             make().fit(X, Y, checkpoint=stopped)
     n_left, _ = calls_of(lambda: make().fit(X, Y, checkpoint=stopped))
@@ -158,7 +165,7 @@ def test_a_full_disk_is_said_and_keeps_what_there_was(stopped, monkeypatch):
 
 
 def test_sums_on_landmarks_go_on_after_their_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(source_fitting, "HEAD_SHARE", 1e9)
+    monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)
     monkeypatch.setattr(spill_module, "DISK_SHARE", 1e-12)
     monkeypatch.setattr(FeatureMap, "block_moments", Counted(FeatureMap.block_moments))
     added = FeatureMap.block_moments

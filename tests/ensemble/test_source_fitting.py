@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-import kernel_learn.ensemble.spill as spill_module
+import kernel_learn.streams.spill as spill_module
 from kernel_learn import KernelClassifier
 from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.datasets import Blocks, CsvSource, ParquetSource
-from kernel_learn.ensemble import source_fitting
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.landmark_fitting import cross_validate_moments, feature_map
 from kernel_learn.ensemble.trees import divide
 from kernel_learn.kernels import Gaussian
+from kernel_learn.streams import gather
 
 N, BUDGET = 1600, "1.2MB"
 
@@ -54,7 +54,7 @@ def model(data):
 def folder(tmp_path, monkeypatch):
     """Where temporary files go; rows are written there from the first block on."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(source_fitting, "HEAD_SHARE", 1e9)
+    monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)
     return tmp_path
 
 
@@ -315,7 +315,7 @@ def test_landmarks_refuse_a_source_that_changes(no_disk, data):
         calls.append(1)
         yield from cut(X[: N - len(calls)], y[: N - len(calls)])()
 
-    with pytest.raises(ValueError, match="other rows in its second pass"):
+    with pytest.raises(ValueError, match="gave 1597 rows in a later pass and 1598 rows in the"):
         make(memory_budget="3MB").fit(blocks)
 
 

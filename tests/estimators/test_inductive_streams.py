@@ -5,8 +5,8 @@ import pytest
 
 import kernel_learn as kl
 from kernel_learn.constraints import ClassProbabilities, Pairs, Triplets
-from kernel_learn.fitting import stream_training
 from kernel_learn.kernels import ColumnKernel, Gaussian
+from kernel_learn.streams import gather
 
 rng = np.random.default_rng(0)
 N = 900
@@ -32,7 +32,7 @@ def make(**options):
 @pytest.mark.parametrize("held", [200, 20_000])
 def test_constraints_by_number_are_those_of_the_array(held, monkeypatch):
     whole = make().fit(X, constraints=GIVEN)
-    monkeypatch.setattr(stream_training, "CAPACITY", held)
+    monkeypatch.setattr(gather, "CAPACITY", held)
     passes = []
 
     def counted():
@@ -48,7 +48,7 @@ def test_constraints_by_number_are_those_of_the_array(held, monkeypatch):
 
 
 def test_constraints_are_drawn_from_the_labels_of_the_summary(monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", 200)
+    monkeypatch.setattr(gather, "CAPACITY", 200)
     model = make(n_constraints=200).fit(blocks)
     assert model.classes_.tolist() == [0, 1]
     whole = make(n_constraints=200).fit(X, Y)  # all rows are in the summary
@@ -56,7 +56,7 @@ def test_constraints_are_drawn_from_the_labels_of_the_summary(monkeypatch):
 
 
 def test_what_is_wrong_is_said(monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", 200)
+    monkeypatch.setattr(gather, "CAPACITY", 200)
     with pytest.raises(ValueError, match="name row 900, and the source has 900 rows"):
         make().fit(blocks, constraints=Pairs(similar=[[3, 900]]))
     with pytest.raises(ValueError, match="ClassProbabilities are of all labelled rows"):

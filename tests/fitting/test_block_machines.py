@@ -7,8 +7,9 @@ import pytest
 from sklearn.svm import LinearSVC
 
 import kernel_learn as kl
-from kernel_learn.fitting import block_machines, stream_training
+from kernel_learn.fitting import block_machines
 from kernel_learn.kernels import Gaussian, Laplacian
+from kernel_learn.streams import gather
 
 rng = np.random.default_rng(0)
 N = 1200
@@ -26,7 +27,7 @@ def blocks(y=Y, size=110):
 
 @pytest.fixture
 def few_held(monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", 300)
+    monkeypatch.setattr(gather, "CAPACITY", 300)
 
 
 @pytest.mark.parametrize("uncorrelated", [True, False])

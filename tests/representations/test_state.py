@@ -6,7 +6,8 @@ from scipy import sparse
 
 from kernel_learn.kernels import ColumnKernel, FunctionKernel, Gaussian, Linear, Spectrum
 from kernel_learn.representations import FeatureMap
-from kernel_learn.representations.state import LabelledRows, StreamState, rows_digest
+from kernel_learn.representations.block import CheckedBlock
+from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.state_files import load_state, save_state, write_file
 from kernel_learn.rows.table import Table
 
@@ -21,7 +22,7 @@ FEATURES = FeatureMap.whitened([Gaussian(0.2), Linear()], X[:20])
 
 def state(rows, features=FEATURES, y=Y, **options):
     rows = np.arange(N)[rows]
-    return StreamState.of(LabelledRows(X[rows], y[rows], W[rows]), features, **options)
+    return StreamState.of(CheckedBlock(X[rows], y[rows], W[rows]), features, **options)
 
 
 def same(a, b, tol=1e-10):
@@ -75,17 +76,7 @@ def test_states_that_do_not_fit_together_are_refused():
     with pytest.raises(ValueError, match="Labels such as 'a' are texts"):
         state(slice(0, 9)) + state(slice(9, 20), y=np.full(N, "a"))
     with pytest.raises(ValueError, match="class labels and of real targets"):
-        state(slice(0, 9)) + state(slice(9, 20), y=X[:, :1], values=True)
-
-
-def test_the_digest_sees_rows_and_labels_and_no_order():
-    rows = LabelledRows(X, Y, W)
-    digest = rows_digest(rows, values=False)
-    order = rng.permutation(N)
-    assert rows_digest(LabelledRows(X[order], Y[order], W[order]), values=False) == digest
-    assert digest == state(slice(None)).digest
-    for changed in (LabelledRows(X, (Y + 1) % 3, W), LabelledRows(X + 1e-9, Y, W)):
-        assert rows_digest(changed, values=False) != digest
+        state(slice(0, 9)) + state(slice(9, 20), y=X[:, :1])
 
 
 def test_a_saved_state_is_the_same_to_the_last_bit(tmp_path):
@@ -114,15 +105,15 @@ def test_states_of_all_kinds_of_rows_can_be_saved(kind, tmp_path):
         y = X[:, :2] ** 2
     else:
         rows = X.astype(np.float32)
-    block = LabelledRows(rows, y, W)
+    block = CheckedBlock(rows, y, W)
     few = rows[np.arange(20)]
     features = FeatureMap.whitened([kernel], few)
-    a = StreamState.of(block, features, values=kind == "values")
+    a = StreamState.of(block, features)
     save_state(a, tmp_path / "state.npz")
     b = load_state(tmp_path / "state.npz")
     assert b.features.equals(a.features)
     assert b.features.whiten[0].dtype == a.features.whiten[0].dtype
-    again = StreamState.of(block, b.features, values=kind == "values")
+    again = StreamState.of(block, b.features)
     np.testing.assert_array_equal((a + again).moments.scatter, (b + again).moments.scatter)
     np.testing.assert_array_equal((a + again).summary.keys, (b + again).summary.keys)
 
@@ -140,18 +131,22 @@ def test_what_is_no_state_is_refused_by_name(tmp_path):
         load_state(tmp_path / "else.npz")
 
 
-def test_the_same_rows_in_any_order_with_the_same_labels(rng):
-    X, y, weight = rng.normal(size=(20, 2)), np.arange(20) % 2, np.ones(20)
-    state = StreamState.of(LabelledRows(X, y, weight))
-    order = rng.permutation(20)
-    assert state.same_rows(StreamState.of(LabelledRows(X[order], y[order], weight)))
-    assert not state.same_rows(StreamState.of(LabelledRows(X, 1 - y, weight)))
-    assert not state.same_rows(StreamState.of(LabelledRows(X + 1, y, weight)))
+def test_the_digest_sees_rows_and_labels_and_no_order():
+    def digest(X=X, y=Y):
+        return StreamState.of(CheckedBlock(X, y, W)).digest
+
+    order = rng.permutation(N)
+    assert digest(X[order], Y[order]) == digest()
+    assert digest() == 16258248294051094620  # as in files of states that were saved
+    assert digest(y=np.array(list("abc"))[Y]) == 6055070153213975693
+    assert digest(y=X[:, :2]) == 5019031457922214192
+    for changed in (digest(y=(Y + 1) % 3), digest(X=X + 1e-9)):
+        assert changed != digest()
 
 
 def test_labels_of_a_block_stand_among_the_classes_known():
     """A block without the first class: its labels are not moved to the front."""
-    rows = LabelledRows(np.array([[0.0], [1.0], [2.0]]), np.array([5, 7, 7]), np.ones(3))
+    rows = CheckedBlock(np.array([[0.0], [1.0], [2.0]]), np.array([5, 7, 7]), np.ones(3))
     state = StreamState.of(rows, classes=np.array([3, 5, 7]), class_sums=True)
     np.testing.assert_array_equal(state.summary.counts, [0.0, 1.0, 2.0])
     np.testing.assert_array_equal(state.sums, [[0.0], [0.0], [3.0]])
@@ -160,7 +155,7 @@ def test_labels_of_a_block_stand_among_the_classes_known():
 def test_sums_of_classes_add():
     a, b = (
         StreamState.of(
-            LabelledRows(np.array([[x], [x + 1]]), np.array(y), np.array([1.0, 2.0])),
+            CheckedBlock(np.array([[x], [x + 1]]), np.array(y), np.array([1.0, 2.0])),
             class_sums=True,
         )
         for x, y in ((0.0, [0, 1]), (10.0, [1, 2]))

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 import kernel_learn as kl
-from kernel_learn.fitting import stream_training
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
 from kernel_learn.representations import summary
 from kernel_learn.representations.state_files import read_file
@@ -13,9 +12,9 @@ from kernel_learn.representations.state_files import read_file
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from kernel_learn.streams import dask_tree  # noqa: E402
-from kernel_learn.streams.blocks import as_source  # noqa: E402
+from kernel_learn.streams import dask_tree, gather  # noqa: E402
 from kernel_learn.streams.dask_tree import Tree, one_thread_each  # noqa: E402
+from kernel_learn.streams.sources import as_source  # noqa: E402
 
 rng = np.random.default_rng(0)
 N = 1500
@@ -41,7 +40,7 @@ ESTIMATORS = [
 @pytest.fixture(autouse=True)
 def few_held(monkeypatch):
     """So few rows are held that these collections are streams; tasks run in this thread."""
-    monkeypatch.setattr(stream_training, "CAPACITY", 300)
+    monkeypatch.setattr(gather, "CAPACITY", 300)
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -154,7 +153,7 @@ def test_rows_that_change_after_two_passes_are_refused(trees):
         return block + 1e-9 * any(what == "pass" for what, _ in trees)
 
     rows = blocks(X).map_blocks(changed, meta=np.empty((0, 4)))
-    with pytest.raises(ValueError, match="1500 in a later one, or other ones"):
+    with pytest.raises(ValueError, match="gave other rows in a later pass"):
         kl.SubspaceSVC(landmarks=40, random_state=0).fit(rows, blocks(Y))
 
 
@@ -168,7 +167,7 @@ def test_machines_of_few_distinct_rows(no_rows_here):
 
 
 def test_pairs_drawn_from_the_labels_of_a_collection(monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", 20)
+    monkeypatch.setattr(gather, "CAPACITY", 20)
     few = slice(0, 60)
 
     def source():

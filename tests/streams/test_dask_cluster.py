@@ -10,8 +10,7 @@ import pytest
 
 import kernel_learn as kl
 from kernel_learn.datasets import ParquetSource
-from kernel_learn.fitting import stream_training
-from kernel_learn.streams import dask_rows
+from kernel_learn.streams import dask_rows, gather
 from kernel_learn.streams.dask_tree import TOPIC
 
 dask = pytest.importorskip("dask")
@@ -44,7 +43,7 @@ def client():
 @pytest.fixture(autouse=True)
 def many_tasks(monkeypatch):
     """A stream, with one task for every block."""
-    monkeypatch.setattr(stream_training, "CAPACITY", 300)
+    monkeypatch.setattr(gather, "CAPACITY", 300)
     monkeypatch.setattr("kernel_learn.streams.dask_rows.TASK_SECONDS", 1e-9)
 
 

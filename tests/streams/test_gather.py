@@ -6,12 +6,16 @@ from scipy import sparse
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
-from kernel_learn.streams.gather import gather_blocks, join_blocks
+from kernel_learn.streams.gather import HEAD_SHARE, Room, gather_blocks, join_blocks
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(150, 3))
 Y = (X[:, 0] > 0).astype(int)
 W = rng.integers(1, 3, 150).astype(float)
+
+
+def room(n_bytes):
+    return Room(int(HEAD_SHARE * n_bytes), is_few=False)
 
 
 def frames(kind):
@@ -37,7 +41,7 @@ def test_rows_of_all_kinds_are_put_together(kind):
     whole, take = frames(kind)
     parts = [slice(i, i + 40) for i in range(0, 150, 40)]
     source = Blocks([(take(part), Y[part], W[part]) for part in parts])
-    blocks, rest = gather_blocks(source, 1e9)
+    blocks, rest = gather_blocks(source, room(1e9))
     assert rest is None
     rows, y, weight = join_blocks(blocks)
     assert type(rows) is type(whole) and rows.shape == whole.shape
@@ -65,22 +69,24 @@ def test_a_classifier_on_a_source_is_that_of_its_rows():
 
 def test_blocks_are_gathered_until_they_take_too_much():
     blocks = [(X[i : i + 50], Y[i : i + 50]) for i in range(0, 150, 50)]
-    head, rest = gather_blocks(Blocks(blocks), 2000)
+    head, rest = gather_blocks(Blocks(blocks), room(2000))
     assert len(head) == 2 and len(list(rest)) == 1
 
 
 def test_sparse_blocks_take_what_their_entries_take():
     """12 bytes for each of 150 numbers, of which all are entries."""
     blocks = [(sparse.csr_matrix(X[i : i + 50]), Y[i : i + 50]) for i in range(0, 150, 50)]
-    assert len(gather_blocks(Blocks(blocks), 1799)[0]) == 1
-    assert len(gather_blocks(Blocks(blocks), 1801)[0]) == 2
+    assert len(gather_blocks(Blocks(blocks), room(1799))[0]) == 1
+    assert len(gather_blocks(Blocks(blocks), room(1801))[0]) == 2
 
 
 def test_some_blocks_may_have_weights():
     first, second = (X[:5], Y[:5]), (X[5:9], Y[5:9], W[5:9])
-    rows, y, weight = join_blocks(gather_blocks(Blocks([first, (X[:0], Y[:0]), second]), 1e9)[0])
+    rows, y, weight = join_blocks(
+        gather_blocks(Blocks([first, (X[:0], Y[:0]), second]), room(1e9))[0]
+    )
     np.testing.assert_array_equal(weight, np.r_[np.ones(5), W[5:9]])
     np.testing.assert_array_equal(rows, X[:9])
     np.testing.assert_array_equal(y, Y[:9])
     with pytest.raises(ValueError, match="no rows"):
-        join_blocks(gather_blocks(Blocks([(X[:0], Y[:0])]), 1e9)[0])
+        join_blocks(gather_blocks(Blocks([(X[:0], Y[:0])]), room(1e9))[0])

@@ -7,7 +7,8 @@ from sklearn.datasets import dump_svmlight_file
 
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
-from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.streams.blocks import ArrayRows
+from kernel_learn.streams.sources import as_source
 
 pandas = optional("pandas")
 rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ import kernel_learn as kl
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
 from kernel_learn.fitting import stream_training
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
-from kernel_learn.streams import progress
+from kernel_learn.streams import gather, progress
 
 rng = np.random.default_rng(0)
 N = 1500
@@ -49,7 +49,7 @@ def blocks_of(X, y, weight=None, size=170):
 @pytest.fixture
 def few_held(monkeypatch):
     """So few rows are held that these sources are streams."""
-    monkeypatch.setattr(stream_training, "CAPACITY", 300)
+    monkeypatch.setattr(gather, "CAPACITY", 300)
 
 
 def close(options, tol):
@@ -293,7 +293,7 @@ BAD = [
 @pytest.mark.parametrize(("what", "match"), BAD, ids=[what for what, _ in BAD])
 @pytest.mark.parametrize("held", [300, 20_000])
 def test_a_bad_block_is_named(what, match, held, monkeypatch):
-    monkeypatch.setattr(stream_training, "CAPACITY", held)
+    monkeypatch.setattr(gather, "CAPACITY", held)
     model = kl.HSICSubspace(landmarks=20)
     for source in (lambda: spoilt(what, 71), spoilt(what, 71)):
         with pytest.raises(ValueError, match=match):

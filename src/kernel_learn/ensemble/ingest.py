@@ -23,8 +23,9 @@ from kernel_learn.ensemble.kept_work import KeptWork
 from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
-from kernel_learn.ensemble.spill import SpilledTable
-from kernel_learn.fitting.labels import check_labels
+from kernel_learn.ensemble.spilled_table import (
+    SpilledTable,
+)
 from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.fitting.targets import encode_labels
 from kernel_learn.fitting.weights import training_weights
@@ -34,9 +35,13 @@ from kernel_learn.rows.check_rows import check_column_names, check_magnitude, ch
 from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
-from kernel_learn.rows.keys import is_missing
+from kernel_learn.rows.digest import PassDigest, label_keys
+from kernel_learn.rows.keys import is_missing, row_keys
+from kernel_learn.rows.labels import (
+    check_labels,
+)
 from kernel_learn.rows.table import Table, is_frame
-from kernel_learn.streams.checkpoint import Checkpoint, CheckpointError, signature_of
+from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.progress import Progress
 
 ColumnNames = Sequence[str | int]  # or positions
@@ -67,6 +72,8 @@ class Prepared:
     kept: Array  # (n_kept,) the rows of positive weight
     left: Table | None  # the others
     n_given: int
+    read: PassDigest  # of the rows, labels and weights as they were given
+    groups: Array | None = None  # (n_kept,)
 
     @property
     def first(self) -> Array:
@@ -110,9 +117,11 @@ def prepare(
     kept = np.flatnonzero(weight > 0)
     table = everything if len(kept) == len(y) else everything[kept]
     labels, weight = labels[kept], weight[kept]
+    keys = row_keys(table)
+    read = PassDigest.of(keys, label_keys(classes, labels), weight, kept)
     weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
     groups = _check_groups(groups, len(y), kept)
-    rows = merge_rows(table, labels, weight, len(classes), groups, seed)
+    rows = merge_rows(table, labels, weight, len(classes), groups, seed, keys)
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
     quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
@@ -121,7 +130,7 @@ def prepare(
         estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
     )
     left = everything[np.setdiff1d(np.arange(len(y)), kept)]
-    return Prepared(problem, rows, classes, kept, left, len(y))
+    return Prepared(problem, rows, classes, kept, left, len(y), read, groups)
 
 
 def make_problem(
@@ -167,17 +176,11 @@ def keep_work(
             "A fit with a time_budget ends by itself and is another one each time: it cannot go "
             "on from a checkpoint. Leave out one of them."
         )
-    targets = prepared.rows.targets
-    rows = {"rows": prepared.rows.digest, "labels": targets.counts, "groups": targets.groups}
-    kept = KeptWork(Checkpoint(folder, signature_of(estimator, rows)))
-    try:
-        yield replace(prepared, problem=replace(prepared.problem, kept=kept))
-    except CheckpointError:
-        raise
-    except BaseException:
-        kept.flush()
-        raise
-    kept.remove()
+    signature = signature_of(estimator, {"groups": prepared.groups}, prepared.read)
+    checkpoint = Checkpoint(folder, signature)
+    with checkpoint.kept_if_it_ends():
+        yield replace(prepared, problem=replace(prepared.problem, kept=KeptWork(checkpoint)))
+    checkpoint.remove()
 
 
 def clock_of(estimator: EnsembleSettings) -> Clock:

@@ -11,6 +11,7 @@ from kernel_learn.criteria.held_out.ridge import RIDGE_REGS
 from kernel_learn.ensemble.quality import Quality
 from kernel_learn.representations.plan import format_bytes, parse_memory
 from kernel_learn.representations.summary import CAPACITY
+from kernel_learn.streams.blocks import READ_ROWS
 from kernel_learn.warn import warn_user
 
 # Exact up to so many distinct rows: a Cholesky factorisation and inverse of 5000 rows
@@ -36,7 +37,7 @@ ROW_BYTES = 96
 # four 9.6 % (phoneme, 4000 rows).
 GOOD_LEAF_ROWS = 1000
 FEWEST_VIEWS = (2, 1)  # that the kernels in leaves are on, if memory is short one
-LANDMARKS, READ_ROWS = 1000, 4096
+LANDMARKS = 1000
 LEAF_COPIES = 8  # of the rows of a leaf, in two views, scaled, and for distances
 
 MemoryBudget = float | str | None

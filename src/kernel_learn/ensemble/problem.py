@@ -15,7 +15,10 @@ from kernel_learn.ensemble.cross_validation import FOLDS, Sample
 from kernel_learn.ensemble.kept_work import KeptWork
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
-from kernel_learn.ensemble.spill import SpilledTable, SpilledView
+from kernel_learn.ensemble.spilled_table import (
+    SpilledTable,
+    SpilledView,
+)
 from kernel_learn.ensemble.views import TableView, fit_view
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table

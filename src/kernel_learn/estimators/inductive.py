@@ -52,7 +52,7 @@ from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
-from kernel_learn.streams.blocks import as_source
+from kernel_learn.streams.sources import as_source
 from kernel_learn.warn import warn_user
 
 

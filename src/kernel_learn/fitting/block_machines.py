@@ -16,9 +16,10 @@ from kernel_learn.fitting.kernel_weights import Judge
 from kernel_learn.fitting.probabilities import class_logits
 from kernel_learn.fitting.training import Labelled
 from kernel_learn.representations.base import Combined
+from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Plan
-from kernel_learn.representations.state import LabelledRows, class_places
+from kernel_learn.representations.state import class_places
 from kernel_learn.rows.access import dense, take_rows
 from kernel_learn.solvers.block_newton import (
     GATHERED,
@@ -136,8 +137,8 @@ class BlockSums:
     wanted: Array
     change: Change | None
 
-    def __call__(self, rows: Iterable[LabelledRows]) -> HingeSums:
-        indexed = ((X, class_places(self.classes, y), weight) for X, y, weight in rows)
+    def __call__(self, rows: Iterable[CheckedBlock]) -> HingeSums:
+        indexed = ((one.X, class_places(self.classes, one.y), one.weight) for one in rows)
         blocks = machine_blocks(indexed, self.features, self.prices)
         return sum_blocks(map_blocks(blocks, self.change), self.U, self.wanted)
 

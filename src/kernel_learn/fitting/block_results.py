@@ -13,17 +13,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.fitting.checked_blocks import bad_block, bad_row
-from kernel_learn.fitting.stream_training import READ_ROWS
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.streams.blocks import (
+    READ_ROWS,
     ArrayRows,
+    NoRowsError,
     RawBlock,
     RowSource,
-    as_source,
-    is_spread,
     raw_length,
 )
+from kernel_learn.streams.checked_blocks import bad_block, bad_row
+from kernel_learn.streams.sources import as_source, is_spread
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -88,7 +88,7 @@ def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
             file.write(np.ascontiguousarray(block, dtype=first.dtype).tobytes())
             n += len(block)
         if first is None:
-            raise ValueError("The source has no rows.")
+            raise NoRowsError
         file.seek(0)
         file.write(npy_header(first.dtype, (n, *first.shape[1:])))
     return target
@@ -117,7 +117,7 @@ class ScoredOnSources:
         sums = BlockScores(self)
         total = source.add_up(sums) if is_spread(source) else sums(numbered(source))
         if total is None:
-            raise ValueError("The source has no rows.")
+            raise NoRowsError
         return self._score_of(total)
 
 

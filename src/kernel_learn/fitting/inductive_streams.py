@@ -1,24 +1,25 @@
 """The rows of a stream that constraints touch, and those among which landmarks are chosen."""
 
-from typing import Any
-
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.constraints import ClassProbabilities, Constraints
-from kernel_learn.fitting.checked_blocks import CheckedBlocks, stack_blocks
-from kernel_learn.fitting.stream_training import HEAD_SHARE, READ_ROWS, next_state, room_for
+from kernel_learn.fitting.kernel_rows import KernelRows
+from kernel_learn.fitting.stream_training import takes
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.representations.plan import parse_memory
-from kernel_learn.representations.state import LabelledRows, StreamState
+from kernel_learn.representations.block import CheckedBlock, stack_blocks
+from kernel_learn.representations.state import StreamState, sum_states
 from kernel_learn.representations.summary import stack_rows
 from kernel_learn.rows.access import take_rows
-from kernel_learn.streams.blocks import RowSource
+from kernel_learn.streams.blocks import READ_ROWS, Given, NoRowsError, RowSource
+from kernel_learn.streams.checked_blocks import CheckedBlocks
+from kernel_learn.streams.gather import Room
 
 
 def read_for_constraints(
-    estimator: Any, source: RowSource, constraints: Constraints | None
-) -> tuple[Any, Any, Constraints | None]:
+    estimator: BaseEstimator, source: RowSource, constraints: Constraints | None
+) -> tuple[Rows, Array | None, Constraints | None]:
     """(X, y, constraints) for a fit in memory, from one pass over a source.
 
     All rows of a source of few rows. Of a larger one the rows that constraints name by their
@@ -30,28 +31,28 @@ def read_for_constraints(
         raise ValueError("Rows of a precomputed kernel matrix cannot come in blocks.")
     labelled = constraints is None and not isinstance(estimator.constraints, Constraints)
     wanted = named_rows(constraints)
-    checked = CheckedBlocks(estimator, kernel, source, "labels" if labelled else "none")
-    fits, n = room_for(parse_memory(estimator.memory_budget) / HEAD_SHARE), 0
-    held: list[LabelledRows] | None = []
+    reader = KernelRows(estimator, kernel)
+    checked = CheckedBlocks(reader, source, "labels" if labelled else "none")
+    room, n = Room(estimator.memory_budget), 0
+    held: list[CheckedBlock] | None = []
     state: StreamState | None = None
-    fetched: list[Any] = []
+    fetched: list[Rows] = []
     for rows in checked.read(READ_ROWS):
         if np.any(rows.weight != 1):
             raise ValueError("InductiveKernel counts every row once; its source has weights.")
         if held is not None:
             held.append(rows)
-            held = held if fits(rows) else None
+            held = held if takes(room, rows) else None
         own = wanted[(wanted >= n) & (wanted < n + len(rows.weight))] - n
         fetched += [take_rows(rows.X, own)] if len(own) else []
         n += len(rows.weight)
-        part = next_state(rows, state, None, values=False)
-        state = part if state is None else state + part
+        state = sum_states([rows], state)
     if state is None:
-        raise ValueError("The source has no rows.")
+        raise NoRowsError
     if len(wanted) and wanted[-1] >= n:
         raise ValueError(f"The constraints name row {wanted[-1]}, and the source has {n} rows.")
     if held is not None:
-        whole: LabelledRows = stack_blocks(held)
+        whole = stack_blocks(held)
         return whole.X, whole.y if labelled else None, constraints
     if kernel.input == "columns":
         raise ValueError(
@@ -78,7 +79,7 @@ def named_rows(constraints: Constraints | None) -> Array:
         )
     seen: list[Array] = [np.empty(0, dtype=int)]
 
-    def record(tuples: Any, name: str) -> Any:
+    def record(tuples: Given, name: str) -> Array:
         given = np.asarray(tuples)
         if given.size and (given.dtype.kind not in "iu" or given.min() < 0):
             raise ValueError(f"{name} must be numbers of rows, from 0 on, where rows are a stream.")

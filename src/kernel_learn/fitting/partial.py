@@ -7,20 +7,25 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kernel_learn.fitting.base import is_fitted_name, unchanged_if_it_fails
-from kernel_learn.fitting.checked_blocks import CheckedBlocks, rebatch
+from kernel_learn.fitting.kernel_rows import KernelRows
 from kernel_learn.fitting.parameters import check_parameters
 from kernel_learn.fitting.stream_training import (
-    READ_ROWS,
     check_stream,
-    next_state,
     start_features,
     training_of,
 )
 from kernel_learn.fitting.training import Training, stream_kernels
+from kernel_learn.representations.block import rebatch
+from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.state import StreamState
-from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.representations.state import (
+    StreamState,
+    sum_states,
+)
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows
+from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.progress import CallbackSupport
+from kernel_learn.streams.sources import as_source
 
 # What a model of growing rows keeps from one call to the next.
 LASTING = ("state_", "n_features_in_", "feature_names_in_")
@@ -90,26 +95,19 @@ class PartialFit(CallbackSupport):
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         kernels, names, kernel = stream_kernels(self)
-        target: Any = "values" if self.learns_values else "labels"
+        reader = KernelRows(self, kernel, reset=state is None)  # type: ignore[arg-type]
         source = ArrayRows(X, y, sample_weight)
-        checked = CheckedBlocks(self, kernel, source, target, reset=state is None)
+        checked = CheckedBlocks(reader, source, "values" if self.learns_values else "labels")
         blocks = list(rebatch(checked.read(READ_ROWS), READ_ROWS))
         if not blocks:
             raise ValueError("There are no rows of positive weight.")
         self._single = checked.single
+        features: FeatureMap | None
         if state is None:
-            head = None
-            for rows in blocks:
-                part = next_state(rows, head, None, values=self.learns_values)
-                head = part if head is None else head + part
-            assert head is not None
-            features: Any = start_features(self, kernels, names, head)
+            features = start_features(self, kernels, names, sum_states(blocks, None))
         else:
             features = state.features
-        for rows in blocks:
-            part = next_state(rows, state, features, values=self.learns_values)
-            state = part if state is None else state + part
-        assert state is not None
+        state = sum_states(blocks, state, features)
         if classes is not None and state.classes is not None:
             strange = np.setdiff1d(state.classes, np.asarray(classes))
             if len(strange):

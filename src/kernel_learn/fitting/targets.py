@@ -5,8 +5,11 @@ from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, LabelsLike
 from kernel_learn.criteria.constraints import is_unlabeled
-from kernel_learn.fitting.labels import check_labels, label_column
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
+from kernel_learn.rows.labels import (
+    check_labels,
+    label_column,
+)
 
 
 def check_real_targets(y: LabelsLike | None) -> Array:

@@ -19,7 +19,6 @@ from kernel_learn.arrays import (
     TargetsLike,
     WeightsLike,
 )
-from kernel_learn.fitting.labels import check_labels
 from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
 from kernel_learn.fitting.targets import check_real_targets, encode_labels
 from kernel_learn.fitting.weights import training_weights
@@ -32,6 +31,9 @@ from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.labels import (
+    check_labels,
+)
 from kernel_learn.rows.table import Table
 
 TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream

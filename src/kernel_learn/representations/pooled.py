@@ -8,16 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Keys, Rows
+from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import Block, one_hot
-from kernel_learn.representations.state import (
-    MODULUS,
-    LabelledRows,
-    PassSum,
-    StreamState,
-    class_places,
-    rows_digest,
-)
+from kernel_learn.representations.state import StreamState, class_places
 from kernel_learn.representations.summary import Summary, row_bytes
 from kernel_learn.rows.access import dense, n_rows
 
@@ -39,12 +33,16 @@ class PooledSource:
         *,
         rewinds: bool = True,
         is_open: bool = False,  # more rows will come
-        read: Callable[[int], Iterator[LabelledRows]] | None = None,  # all rows once more
-        add_up: Callable[..., Any] | None = None,  # over the rows once more, by workers
+        # all rows once more, and the same for a sum over them by workers; other rows are refused
+        read: Callable[[int], Iterator[CheckedBlock]] | None = None,
+        add_up: Callable[..., Any] | None = None,
     ) -> None:
         assert state.summary is not None
         self.state, self.plan, self.rewinds, self.is_open = state, plan, rewinds, is_open
-        self._read, self._add_up = read, add_up
+        self._read = read
+        # add_up(work, n_features=, n_sums=): the sum over all rows of what work gives for some,
+        # n_sums matrices of n_features rows and columns; None if no workers have the rows
+        self.add_up = add_up
         self.X: Rows = state.summary.rows
         self.copied_bytes = n_rows(self.X) * row_bytes(self.X)
 
@@ -106,33 +104,8 @@ class PooledSource:
         """All rows once more, their labels as class indices; refuses if they are others."""
         self.check_rewinds("This fit")
         assert self._read is not None and self.state.classes is not None
-        n, digest = 0, 0
         for block in self._read(rows):
-            n, digest = n + len(block.weight), digest + rows_digest(block, False)
             yield Block(block.X, class_places(self.state.classes, block.y), block.weight)
-        self._check_same(PassSum(n, digest % MODULUS, None))
-
-    @property
-    def add_up(self) -> Callable[..., Any] | None:
-        """A sum over all rows of what a function gives for some, if workers have the rows.
-
-        ``add_up(work, n_features=, n_sums=)``: the sum has ``n_sums`` matrices of ``n_features``
-        rows and columns.
-        """
-        return None if self._add_up is None else self._sum_of_all
-
-    def _sum_of_all(self, work: Any, **sizes: int) -> Any:
-        assert self._add_up is not None
-        found = self._add_up(work, **sizes) or PassSum(0, 0, None)
-        self._check_same(found)
-        return found.value
-
-    def _check_same(self, found: PassSum) -> None:
-        if not self.state.same_rows(found):
-            raise ValueError(
-                f"The source gave {self.n_rows} rows in the first pass and {found.n_rows} in a "
-                "later one, or other ones: it must give the same rows each time."
-            )
 
     def targets(self, labels: Array) -> Array:
         """Labels as columns of numbers: one-hot, or the values themselves."""

@@ -8,28 +8,19 @@ target that is zero on the rows of the other.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from hashlib import blake2b
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 
-from kernel_learn.arrays import Array, Keys, Rows
+from kernel_learn.arrays import Array
+from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import n_rows
-from kernel_learn.rows.keys import mix_words, row_keys
-
-MODULUS = 2**64
-
-
-class LabelledRows(NamedTuple):
-    """Checked rows of one block with labels as they were given, or values (n, q)."""
-
-    X: Rows
-    y: Array
-    weight: Array  # (n,), positive
+from kernel_learn.rows.digest import MODULUS, PassDigest, class_keys
+from kernel_learn.rows.keys import mix_words
 
 
 @dataclass(frozen=True)
@@ -52,10 +43,9 @@ class StreamState:
     @classmethod
     def of(
         cls,
-        rows: LabelledRows,
+        rows: CheckedBlock,
         features: FeatureMap | None = None,
         *,
-        values: bool = False,  # y are values, not labels
         classes: Array | None = None,  # known already
         summarize: bool = True,
         last_key: np.uint64 | None = None,  # see Summary.of
@@ -63,11 +53,10 @@ class StreamState:
         capacity: int | None = None,
     ) -> Self:
         """The state of one block."""
-        X, y, weight = rows
-        keys = row_keys(X)
+        X, y, weight = rows.X, rows.y, rows.weight
         labels, k = y, None
-        if not values:
-            own, labels = np.unique(y, return_inverse=True)
+        if not rows.is_valued:
+            own, labels = rows.encoded
             classes = own if classes is None else union_labels(classes, own)
             labels, k = np.searchsorted(classes, own)[labels], len(classes)
         summary = moments = sums = None
@@ -77,7 +66,7 @@ class StreamState:
                 labels,
                 weight,
                 n_classes=k,
-                keys=keys,
+                keys=rows.keys,
                 last_key=last_key,
                 capacity=capacity,
             )
@@ -88,7 +77,7 @@ class StreamState:
             sums = one_hot(labels, k).T * weight @ X
         return cls(
             n_rows=n_rows(X),
-            digest=digest_of(keys, classes, labels),
+            digest=joint_digest(rows, classes, labels),
             n_targets=y.shape[1] if k is None else k,
             classes=classes,
             summary=summary,
@@ -141,36 +130,37 @@ class StreamState:
             sums=sums,
         )
 
-    def same_rows(self, other: "StreamState | PassSum") -> bool:
-        """Whether both saw the same rows with the same labels, as far as a digest can tell."""
-        return self.n_rows == other.n_rows and self.digest == other.digest
-
 
 @dataclass(frozen=True)
 class PassSum:
-    """What a further pass added up over some rows, with their number and digest."""
+    """What a pass added up over some rows, with their digest; ``value`` may be nothing."""
 
-    n_rows: int
-    digest: int
-    value: Any
+    read: PassDigest
+    value: Any = None
 
     @classmethod
-    def over(cls, rows: Iterable[LabelledRows], work: Callable[..., Any]) -> "PassSum":
-        """``work`` on labelled rows, which are counted as they are read."""
-        n, digest = 0, 0
+    def over(
+        cls, blocks: Iterable[CheckedBlock], work: Callable[[Iterator[CheckedBlock]], Any]
+    ) -> "PassSum":
+        """``work`` on checked rows, which are digested as they are read."""
+        found = [PassDigest()]
 
-        def counted() -> Iterator[LabelledRows]:
-            nonlocal n, digest
-            for block in rows:
-                n, digest = n + len(block.weight), digest + rows_digest(block, False)
+        def digested() -> Iterator[CheckedBlock]:
+            for block in blocks:
+                found[0] += block.digest
                 yield block
 
-        value = work(counted())
-        return cls(n, digest % MODULUS, value)
+        value = work(digested())
+        return cls(found[0], value)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were counted."""
+        return self.read.n
 
     def __add__(self, other: "PassSum") -> "PassSum":
-        digest = (self.digest + other.digest) % MODULUS
-        return PassSum(self.n_rows + other.n_rows, digest, self.value + other.value)
+        nothing = self.value is None or other.value is None
+        return PassSum(self.read + other.read, None if nothing else self.value + other.value)
 
 
 def class_places(classes: Array, y: Array) -> Array:
@@ -207,21 +197,44 @@ def union_labels(a: Array, b: Array | None) -> Array:
     return np.union1d(a, b)
 
 
-def rows_digest(rows: LabelledRows, values: bool) -> int:
-    """The digest of a block, as a state of it has it."""
-    keys = row_keys(rows.X)
-    if values:
-        return digest_of(keys, None, rows.y)
-    classes, labels = np.unique(rows.y, return_inverse=True)
-    return digest_of(keys, classes, labels)
-
-
-def digest_of(keys: Keys, classes: Array | None, labels: Array) -> int:
+def joint_digest(rows: CheckedBlock, classes: Array | None, labels: Array) -> int:
     """The sum of hashes of rows with their labels: of any order, and of one row more another."""
-    if classes is None:
-        own = row_keys(np.asarray(labels, dtype=np.float64))
-    else:
-        texts = [str(label).encode() for label in classes.tolist()]
-        hashed = [blake2b(text, digest_size=8).digest() for text in texts]
-        own = np.frombuffer(b"".join(hashed), dtype=np.uint64)[labels]
-    return int(np.sum(mix_words(keys ^ mix_words(own)), dtype=np.uint64))
+    own = rows.label_keys
+    if classes is not None:
+        own = class_keys([str(label) for label in classes.tolist()])[labels]
+    return int(np.sum(mix_words(rows.keys ^ mix_words(own)), dtype=np.uint64))
+
+
+def next_state(
+    rows: CheckedBlock,
+    before: StreamState | None,
+    features: FeatureMap | None = None,
+    *,
+    class_sums: bool = False,
+    capacity: int | None = None,
+) -> StreamState:
+    """The state of a block that will be added to ``before``: nothing is kept that would be cut."""
+    summary = None if before is None else before.summary
+    return StreamState.of(
+        rows,
+        features,
+        classes=None if before is None else before.classes,
+        last_key=None if summary is None else summary.last_key,
+        class_sums=class_sums,
+        capacity=capacity,
+    )
+
+
+def sum_states(
+    blocks: Iterable[CheckedBlock],
+    before: StreamState | None,
+    features: FeatureMap | None = None,
+    *,
+    class_sums: bool = False,
+) -> StreamState:
+    """The state with the rows of all blocks added, of which there is one at the least."""
+    for rows in blocks:
+        part = next_state(rows, before, features, class_sums=class_sums)
+        before = part if before is None else before + part
+    assert before is not None
+    return before

@@ -15,13 +15,17 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.state import PassSum, StreamState
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.digest import PassDigest
 from kernel_learn.rows.table import Table, as_objects
 
 VERSION = 1
-RECORDS = {kind.__name__: kind for kind in (StreamState, Summary, Moments, ColumnSums, Table)}
+RECORDS = {
+    kind.__name__: kind
+    for kind in (StreamState, Summary, Moments, ColumnSums, Table, PassDigest, PassSum)
+}
 
 
 def save_state(state: StreamState, path: str | os.PathLike[str]) -> None:

@@ -6,12 +6,11 @@ does not have, and ``identity()``: what tells it from another source of the same
 the sizes and times of its files. That is all that a fit asks of it.
 
 A source with ``seeks`` and ``read_from(start, rows)`` can begin at any row without reading those
-before it: a fit that goes on from a checkpoint does so, and its ``identity()`` is then what says
-that the rows before it are the same. Any other source is read from its start, and the rows
-that were counted are compared with what is known of them.
+before it: a fit that goes on from a checkpoint does so, and its ``identity()``, of rows, labels
+and weights, is then what says that those before it are the same. Other sources are read from
+their start, and the rows that were counted are compared with what is known of them.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
@@ -19,17 +18,30 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.table import is_frame
+
+Given = Any  # rows, labels or weights of any kind, as a user has them
+Identity = dict[str, object]
+# Rows asked for at a time, where nothing is known of them.
+READ_ROWS = 4096
+
+
+class NoRowsError(ValueError):
+    """A source without rows, or without any that counts."""
+
+    def __init__(self) -> None:
+        super().__init__("The source has no rows.")
 
 
 class RawBlock(NamedTuple):
     """Some rows as they were read; None for labels or weights that are not there."""
 
-    X: Any
-    y: Any = None
-    weight: Any = None
+    X: Given
+    y: Given = None
+    weight: Given = None
 
 
 def raw_length(raw: RawBlock) -> int:
@@ -44,14 +56,14 @@ def raw_length(raw: RawBlock) -> int:
 
 @runtime_checkable
 class RowSource(Protocol):
-    """Anything that can be read in blocks."""
+    """Anything that can be read in blocks; some also have ``n_rows``, ``row_bytes``, ``seeks``."""
 
     rewinds: bool
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another; empty if nothing is known without reading it."""
 
 
@@ -77,7 +89,7 @@ class Blocks:
     array([0, 2])
     """
 
-    def __init__(self, iterable: Iterable[Any] | Callable[[], Iterable[Any]]) -> None:
+    def __init__(self, iterable: Iterable[Given] | Callable[[], Iterable[Given]]) -> None:
         if not callable(iterable) and not hasattr(iterable, "__iter__"):
             raise TypeError(f"Blocks needs an iterable of blocks, not a {type(iterable).__name__}.")
         self.iterable = iterable
@@ -94,7 +106,7 @@ class Blocks:
         for block in blocks:
             yield as_block(block)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another."""
         return {}
 
@@ -104,8 +116,8 @@ class ArrayRows:
 
     rewinds = True
 
-    def __init__(self, X: Any, y: Any = None, weight: Any = None) -> None:
-        self.X: Any = X if is_frame(X) or hasattr(X, "dtype") else as_array(X, "X")
+    def __init__(self, X: Given, y: Given = None, weight: Given = None) -> None:
+        self.X: Given = X if is_frame(X) or hasattr(X, "dtype") else as_array(X, "X")
         if not self.X.shape:
             raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
         self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
@@ -137,31 +149,31 @@ class ArrayRows:
                 None if self.weight is None else self.weight[part],
             )
 
-    def _take(self, part: slice) -> Any:
+    def _take(self, part: slice) -> Rows:
         if hasattr(self.X, "iloc"):
             return self.X.iloc[part]
         if is_frame(self.X):
             return self.X.slice(part.start, part.stop - part.start)
         return take_rows(self.X, part)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another: of arrays that are files, the file; else content."""
-        known = {
+        known: Identity = {
             "shape": [int(n) for n in self.X.shape],
             "dtype": str(getattr(self.X, "dtype", "")),
         }
         if not self.seeks:
             return known
-        return {**known, "X": array_identity(self.X), "y": array_identity(self.y)}
+        return {**known, "rows": array_identity(self.X), "labels": array_identity(self.y)}
 
 
-def file_identity(paths: Iterable[Path]) -> dict[str, Any]:
+def file_identity(paths: Iterable[Path]) -> Identity:
     """Names, sizes and times of files: if one of them changes, so does this."""
     stats = [(path.name, path.stat()) for path in paths]
     return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
 
 
-def array_identity(A: Any) -> Any:
+def array_identity(A: Given) -> object:
     """Of a mapped file its size and time, with the first and the last row; else of all entries."""
     if A is None:
         return None
@@ -173,7 +185,7 @@ def array_identity(A: Any) -> Any:
     return content_digest(A)
 
 
-def content_digest(A: Any) -> str:
+def content_digest(A: Array) -> str:
     """A hash of all entries, some rows at a time."""
     found = blake2b(digest_size=8)
     for part in row_blocks(len(A), max(1, 2**20 // max(1, A[:1].nbytes))):
@@ -181,7 +193,7 @@ def content_digest(A: Any) -> str:
     return found.hexdigest()
 
 
-def as_block(block: Any) -> RawBlock:
+def as_block(block: Given) -> RawBlock:
     """What an iterator gave: ``(X, y)``, ``(X, y, weight)``, or the rows alone."""
     if isinstance(block, RawBlock):
         return block
@@ -195,44 +207,3 @@ def as_block(block: Any) -> RawBlock:
             f"A block is (X, y) or (X, y, weight), and this one has {len(block)} parts."
         )
     return RawBlock(*block)
-
-
-def as_source(X: Any, y: Any = None, weight: Any = None) -> RowSource | None:
-    """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
-
-    A Dask collection takes labels and weights with it; any other source has its own.
-    """
-    if hasattr(type(X), "__dask_graph__"):
-        from kernel_learn.streams.dask import collection_rows
-
-        return collection_rows(X, y, weight)
-    source = _own_source(X)
-    if source is not None and not (y is None and weight is None):
-        raise ValueError(
-            "X is a source of blocks, which has its own labels and weights: pass it alone."
-        )
-    return source
-
-
-def _own_source(X: Any) -> RowSource | None:
-    if isinstance(X, RowSource) and not is_frame(X):
-        return X
-    is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
-    if not is_rows and (callable(X) or hasattr(X, "__next__")):
-        return Blocks(X)
-    return None
-
-
-def spread_source(source: Any) -> RowSource:
-    """The source as the workers of a connected Dask client read it, if they can."""
-    if "distributed" not in sys.modules or not hasattr(source, "row_groups"):
-        return source
-    from kernel_learn.streams.dask import parquet_rows
-
-    spread: RowSource = parquet_rows(source)
-    return spread
-
-
-def is_spread(source: Any) -> bool:
-    """Whether workers can add up over the blocks of a source: see :mod:`kernel_learn.interop`."""
-    return hasattr(source, "add_up")

@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.representations.state_files import read_file, write_file
+from kernel_learn.rows.digest import PassDigest, differ_from_checkpoint
 from kernel_learn.rows.table import column_names, is_frame
 from kernel_learn.streams.blocks import content_digest
 
@@ -17,6 +19,12 @@ from kernel_learn.streams.blocks import content_digest
 SHARE, LEAST_SECONDS = 20, 1.0
 # Parameters that change how a fit is carried out, but not what is learned.
 MANNERS = {"memory_budget", "verbose"}
+FORMAT = 2
+Content = dict[str, Any]  # records, arrays and numbers, as a file holds them
+# Parts of a source by content: how they differ says nothing to anybody.
+EITHER = "rows, labels or weights"  # where they cannot be told apart
+CONTENTS = ("rows", "labels", "weights", "groups", EITHER)
+REMEDY = "Give back what it was begun with, name another folder, or delete this one to begin anew."
 
 
 class CheckpointError(OSError):
@@ -24,29 +32,43 @@ class CheckpointError(OSError):
 
 
 class Checkpoint:
-    """The file ``fit.npz`` in a folder; ``signature`` says of which fit on which source it is."""
+    """The file ``fit.npz`` in a folder, and ``part-N.npz`` with finished parts of the work.
 
-    def __init__(self, folder: Any, signature: dict[str, Any]) -> None:
+    ``signature`` says of which fit on which source they are. What is set and added is written
+    when it is due, and when the work ends in an error; a part is in memory until then.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], signature: Mapping[str, Content]) -> None:
         self.folder = Path(os.fspath(folder))
         self.signature = signature
         self.file = self.folder / "fit.npz"
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"checkpoint={str(self.folder)!r} is a file; give a folder.")
         self._last, self._cost = time.perf_counter(), 0.0
+        self._is_new = False
+        self.content = self._load()
+        self._parts: list[list[str]] = self.content.pop("parts", [])
+        self._fresh: Content = {}
+        there = [(i, keys) for i, keys in enumerate(self._parts) if self._part(i).exists()]
+        self._place = {key: number for number, keys in there for key in keys}
+        self._open: tuple[int, Content] = (-1, {})
 
-    def load(self) -> dict[str, Any] | None:
-        """What an earlier fit left, None if there was none; refuses what is of another fit."""
+    def _load(self) -> Content:
+        """What an earlier fit left, empty if there was none; refuses what is of another fit."""
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self.file.exists():
-            return None
+            return {}
         content = read_file(self.file)
         found = content.pop("signature", {})
+        if found.get("format") != FORMAT:
+            raise ValueError(
+                f"The checkpoint in {self.folder} was written by another version of the package, "
+                "and cannot be gone on from. Delete it, or name another folder, to begin anew."
+            )
         for part, what in (("model", "other parameters"), ("source", "another or changed source")):
-            if found.get(part) != self.signature[part]:
+            if said := _difference(found[part], self.signature[part]):
                 raise ValueError(
-                    f"The checkpoint in {self.folder} is of a fit with {what}: "
-                    f"{_difference(found.get(part), self.signature[part])}. Give back what it was "
-                    "begun with, name another folder, or delete this one to begin anew."
+                    f"The checkpoint in {self.folder} is of a fit with {what}: {said}. {REMEDY}"
                 )
         return content
 
@@ -59,11 +81,44 @@ class Checkpoint:
     def is_due(self) -> bool:
         return time.perf_counter() - self._last > self.pause
 
-    def write(self, content: dict[str, Any], file: Path | None = None) -> None:
-        """Keep ``content``; the checkpoint before it stays until this one is whole."""
+    def set(self, content: Content, *, now: bool = False) -> None:
+        """``content`` in the place of what was set before; written ``now``, or when it is due."""
+        self.content, self._is_new = content, True
+        self._write_if(now)
+
+    def add(self, key: str, part: object) -> None:
+        """One finished part of the work more."""
+        self._fresh[key] = part
+        self._write_if(False)
+
+    def find(self, key: str) -> Any:
+        """A part that was added under this key; None if there is none."""
+        if key not in self._place:
+            return None
+        number = self._place[key]
+        if self._open[0] != number:  # one file at a time: they are asked for as they were written
+            self._open = (number, read_file(self._part(number)))
+        return self._open[1][key]
+
+    def _write_if(self, now: bool) -> None:
+        if now or self.is_due:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is not yet in a file: the parts, then the list of what there is."""
+        if self._fresh:
+            self._write(self._part(len(self._parts)), self._fresh)
+            self._parts.append(list(self._fresh))
+            self._fresh, self._is_new = {}, True
+        if self._is_new:
+            signature = {"format": FORMAT, **self.signature}
+            self._write(self.file, {"signature": signature, "parts": self._parts, **self.content})
+            self._is_new = False
+
+    def _write(self, file: Path, content: Content) -> None:
         start = time.perf_counter()
         try:
-            write_file(file or self.file, {"signature": self.signature, **content})
+            write_file(file, content)
         except OSError as error:
             kept = "The one before it is kept." if self.file.exists() else "There is none yet."
             raise CheckpointError(
@@ -74,17 +129,36 @@ class Checkpoint:
         self._last = time.perf_counter()
         self._cost = self._last - start
 
+    @contextmanager
+    def kept_if_it_ends(self) -> Iterator[None]:
+        """Whatever ends the work inside, what was set and added is written."""
+        try:
+            yield
+        except CheckpointError:
+            raise
+        except BaseException:
+            self.flush()
+            raise
+
     def remove(self) -> None:
         """Once the fit is done: the next one begins anew."""
+        for number in range(len(self._parts)):
+            self._part(number).unlink(missing_ok=True)
         self.file.unlink(missing_ok=True)
 
+    def _part(self, number: int) -> Path:
+        return self.folder / f"part-{number}.npz"
 
-def signature_of(estimator: BaseEstimator, identity: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be the same for a fit to go on."""
+
+def signature_of(
+    estimator: BaseEstimator, identity: Mapping[str, object], read: PassDigest | None = None
+) -> Content:
+    """What must be the same for a fit to go on; ``read``: of rows that are all known."""
     params = {k: v for k, v in estimator.get_params(deep=False).items() if k not in MANNERS}
     model = {"estimator": type(estimator).__name__}
     model |= {name: fingerprint(value) for name, value in sorted(params.items())}
-    return {"model": model, "source": {k: fingerprint(v) for k, v in sorted(identity.items())}}
+    source = {k: fingerprint(v) for k, v in sorted(identity.items())}
+    return {"model": model, "source": source if read is None else {**source, "read": read}}
 
 
 def fingerprint(value: Any) -> str:
@@ -110,7 +184,11 @@ def fingerprint(value: Any) -> str:
     return repr(value)
 
 
-def _difference(old: Any, new: dict[str, str]) -> str:
-    old = old if isinstance(old, dict) else {}
+def _difference(old: Content, new: Content) -> str:
+    """What is other in one of two signatures, in words; empty if nothing is."""
     names = [k for k in {**old, **new} if old.get(k) != new.get(k)]
+    if isinstance(digest := new.get("read"), PassDigest) and "read" in names:
+        return digest.said_of_checkpoint(old.get("read") or PassDigest())
+    if contents := [k for k in CONTENTS if k in names]:
+        return differ_from_checkpoint(contents)
     return ", ".join(f"{k} was {old.get(k)} and is {new.get(k)}" for k in names[:3])

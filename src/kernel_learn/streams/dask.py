@@ -10,22 +10,33 @@ from typing import Any
 from uuid import uuid4
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from kernel_learn.fitting import stream_training
-from kernel_learn.fitting.checked_blocks import bad_block, bad_row
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.streams.blocks import RawBlock, raw_length
+from kernel_learn.streams.blocks import READ_ROWS, Given, RawBlock, RowSource, raw_length
+from kernel_learn.streams.checked_blocks import bad_block, bad_row
+from kernel_learn.streams.checkpoint import CONTENTS, EITHER
 from kernel_learn.streams.dask_rows import SpreadRows
-from kernel_learn.streams.dask_tree import connected_client, itself, need_dask, one_thread_each
+from kernel_learn.streams.dask_tree import (
+    Graph,
+    connected_client,
+    itself,
+    need_dask,
+    one_thread_each,
+)
 from kernel_learn.streams.files import choose_columns
 from kernel_learn.streams.parquet import ParquetSource
 
+Collection = Any  # a Dask array or frame
+Names = str | list[str]  # of columns
 
-def collection_rows(X: Any, y: Any = None, weight: Any = None) -> "CollectionRows":
+
+def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> "CollectionRows":
     """A Dask array or frame with labels and weights: collections too, arrays, or column names."""
     need_dask()
     given = {"y": y, "sample_weight": weight}
-    columns: dict[str, Any] = {}
+    columns: dict[str, Names] = {}
     if is_frame(X):
         columns = {name: own for name, own in given.items() if is_column(X, own)}
         given.update(dict.fromkeys(columns))
@@ -43,14 +54,19 @@ def collection_rows(X: Any, y: Any = None, weight: Any = None) -> "CollectionRow
 class CollectionRows(SpreadRows):
     """A Dask array or frame, with collections of labels and weights of the same blocks."""
 
-    def __init__(self, X: Any, y: Any, weight: Any, columns: dict[str, Any]) -> None:
+    def __init__(
+        self, X: Collection, y: Collection, weight: Collection, columns: dict[str, Names]
+    ) -> None:
         dask = need_dask()
         self.X = X
-        given = [own for own in (X, y, weight) if own is not None]
+        parts = (X, y, weight)
+        # labels and weights may be columns of the rows
+        named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
+        given = [own for own in parts if own is not None]
         arrays = iter(dask.optimize(*(own for own in given if not hasattr(own, "divisions"))))
-        graph: dict[Any, Any] = {}
-        keys: list[list[Any]] = []
-        for own in (X, y, weight):
+        graph: Graph = {}
+        keys: list[list[object]] = []
+        for own in parts:
             if own is None:
                 keys.append([None] * n_blocks(X))
                 continue
@@ -63,11 +79,11 @@ class CollectionRows(SpreadRows):
             [list(part) for part in zip(*keys, strict=True)],
             OpenPart(columns.get("y"), columns.get("sample_weight")),
             known_sizes(X),
-            {"dask": dask.base.tokenize(*given, columns)},
+            {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
             block_bytes(X),
         )
 
-    def map(self, estimator: Any, method: str) -> Any:
+    def map(self, estimator: BaseEstimator, method: str) -> Collection:
         """``estimator.method(X)`` as a Dask array with the blocks of X."""
         dask = need_dask()
         none = np.asarray(getattr(estimator, method)(few_rows(self.X)))[:0]
@@ -85,13 +101,13 @@ class CollectionRows(SpreadRows):
 
 
 def result_of(
-    model: Any,
+    model: BaseEstimator,
     method: str,
-    none: Any,  # the result for no rows
+    none: Array,  # the result for no rows
     number: int,
     start: int | None,
-    X: Any,
-) -> Any:
+    X: Given,
+) -> Array:
     """What a method gives for one block; what is wrong is named by block and row."""
     if raw_length(RawBlock(X)) == 0:
         return none
@@ -106,25 +122,25 @@ def result_of(
 class OpenPart:
     """A raw block of ``[rows, labels, weights]``; labels and weights may be columns of the rows."""
 
-    target: Any = None
-    weight: Any = None
+    target: Names | None = None
+    weight: Names | None = None
 
-    def __call__(self, part: list[Any]) -> Iterator[RawBlock]:
+    def __call__(self, part: list[Given]) -> Iterator[RawBlock]:
         X, y, weight = part
-        gone: list[Any] = []
+        gone: list[str] = []
         if self.target is not None:
             y, gone = X[self.target], as_list(self.target)
         if self.weight is not None:
-            weight, gone = X[self.weight], [*gone, self.weight]
+            weight, gone = X[self.weight], [*gone, *as_list(self.weight)]
         yield RawBlock(X.drop(columns=gone) if gone else X, as_numpy(y), as_numpy(weight))
 
 
-def as_numpy(values: Any) -> Any:
+def as_numpy(values: Given) -> Given:
     """A column of a frame as an array."""
     return values.to_numpy() if hasattr(values, "to_numpy") else values
 
 
-def as_list(names: Any) -> list[Any]:
+def as_list(names: Given) -> list[str]:
     """One name or several, as several."""
     return list(names) if isinstance(names, list) else [names]
 
@@ -132,12 +148,12 @@ def as_list(names: Any) -> list[Any]:
 # -- blocks of collections ---------------------------------------------------------------
 
 
-def is_frame(X: Any) -> bool:
+def is_frame(X: Collection) -> bool:
     """Whether X is a Dask data frame, not a series or an array."""
     return hasattr(X, "divisions") and hasattr(X, "columns")
 
 
-def is_column(X: Any, names: Any) -> bool:
+def is_column(X: Collection, names: Given) -> bool:
     """Whether it is the name of a column or a list of some; refuses those that are not there."""
     names = as_list(names)
     if not all(isinstance(name, str) for name in names):
@@ -146,19 +162,19 @@ def is_column(X: Any, names: Any) -> bool:
     return True
 
 
-def n_blocks(X: Any) -> int:
+def n_blocks(X: Collection) -> int:
     """How many blocks of rows a collection has."""
     return int(X.npartitions) if hasattr(X, "divisions") else len(X.chunks[0])
 
 
-def known_sizes(X: Any) -> list[int] | None:
+def known_sizes(X: Collection) -> list[int] | None:
     """Rows of each block; None if they are not known before they are computed."""
     if hasattr(X, "divisions") or np.isnan(X.chunks[0]).any():
         return None
     return [int(size) for size in X.chunks[0]]
 
 
-def block_bytes(X: Any) -> float:
+def block_bytes(X: Collection) -> float:
     """Bytes of the largest block; 0 if that is not known."""
     sizes = known_sizes(X)
     if sizes is None or X.dtype.kind == "O" or is_sparse(X._meta):
@@ -166,12 +182,12 @@ def block_bytes(X: Any) -> float:
     return float(max(sizes, default=0)) * X.dtype.itemsize * np.prod(X.shape[1:])
 
 
-def whole_rows(X: Any) -> Any:
+def whole_rows(X: Collection) -> Collection:
     """No row is cut in two."""
     return X if hasattr(X, "divisions") or X.ndim == 1 else X.rechunk({1: -1})
 
 
-def with_blocks_of(X: Any, values: Any, name: str) -> Any:
+def with_blocks_of(X: Collection, values: Given, name: str) -> Collection:
     """Labels or weights as a collection with the blocks of X."""
     dask, sizes = need_dask(), known_sizes(X)
     if not hasattr(type(values), "__dask_graph__"):
@@ -201,7 +217,7 @@ def with_blocks_of(X: Any, values: Any, name: str) -> Any:
     return values
 
 
-def few_rows(X: Any) -> Any:
+def few_rows(X: Collection) -> Rows:
     """Two rows of the type of X, to see what a method makes of them."""
     if hasattr(X, "divisions"):
         return X._meta_nonempty.iloc[[0, 0]]  # the second one has missing texts
@@ -215,7 +231,7 @@ def few_rows(X: Any) -> Any:
 # -- Parquet files -----------------------------------------------------------------------
 
 
-def parquet_rows(source: ParquetSource) -> Any:
+def parquet_rows(source: ParquetSource) -> RowSource:
     """The files as a connected client's workers read them, a row group at a time."""
     if connected_client() is None:
         return source
@@ -246,4 +262,4 @@ class OpenGroup:
     source: ParquetSource
 
     def __call__(self, part: RowGroup) -> Iterator[RawBlock]:
-        return self.source.read_file(part.file, stream_training.READ_ROWS, [part.group])
+        return self.source.read_file(part.file, READ_ROWS, [part.group])

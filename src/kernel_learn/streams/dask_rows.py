@@ -14,20 +14,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kernel_learn.fitting import stream_training
-from kernel_learn.fitting.checked_blocks import (
-    BadBlockError,
-    CheckedBlocks,
-    bad_block,
-    rebatch,
-)
+from kernel_learn.arrays import Array
+from kernel_learn.representations.block import CheckedBlock, rebatch
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import BLOCK_BYTES, Plan
-from kernel_learn.representations.state import LabelledRows, PassSum, StreamState
+from kernel_learn.representations.state import PassSum, StreamState
 from kernel_learn.representations.summary import capacity_of, row_bytes
 from kernel_learn.rows.access import n_rows
-from kernel_learn.streams.blocks import ArrayRows, Blocks, RawBlock, raw_length
-from kernel_learn.streams.dask_tree import ARITY, Tree, check_workers, count_threads
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, Identity, RawBlock, raw_length
+from kernel_learn.streams.checked_blocks import BadBlockError, CheckedBlocks, bad_block
+from kernel_learn.streams.dask_tree import ARITY, Graph, Tree, check_workers, count_threads
+from kernel_learn.streams.progress import Progress
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
 TASK_SECONDS = 0.1
@@ -40,7 +37,11 @@ TASK_BYTES = 64 * 10**6
 WAVE_TASKS = 8
 # Of the rows with the smallest keys so many times what a summary keeps are sent up the tree.
 SPARE = 2
+# A row stands at so many times the number of its block, and its number within: that is known to
+# every worker, whatever the sizes of the other blocks.
+BLOCK_PLACES = 2**40
 
+Part = Any  # a block as the graph computes it
 Opened = Iterator[tuple[int, int, RawBlock]]  # block, its row at which this part begins, the part
 
 
@@ -54,11 +55,11 @@ class SpreadRows:
 
     def __init__(
         self,
-        graph: dict[Any, Any],
-        parts: Sequence[Any],
-        open_part: Callable[[Any], Iterator[RawBlock]],
+        graph: Graph,
+        parts: Sequence[Part],
+        open_part: Callable[[Part], Iterator[RawBlock]],
         sizes: Sequence[int] | None,  # rows of each block, if they are known
-        identity: dict[str, Any],
+        identity: Identity,
         part_bytes: float = 0.0,  # of the largest block, if it is known
     ) -> None:
         self.graph, self.parts, self.open_part = graph, list(parts), open_part
@@ -73,13 +74,26 @@ class SpreadRows:
         """How many blocks there are."""
         return len(self.parts)
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         return self._identity
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """The blocks one after the other, brought to this process."""
         for number in range(len(self.parts)):
-            yield from self._add_up(_Bring(), [[number]], 0.0) or []
+            yield from self._bring(number)
+
+    def read_here(self, blocks: CheckedBlocks, rows: int) -> Iterator[CheckedBlock]:
+        """The same looked at, with rows at the places that workers give them."""
+        count = start = 0
+        for number in range(len(self.parts)):
+            place = number * BLOCK_PLACES
+            for raw in self._bring(number):
+                yield from blocks.check(count, start, raw, place).cut(rows)
+                n = raw_length(raw)
+                count, start, place = count + 1, start + n, place + n
+
+    def _bring(self, number: int) -> list[RawBlock]:
+        return self._add_up(_Bring(), [[number]], 0.0) or []
 
     def look(self, blocks: CheckedBlocks) -> None:
         """The first rows say what all rows look like."""
@@ -88,26 +102,16 @@ class SpreadRows:
             head = self._add_up(_Head(), [[number]], 0.0)
             if head is not None:
                 self._typical, raw = head
-                for rows in blocks.cut(number, 0, raw, stream_training.READ_ROWS):
-                    self.bytes_each, self._capacity = row_bytes(rows.X), capacity_of(rows.X)
+                rows = blocks.check(number, 0, raw).X
+                self.bytes_each, self._capacity = row_bytes(rows), capacity_of(rows)
                 return
-
-    def begin(
-        self,
-        progress: Any,
-        n_blocks: int = 0,
-        n_rows: int = 0,
-        pause: Callable[[], float] | None = None,
-    ) -> "Pass":
-        """A pass for :meth:`summaries` or :meth:`moments`, after blocks that were done before."""
-        return Pass(progress, n_blocks, n_rows, pause)
 
     def summaries(
         self, blocks: CheckedBlocks, class_sums: bool, passed: "Pass", *, bounded: bool = True
     ) -> "Waves":
         """The states of all rows without moments; of small keys only, if they are ``bounded``."""
         last = self._last_key() if bounded else None
-        work = _Summarize(detached(blocks), last, class_sums)
+        work = _Summarize(blocks.detached(), last, class_sums)
         groups = self._groups(ROW_SECONDS + ENTRY_SECONDS * self.bytes_each / 8)
         kept = min(self._capacity, self._n_expected())
         held = (ARITY + 1) * kept * self.bytes_each
@@ -135,7 +139,7 @@ class SpreadRows:
         self,
         blocks: CheckedBlocks,
         features: FeatureMap,
-        classes: Any,
+        classes: Array | None,
         block_rows: int,
         passed: "Pass",
     ) -> "Waves":
@@ -144,23 +148,24 @@ class SpreadRows:
         entries, landmarks = self.bytes_each / 8, n_rows(features.landmarks)
         operations = 2 * landmarks * (entries * len(features.kernels) + M) + M**2
         groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * operations)
-        work = _AddMoments(detached(blocks), features, classes, block_rows)
+        work = _AddMoments(blocks.detached(), features, classes, block_rows)
         return Waves(self, work, groups, moment_bytes(M), passed)
 
     def sum_rows(
         self,
         blocks: CheckedBlocks,
         plan: Plan,
-        work: Callable[[Iterator[LabelledRows]], Any],
+        work: Callable[[Iterator[CheckedBlock]], Any],
         *,
         n_features: int,
         n_sums: int,  # matrices of so many rows and columns
-    ) -> Any:
+    ) -> PassSum | None:
         """The sum over all rows of what ``work`` gives for some, a plan's block at a time."""
-        own = _OnRows(detached(blocks), work, plan.block_rows)
+        own = _OnRows(blocks.detached(), work, plan.block_rows)
         per_row = 2 * plan.n_landmarks * (self.bytes_each / 8 + n_features) + n_sums * n_features**2
         groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * per_row)
-        return self._add_up(own, groups, n_sums * moment_bytes(n_features))
+        found: PassSum | None = self._add_up(own, groups, n_sums * moment_bytes(n_features))
+        return found
 
     def add_up(
         self,
@@ -188,7 +193,12 @@ class SpreadRows:
         return groups
 
     def _add_up(
-        self, work: Any, groups: list[list[int]], held: float, progress: Any = None, seen: int = 0
+        self,
+        work: Any,
+        groups: list[list[int]],
+        held: float,
+        progress: Progress | None = None,
+        seen: int = 0,
     ) -> Any:
         if held:
             self._check_memory(self._block_bytes + held)
@@ -222,14 +232,14 @@ class SpreadRows:
 class Pass:
     """A pass over the blocks: what of it was done before, and who hears how far it is."""
 
-    progress: Any
+    progress: Progress
     n_blocks: int  # done, from the first
     n_rows: int  # of these
     pause: Callable[[], float] | None  # seconds between two waves; None: one wave
 
 
 class Waves:
-    """The states of blocks, some tasks after the others; ``n_blocks`` of all are in those given.
+    """The sums of blocks, some tasks after the others; ``n_blocks`` of all are in those given.
 
     A pass whose states are kept on the way is cut into waves that take as long as the pause
     between two files; between them workers wait for the slowest of a wave.
@@ -243,7 +253,7 @@ class Waves:
         own = ([number for number in group if number >= self.n_blocks] for group in groups)
         self._groups = [group for group in own if group]
 
-    def __iter__(self) -> Iterator[StreamState]:
+    def __iter__(self) -> Iterator[PassSum]:
         pause = self.passed.pause
         size = len(self._groups) if pause is None else WAVE_TASKS * count_threads()
         while self._groups:
@@ -269,13 +279,13 @@ def moment_bytes(n_features: int) -> float:
 class _Task:
     """``work`` on the blocks of some parts."""
 
-    open_part: Callable[[Any], Iterator[RawBlock]]
+    open_part: Callable[[Part], Iterator[RawBlock]]
     work: Callable[[Opened], Any]
 
-    def __call__(self, numbers: list[int], parts: list[Any]) -> Any:
+    def __call__(self, numbers: list[int], parts: list[Part]) -> Any:
         return self.work(self._opened(numbers, parts))
 
-    def _opened(self, numbers: list[int], parts: list[Any]) -> Opened:
+    def _opened(self, numbers: list[int], parts: list[Part]) -> Opened:
         for number, part in zip(numbers, parts, strict=True):
             offset = 0
             for raw in self.open_part(part):
@@ -310,7 +320,7 @@ class _Head:
         n, head = 0, None
         for _, _, raw in blocks:
             size = raw_length(raw)
-            head = first_rows(raw, stream_training.READ_ROWS) if head is None and size else head
+            head = first_rows(raw, READ_ROWS) if head is None and size else head
             n += size
         return None if head is None else (n, head)
 
@@ -325,20 +335,18 @@ class _Summarize:
     last_key: np.uint64 | None
     class_sums: bool
 
-    def __call__(self, blocks: Opened) -> StreamState | None:
-        state = None
-        for rows in checked_rows(self.checked, blocks, stream_training.READ_ROWS):
-            own = None if state is None else state.summary.last_key
-            keys = [key for key in (own, self.last_key) if key is not None]
-            part = StreamState.of(
-                rows,
-                values=self.checked.target == "values",
-                classes=None if state is None else state.classes,
-                last_key=min(keys, default=None),
-                class_sums=self.class_sums,
-            )
-            state = part if state is None else state + part
-        return state
+    def __call__(self, blocks: Opened) -> PassSum | None:
+        return _sum_of(checked_rows(self.checked, blocks, READ_ROWS), self._state)
+
+    def _state(self, rows: CheckedBlock, before: StreamState | None) -> StreamState:
+        own = None if before is None or before.summary is None else before.summary.last_key
+        keys = [key for key in (own, self.last_key) if key is not None]
+        return StreamState.of(
+            rows,
+            classes=None if before is None else before.classes,
+            last_key=min(keys, default=None),
+            class_sums=self.class_sums,
+        )
 
 
 @dataclass(frozen=True)
@@ -349,33 +357,38 @@ class _AddMoments:
 
     checked: CheckedBlocks
     features: FeatureMap
-    classes: Any
+    classes: Array | None
     block_rows: int
 
-    def __call__(self, blocks: Opened) -> StreamState | None:
-        state = None
-        for rows in rebatch(checked_rows(self.checked, blocks, self.block_rows), self.block_rows):
-            part = StreamState.of(
-                rows,
-                self.features,
-                values=self.checked.target == "values",
-                classes=self.classes,
-                summarize=False,
-            )
-            # the map is in the graph: it need not go up the tree with every sum
-            part = replace(part, features=None)
-            state = part if state is None else state + part
-        return state
+    def __call__(self, blocks: Opened) -> PassSum | None:
+        rows = checked_rows(self.checked, blocks, self.block_rows)
+        return _sum_of(rebatch(rows, self.block_rows), self._state)
+
+    def _state(self, rows: CheckedBlock, before: StreamState | None) -> StreamState:
+        found = StreamState.of(rows, self.features, classes=self.classes, summarize=False)
+        # the map is in the graph: it need not go up the tree with every sum
+        return replace(found, features=None)
+
+
+def _sum_of(
+    blocks: Iterator[CheckedBlock],
+    state_of: Callable[[CheckedBlock, StreamState | None], StreamState],
+) -> PassSum | None:
+    total: PassSum | None = None
+    for rows in blocks:
+        part = PassSum(rows.digest, state_of(rows, total.value if total else None))
+        total = part if total is None else total + part
+    return total
 
 
 @dataclass(frozen=True)
 class _OnRows:
-    """Any work on checked rows."""
+    """Some work on checked rows."""
 
     what: ClassVar[str] = "pass"
 
     checked: CheckedBlocks
-    work: Callable[[Iterator[LabelledRows]], Any]
+    work: Callable[[Iterator[CheckedBlock]], Any]
     block_rows: int
 
     def __call__(self, blocks: Opened) -> PassSum:
@@ -383,26 +396,16 @@ class _OnRows:
         return PassSum.over(rebatch(rows, self.block_rows), self.work)
 
 
-def detached(blocks: CheckedBlocks) -> CheckedBlocks:
-    """How rows must look, without the source and what an earlier fit has left."""
-    own, estimator = copy(blocks), blocks.estimator
-    own.source = Blocks([])
-    own.estimator = type(estimator)(**estimator.get_params(deep=False))
-    for name in ("n_features_in_", "feature_names_in_"):
-        if hasattr(estimator, name):
-            setattr(own.estimator, name, getattr(estimator, name))
-    return own
-
-
-def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[LabelledRows]:
+def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[CheckedBlock]:
     """The rows of blocks, looked at, at most so many at a time."""
     checked = copy(checked)  # threads share what is in the graph
     for number, offset, raw in blocks:
         try:
-            yield from checked.cut(number, None, raw, rows)
+            block = checked.check(number, None, raw, number * BLOCK_PLACES + offset)
         except BadBlockError as error:
             row = None if error.row is None else offset + error.row
             raise bad_block(error.error, number, row, None) from error
+        yield from block.cut(rows)
 
 
 def first_rows(raw: RawBlock, rows: int) -> RawBlock:

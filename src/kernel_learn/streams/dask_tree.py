@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from kernel_learn.representations.plan import format_bytes
+from kernel_learn.streams.progress import Progress
 from kernel_learn.threads import thread_controller
 
 # Sums that one task adds: they are all in a worker's memory at once.
@@ -19,6 +20,7 @@ LIMIT_SHARE = 0.95
 # Workers tell here how far they have come: ``client.subscribe_topic(TOPIC, print)``.
 TOPIC = "kernel-learn"
 
+Graph = dict[Any, Any]
 Task = Callable[[list[int], list[Any]], Any]  # numbers of blocks, and the blocks
 
 
@@ -50,10 +52,10 @@ class Tree:
 
     def __init__(
         self,
-        graph: dict[Any, Any],
+        graph: Graph,
         task: Task,
         what: str,
-        progress: Any = None,
+        progress: Progress | None = None,
         seen: int = 0,  # rows of the pass before these
     ) -> None:
         self.graph, self.task, self.what, self.progress = graph, task, what, progress
@@ -67,7 +69,7 @@ class Tree:
         token = uuid4().hex
         graph, shared = dict(self.graph), f"kernel-learn-shared-{token}"
         graph[shared] = (itself, self.task)  # once, and not in every task
-        level: list[Any] = []
+        level: list[tuple[str, int]] = []
         for i, (numbers, parts) in enumerate(items):
             key = (f"kernel-learn-{self.what}-{token}", i)
             place = (token, i, len(items))
@@ -113,7 +115,7 @@ def _sum(values: list[Any]) -> Any:
 
 _lock = threading.Lock()
 _running = 0
-_limit: AbstractContextManager[Any] | None = None
+_limit: AbstractContextManager[object] | None = None
 
 
 @contextmanager
@@ -141,7 +143,7 @@ def one_thread_each() -> Iterator[None]:
 # -- progress ----------------------------------------------------------------------------
 
 
-def _tell(event: dict[str, Any]) -> None:
+def _tell(event: dict[str, object]) -> None:
     """Say that a task is done, where there is somebody to hear it."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
@@ -154,7 +156,7 @@ def _tell(event: dict[str, Any]) -> None:
 
 
 @contextmanager
-def _told(progress: Any, seen: int, token: str) -> Iterator[None]:
+def _told(progress: Progress | None, seen: int, token: str) -> Iterator[None]:
     """Pass on to ``progress`` how many rows are done."""
     if progress is None or not (progress.is_loud or progress.part):
         yield

@@ -1,37 +1,73 @@
 """Rows of a source at once, as many as memory holds: of any kind, as they are."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.streams.blocks import RawBlock, RowSource, raw_length
+from kernel_learn.representations.plan import parse_memory
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.streams.blocks import (
+    READ_ROWS,
+    Given,
+    NoRowsError,
+    RawBlock,
+    RowSource,
+    raw_length,
+)
 
-# Rows asked for at a time.
-READ_ROWS = 4096
+# The share of the budget that rows may take which are held until it is known how many there are.
+HEAD_SHARE = 8
+
+
+class Room:
+    """For rows that are held until it is known how many there are.
+
+    ``is_few``: they stand for themselves in the place of a summary, and are no more than its rows.
+    """
+
+    def __init__(self, memory_budget: float | str | None, *, is_few: bool = True) -> None:
+        budget = parse_memory(memory_budget) / HEAD_SHARE
+        self.most_rows = CAPACITY if is_few else np.inf
+        self.most_bytes = min(CAPACITY_BYTES, budget) if is_few else budget
+        self.n, self.n_bytes = 0, 0.0
+
+    def holds(self, n: float, n_bytes: float) -> bool:
+        """Whether so many rows of so many bytes may be held."""
+        return n <= self.most_rows and n_bytes <= self.most_bytes
+
+    def take(self, n: int, n_bytes: float) -> bool:
+        """Whether these may be held beside those that were taken before."""
+        self.n, self.n_bytes = self.n + n, self.n_bytes + n_bytes
+        return self.holds(self.n, self.n_bytes)
 
 
 def gather_blocks(
-    source: RowSource, most_bytes: float
+    source: RowSource, room: Room
 ) -> tuple[list[RawBlock], Iterator[RawBlock] | None]:
-    """The first blocks, until they take more than ``most_bytes``, and the others; None if none."""
+    """The first blocks, until there is no more room, and the others; None if there are none."""
     blocks: list[RawBlock] = []
-    taken, rest = 0.0, iter(source.read(READ_ROWS))
+    rest = iter(source.read(READ_ROWS))
     for block in rest:
-        raw_length(block)  # or its sentence: what has no rows has no bytes
+        n = raw_length(block)  # or its sentence: what has no rows has no bytes
         blocks.append(block)
-        taken += block_bytes(block.X)
-        if taken > most_bytes:
+        if not room.take(n, block_bytes(block.X)):
             return blocks, rest
     return blocks, None
 
 
-def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
+def drain(head: list[RawBlock], rest: Iterator[RawBlock] | None) -> Iterator[RawBlock]:
+    """The blocks that were gathered, each given up as it is read, and then the others."""
+    while head:
+        yield head.pop(0)
+    yield from rest or ()
+
+
+def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
     """(X, y, weight) of all blocks, which were checked; None if no block has weights."""
     blocks = [block for block in blocks if raw_length(block)]
     if not blocks:
-        raise ValueError("The source has no rows.")
+        raise NoRowsError
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
     if any(block.weight is not None for block in blocks):
@@ -41,10 +77,10 @@ def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
                 for block in blocks
             ]
         )
-    return stack_raw([block.X for block in blocks]), y, weight
+    return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
 
 
-def block_bytes(X: Any) -> float:
+def block_bytes(X: Given) -> float:
     """Bytes of rows of any kind, about."""
     if hasattr(X, "memory_usage"):  # pandas
         return float(np.sum(X.memory_usage(index=False, deep=True)))
@@ -55,7 +91,7 @@ def block_bytes(X: Any) -> float:
     return float(getattr(X, "nbytes", 64 * len(X)))
 
 
-def stack_raw(parts: list[Any]) -> Any:
+def stack_raw(parts: list[Given]) -> Given:
     """Rows of one kind, one below the other: arrays, sparse matrices, frames, lists."""
     first = parts[0]
     if len(parts) == 1:

@@ -6,7 +6,8 @@ task, each pass one of its parts and each block one of a pass. Where scikit-lear
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -68,6 +69,17 @@ class Progress:
                 self.task.call_on_fit_task_begin(estimator=self.estimator)
             self.part = self.task.subcontext(task_name=what, max_subtasks=None)
             self.part.call_on_fit_task_begin(estimator=self.estimator)
+
+    @contextmanager
+    def watching(
+        self, what: str, expected: int | None = None, done: int = 0
+    ) -> Iterator[Callable[[int], None]]:
+        """A pass, and whom to tell how many rows are counted."""
+        self.begin(what, expected, done)
+        try:
+            yield self.at
+        finally:
+            self.end()
 
     def at(self, rows: int) -> None:
         """So many rows are counted."""

@@ -1,15 +1,13 @@
-"""Blocks of a table of any kind as cells: numbers, and codes of categories as they arrive."""
+"""Rows of a table of any kind as cells: numbers, and codes of categories as they arrive."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.ensemble.ingest import column_groups, read_rows
-from kernel_learn.fitting.checked_blocks import CheckedBlocks, bad_row
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.codes import MISSING, level_codes
 from kernel_learn.rows.columns import (
@@ -23,24 +21,15 @@ from kernel_learn.rows.columns import (
 )
 from kernel_learn.rows.keys import row_keys
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.blocks import RowSource, raw_length
-
-
-class CellBlock(NamedTuple):
-    """Some rows as cells, with their labels and weights, and where in the source they stand."""
-
-    cells: Rows  # (n, d) float64 or CSR; see LevelsFound
-    y: Array
-    weight: Array  # (n,), positive
-    keys: Keys
-    positions: Array  # (n,)
+from kernel_learn.streams.blocks import Given
+from kernel_learn.streams.checked_blocks import bad_row
 
 
 @dataclass
 class LevelsFound:
     """The levels of one column that were found so far, numbered as they came."""
 
-    name: Any
+    name: object
     named: bool  # called a category by the user
     is_category: bool = False
     has_numbers: bool = False
@@ -85,56 +74,43 @@ class LevelsFound:
         return np.append(place.astype(np.float64), MISSING)
 
 
-class TableBlocks(CheckedBlocks):
-    """Reads a source of tables; what is wrong is named by block and row.
+class TableCells:
+    """The reader of tables as cells, see ``RowReader``.
 
     Columns are numbers or categories as in :func:`learn_table`, and levels are gathered as they
     come; keys of rows do not depend on the order in which they came.
     """
 
-    def __init__(self, estimator: Any, source: RowSource) -> None:
-        super().__init__(estimator, None, source, "labels")
+    def __init__(self, estimator: BaseEstimator) -> None:
+        self.estimator = estimator
         self.columns: list[LevelsFound] | None = None  # None: numbers only
         self.n_columns = 0
         self.groups: dict[str, Array] = {}
-        self.n_read = 0
+        self.reset = True
 
-    def read_cells(self, rows: int) -> Iterator[CellBlock]:
-        """All rows with positive weight, in the source's own blocks."""
-        start = 0
-        for number, raw in enumerate(self.source.read(rows)):
-            cells, y, weight = self._check(number, start, raw)
-            if len(weight):
-                yield CellBlock(cells, y, weight, self.keys(cells), start + self.kept)
-            start += raw_length(raw)
-        self.n_read = start
-
-    def check(self) -> None:
-        """Look at all rows, and refuse what is wrong with them."""
-        start = 0
-        for number, raw in enumerate(self.source.read(0)):
-            self._check(number, start, raw)
-            start += raw_length(raw)
-
-    def _rows(self, X: Any, refuse: Any) -> Rows:
+    def read(self, X: Given) -> Rows:
         is_first = self.reset
-        try:
-            if is_first:
-                self.groups = column_groups(self.estimator.column_groups, X)
-            X = read_rows(self.estimator, X, reset=self.reset, least=1)
-            self.reset = False
-            if is_first:
-                self._begin(X)
-            cells = self._cells(X)
-        except (ValueError, TypeError) as error:
-            raise refuse(str(error), infinite_row(X)) from error
-        kind = "sparse" if is_sparse(cells) else "dense"
-        self._kind = self._kind or kind
-        if kind != self._kind:
-            raise refuse(f"its rows are {kind}, and those of the first block are {self._kind}.")
-        return cells
+        if is_first:
+            self.groups = column_groups(self.estimator.column_groups, X)
+        X = read_rows(self.estimator, X, reset=self.reset, least=1)
+        self.reset = False
+        if is_first:
+            self._begin(X)
+        return self._cells(X)
 
-    def _begin(self, X: Any) -> None:
+    def kind(self, rows: Rows) -> str:
+        return "sparse" if is_sparse(rows) else "dense"
+
+    def bad_row(self, X: Given) -> int | None:
+        """The first row with an infinite number; NaN is a missing cell."""
+        return bad_row(X, may_miss=True)
+
+    def rewind(self) -> None:
+        """Before another pass: what a column is shows again as it came, and gives the same keys."""
+        for one in self.columns or []:
+            one.is_category = one.has_numbers = False
+
+    def _begin(self, X: Given) -> None:
         self.n_columns = int(X.shape[1])
         chosen = named_columns(self.estimator.categorical, X)
         if is_sparse(X) and len(chosen):
@@ -144,7 +120,7 @@ class TableBlocks(CheckedBlocks):
         columns = Column.of(X, np.arange(self.n_columns))
         self.columns = [LevelsFound(one.name, c in chosen) for c, one in enumerate(columns)]
 
-    def _cells(self, X: Any) -> Rows:
+    def _cells(self, X: Given) -> Rows:
         if is_sparse(X):
             return X.tocsr()
         if self.columns is None:
@@ -165,10 +141,10 @@ class TableBlocks(CheckedBlocks):
             return np.zeros(self.n_columns, dtype=bool)
         return np.array([one.is_category for one in self.columns], dtype=bool)
 
-    def keys(self, cells: Rows) -> Keys:
+    def keys(self, cells: Rows) -> Keys | None:
         """Of the rows' contents: of a category the hash of its level, not its code."""
         if not self.is_category.any():
-            return row_keys(cells)
+            return None
         assert self.columns is not None
         categories = np.flatnonzero(self.is_category)
         hashes = np.empty((len(cells), len(categories)), dtype=np.uint64)
@@ -188,15 +164,3 @@ class TableBlocks(CheckedBlocks):
         levels = tuple(one.sorted_levels for one in found)
         reader = TableReader(everything[~is_category], everything[is_category], levels)
         return CellLayout(reader, tuple(one.recode for one in found))
-
-
-def infinite_row(X: Any) -> int | None:
-    """The first row with an infinite number, if rows are numbers; NaN is a missing cell."""
-    try:
-        if is_sparse(X) or np.iscomplexobj(X):
-            return bad_row(X)
-        values = np.asarray(X, dtype=np.float64)
-        rows = np.flatnonzero(np.isinf(values).reshape(len(values), -1).any(axis=1))
-        return int(rows[0]) if len(rows) else None
-    except (ValueError, TypeError):
-        return None

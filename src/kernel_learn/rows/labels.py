@@ -110,3 +110,13 @@ def _without_objects(y: Array) -> Array:
         f"Unknown label type: y holds labels of the type {kinds[0]} such as {y[0]!r}, and a class "
         "is a string or a number that an array can hold. Make them strings: [str(v) for v in y]."
     )
+
+
+def check_two_classes(classes: Array) -> Array:
+    """Classes of a source, two at the least."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"The source has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 "
+            "classes are needed to learn what tells them apart."
+        )
+    return classes

@@ -1,0 +1,49 @@
+"""What a user passes as a source of blocks; Dask's collections too, where Dask is there."""
+
+import sys
+from typing import TypeGuard
+
+from kernel_learn.rows.table import is_frame
+from kernel_learn.streams.blocks import Blocks, Given, RowSource
+from kernel_learn.streams.dask_rows import SpreadRows
+from kernel_learn.streams.parquet import ParquetSource
+
+
+def as_source(X: Given, y: Given = None, weight: Given = None) -> RowSource | None:
+    """X as a source of blocks; None if it is rows, as lists, arrays and frames are.
+
+    A Dask collection takes labels and weights with it; any other source has its own.
+    """
+    if hasattr(type(X), "__dask_graph__"):
+        from kernel_learn.streams.dask import collection_rows
+
+        return collection_rows(X, y, weight)
+    source = _own_source(X)
+    if source is not None and not (y is None and weight is None):
+        raise ValueError(
+            "X is a source of blocks, which has its own labels and weights: pass it alone."
+        )
+    return source
+
+
+def _own_source(X: Given) -> RowSource | None:
+    if isinstance(X, RowSource) and not is_frame(X):
+        return X
+    is_rows = hasattr(X, "shape") or hasattr(X, "__array__") or is_frame(X)
+    if not is_rows and (callable(X) or hasattr(X, "__next__")):
+        return Blocks(X)
+    return None
+
+
+def spread_source(source: RowSource) -> RowSource:
+    """The source as the workers of a connected Dask client read it, if they can."""
+    if "distributed" not in sys.modules or not isinstance(source, ParquetSource):
+        return source
+    from kernel_learn.streams.dask import parquet_rows
+
+    return parquet_rows(source)
+
+
+def is_spread(source: RowSource | None) -> TypeGuard[SpreadRows]:
+    """Whether workers can add up over the blocks of a source."""
+    return isinstance(source, SpreadRows)
