@@ -14,7 +14,7 @@ from sklearn.datasets import dump_svmlight_file
 import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, ParquetSource
-from kernel_learn.ensemble import leaves, quality
+from kernel_learn.ensemble import leaves, plan, quality
 from kernel_learn.fitting import stream_training
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.streams import checkpoint as checkpoints
@@ -513,7 +513,7 @@ def classifier(request, monkeypatch):
     monkeypatch.setitem(quality.QUALITIES, "fast", quality.Quality(40, 2, 1, 1))
     monkeypatch.setitem(quality.PLAIN, "fast", {"z": "rbf1 rbf3", "u": "rbf1"})
     for name, rows in (("NARROW_ROWS", 50), ("EXACT_ROWS", 40), ("LEAF_ROWS", 20)):
-        monkeypatch.setattr(quality, name, rows)
+        monkeypatch.setattr(plan, name, rows)
     work, owner, attribute = None, leaves, "fit_one_leaf"
     if request.param == "landmarks":
         owner, attribute = FeatureMap, "block_moments"
