@@ -6,7 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.validation import check_distinct
+from kernel_learn.fitting.variance import check_distinct
 from kernel_learn.representations import ArraySource
 from kernel_learn.representations.summary import summed_labels
 

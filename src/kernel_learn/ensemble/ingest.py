@@ -25,7 +25,9 @@ from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
 from kernel_learn.ensemble.spill import SpilledTable
 from kernel_learn.fitting.labels import check_labels
-from kernel_learn.fitting.validation import as_views, count_rows, encode_labels, side_by_side
+from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.fitting.targets import encode_labels
+from kernel_learn.fitting.weights import training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
@@ -99,7 +101,7 @@ def prepare(
     X = read_rows(estimator, X, reset=True)
     y = check_labels(y)
     check_consistent_length(X, y)
-    weight = count_rows(sample_weight, len(y))
+    weight = training_weights(sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)

@@ -20,9 +20,9 @@ from kernel_learn.ensemble.candidates import SCALED, CrossValidated, grouped
 from kernel_learn.ensemble.trees import Forest, Leaf
 from kernel_learn.ensemble.views import RawView, TableView
 from kernel_learn.kernels import Combination, Kernel, SharedStatistics, evaluate_shared
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.viewed import ViewKernel
-from kernel_learn.representations.gram import to_double
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table

@@ -37,7 +37,7 @@ from kernel_learn.ensemble.quality import QUALITIES, Quality
 from kernel_learn.ensemble.spill import DiskIsShort, Spill, SpilledTable
 from kernel_learn.ensemble.table_blocks import CellBlock, TableBlocks
 from kernel_learn.fitting.stream_training import READ_ROWS
-from kernel_learn.fitting.validation import all_the_same
+from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import Summary, row_bytes
 from kernel_learn.rows.access import dense, is_sparse, row_blocks, take_rows

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.validation import check_weights
+from kernel_learn.fitting.weights import check_weights
 from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import is_sparse

@@ -30,12 +30,12 @@ from kernel_learn.fitting.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
     SEEDED,
+    check_count,
     choice,
     instance,
 )
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
-from kernel_learn.fitting.validation import check_count
 from kernel_learn.kernels import Combination
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.blocks import as_source

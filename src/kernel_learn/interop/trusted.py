@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
 
+Nodes = list[dict[str, Any]]  # of a schema of skops
 OBJECT, FUNCTION = "ObjectNode", "FunctionNode"
 
 # Where each of our classes lives today. A file knows a class by its own name alone,
@@ -37,26 +38,30 @@ HOMES = {
     "estimators.hsic": "HSICSubspace",
     "estimators.inductive": "InductiveKernel",
     "estimators.kernel_classifier": "KernelClassifier",
-    "estimators.metric": "KernelLMNN KernelMCML KernelMMC KernelNCA KernelRCA",
+    "estimators.lmnn": "KernelLMNN",
+    "estimators.mcml": "KernelMCML",
+    "estimators.mmc": "KernelMMC",
     "estimators.multi_kernel_svc": "MultiKernelSVC",
+    "estimators.nca": "KernelNCA",
     "estimators.pairs": "PairClassifier",
     "estimators.pls": "KernelPLS KernelPLSRegressor",
+    "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
     "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
-    "kernels.adapters": "GaussianProcessKernel PairwiseKernel",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",
-    "kernels.bank": "Combination",
+    "kernels.bank": "Combination StackedSubspaceKernel",
     "kernels.categorical": "Hamming Matching",
     "kernels.columns": "ColumnKernel",
     "kernels.deformed": "GraphDeformed",
     "kernels.dot_product": "Cosine Linear Polynomial",
     "kernels.low_rank": "LowRank",
     "kernels.precomputed": "Precomputed",
+    "kernels.resolve": "GaussianProcessKernel PairwiseKernel",
     "kernels.scaled": "ScaledKernel",
     "kernels.stationary": "ChiSquared Exponential Gaussian Laplacian Matern",
     "kernels.strings": "Spectrum Subsequence",
-    "kernels.subspace": "StackedSubspaceKernel SubspaceKernel",
+    "kernels.subspace": "SubspaceKernel",
     "kernels.transformed": "TransformedKernel",
     "kernels.viewed": "ViewKernel",
     "representations.landmarks": "Landmarks",
@@ -154,14 +159,14 @@ def minor_version(package: str) -> str:
         return ""
 
 
-def to_stable_names(nodes: list[dict[str, Any]]) -> None:
+def to_stable_names(nodes: Nodes) -> None:
     """Turn where our classes live into the names by which files know them, in place."""
     for node in nodes:
         if OURS.get(node.get("__class__", "")) == node.get("__module__"):
             node["__module__"] = "kernel_learn"
 
 
-def to_todays_homes(nodes: list[dict[str, Any]]) -> None:
+def to_todays_homes(nodes: Nodes) -> None:
     """Turn names of our classes into where they live, in place.
 
     Files from before 0.2 name the module in which a class lived then.

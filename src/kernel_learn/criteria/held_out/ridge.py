@@ -26,7 +26,7 @@ from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.representations.gram import center_and_weigh
+from kernel_learn.representations.linalg import center_and_weigh
 
 # The path along which regularisers are chosen.
 RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
