@@ -62,6 +62,12 @@ def scores_by_hand(sample, kernels, regs):
     return held
 
 
+def assert_same_map(found, expected):
+    """The map of new rows' scores, too: it sees where the held-out scores lie."""
+    np.testing.assert_allclose(found.coef, expected.coef, atol=1e-5)
+    np.testing.assert_allclose(found.intercept, expected.intercept, atol=1e-5)
+
+
 REGS = np.array([0.01, 0.1, 1.0])
 
 
@@ -80,7 +86,7 @@ def test_scaled_candidates_are_held_out_of_their_scales(uneven):
     (found,), scales = cross_validate(uneven, [candidate], {candidate: REGS})
     assert found.reg == REGS[r] and len(scales["z"]) == FOLDS + 1
     np.testing.assert_allclose(found.proba, expected.proba(), atol=1e-8)
-    np.testing.assert_allclose(found.maps[0].coef, expected.map.coef, atol=1e-5)
+    assert_same_map(found.maps[0], expected.map)
     np.testing.assert_array_equal(found.scales, scales["z"][0].scales)
     # what predicts is fitted to all rows
     K = found.kernel(X * found.scales)
@@ -102,6 +108,7 @@ def test_sums_of_kernels_are_held_out_of_their_weights(uneven):
     (found,), _ = cross_validate(uneven, [candidate], {candidate: REGS})
     assert found.reg == REGS[r]
     np.testing.assert_allclose(found.proba, expected.proba(), atol=1e-8)
+    assert_same_map(found.maps[0], expected.map)
 
 
 def test_candidates_come_by_loss_and_time_ends_them(uneven):

@@ -65,6 +65,7 @@ def test_members_below_a_thousandth_do_not_predict(table, found):
     assert ensemble.predicting == [heavy, light]
     assert heavy.share + light.share == pytest.approx(1, abs=1e-15)
     assert light.share / heavy.share == pytest.approx(1.1e-3)
+    assert ensemble.weight_of(heavy) == heavy.share > heavy.weight
     assert negligible.share == 0 and not negligible.models and negligible.weight > 0
     assert list(ensemble.training.rows) == ["z", "z scaled"]
     assert len(ensemble.kernel_object().kernels) == 2

@@ -281,6 +281,12 @@ def test_one_count_of_all_is_given_to_chance(n):
     assert 1 - p == pytest.approx(0.5 / (n + 1), rel=0.9)
 
 
+def test_of_one_row_half_a_count_is_chance():
+    """One count in two: an error of 1/4, log-odds of log 3 at a step of the factors."""
+    t, _ = fit_temperature(np.array([[0.5, -0.5]]), Targets(np.array([[1.0, 0.0]])))
+    assert 1.0 <= t < 1.3 and 1.0 < np.log(3) < 1.3
+
+
 def test_the_best_of_several_scores_is_stacked(scores, counts, rng):
     targets, folds = Targets(counts), np.arange(20) % 5
     noise = rng.standard_normal((2, 20, 3))
