@@ -34,8 +34,9 @@ from kernel_learn.rows.check_rows import check_column_names, check_magnitude, ch
 from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import is_missing
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.table import Table
 from kernel_learn.streams.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.streams.progress import Progress
 

@@ -30,7 +30,8 @@ from kernel_learn.rows.check_rows import (
     check_readable,
 )
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import Table
 from kernel_learn.warn import warn_user
 
 # The largest entry of a kernel matrix lies between this and its inverse.

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array
+from kernel_learn.rows.frames import frame_rows, is_frame
 
 
 def find_part(estimator: Any, *attributes: str, display: str) -> tuple[Any, list[Any]]:
@@ -60,6 +61,6 @@ def some_rows(labels: Array, most: int, random_state: Any = 0) -> Array:
 
 def take(X: Any, rows: Array) -> Any:
     """Rows of an array, a sparse matrix, a list or a frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
+    if is_frame(X):
+        return frame_rows(X, rows)
     return X[rows] if hasattr(X, "shape") else [X[i] for i in rows]

@@ -21,7 +21,8 @@ from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.rows.access import n_rows, row_blocks
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import Table
 
 
 def gaussian_bank(

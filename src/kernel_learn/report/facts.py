@@ -28,6 +28,7 @@ from kernel_learn.report.placing import (
     place_by_probability,
     place_new_rows,
 )
+from kernel_learn.rows.access import take_rows
 from kernel_learn.tables.comparing import (
     FLOOR,
     balanced_accuracy,
@@ -201,7 +202,7 @@ def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> flo
     from kernel_learn.metrics import hsic_test
 
     some = some_rows(y, 1000)
-    seen = rows.iloc[some] if hasattr(rows, "iloc") else rows[some]
+    seen = take_rows(rows, some)
     return float(hsic_test(seen, y[some], n_permutations=PERMUTATIONS, random_state=0).p_value)
 
 
@@ -246,7 +247,7 @@ def neighbours(model: TableModel, rows: Any, chosen: Array) -> tuple[Array | Non
         seen = validate_rows(part, part.base_kernel_, seen, reset=False)
 
     def take(index: Array) -> Any:
-        return seen.iloc[index] if hasattr(seen, "iloc") else seen[index]
+        return take_rows(seen, index)
 
     pool = some_rows(model.labels_, MOST_SIMILAR)
     K = np.asarray(part.kernel_(take(chosen), take(pool)))

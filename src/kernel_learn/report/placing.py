@@ -6,6 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.inspection.reading import find_part, see, some_rows
+from kernel_learn.rows.access import take_rows
 from kernel_learn.tables.comparing import FLOOR
 from kernel_learn.tables.model import TableModel
 
@@ -29,7 +30,7 @@ def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
         classes, labels = np.unique(y, return_inverse=True)
         names = [str(label) for label in classes]
     some = some_rows(labels, MOST_POINTS)
-    seen = see(steps, rows.iloc[some] if hasattr(rows, "iloc") else rows[some])
+    seen = see(steps, take_rows(rows, some))
     F = np.asarray(part.transform(seen))[:, :2]
     if not F.size or not np.isfinite(F).all():
         return None

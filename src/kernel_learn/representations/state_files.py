@@ -18,7 +18,8 @@ from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.table import Table, as_objects
+from kernel_learn.rows.frames import as_objects
+from kernel_learn.rows.table import Table
 
 VERSION = 1
 RECORDS = {kind.__name__: kind for kind in (StreamState, Summary, Moments, ColumnSums, Table)}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +11,20 @@ from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_magnitude
 from kernel_learn.rows.codes import MISSING, categorical_positions, is_missing, level_codes
 from kernel_learn.rows.coerce import as_array, check_numbers, reads_as_number
-from kernel_learn.rows.table import (
-    Table,
-    as_objects,
-    column_names,
+from kernel_learn.rows.frames import (
+    FrameColumn,
+    column_numbers,
+    column_objects,
     frame_column,
+    frame_columns,
+    frame_types,
     is_frame,
-    is_number_type,
-    number_values,
+    is_pandas,
 )
+from kernel_learn.rows.kinds import Kind, column_kind, is_free_text, type_kind
+from kernel_learn.rows.table import Table, column_names
 
 UNSEEN = -2.0
-Kind = Literal["number", "category", "date", "object"]
 SKRUB = (
     "Turn the column into numbers first: skrub's TableVectorizer does that for text and dates, "
     "make_pipeline(skrub.TableVectorizer(), KernelClassifier())."
@@ -108,37 +110,32 @@ class Column:
     """One column of a frame or of an array of objects."""
 
     name: Any
-    kind: Kind
-    values: Any
+    kind: Kind | None  # None: an array of objects has no type, and its entries tell
+    values: FrameColumn  # or an array
 
     @staticmethod
     def of(X: Any, positions: Array) -> "list[Column]":
         if not is_frame(X):
             A = np.asarray(X)
-            kind: Kind = "number" if A.dtype.kind in "fiub" else "object"
+            kind: Kind | None = "number" if A.dtype.kind in "fiub" else None
             return [Column(int(c), kind, A[:, c]) for c in positions]
         names = column_names(X)  # once: a frame of thousands of columns takes its time
         found = [(names[c], frame_column(X, int(c))) for c in positions]
-        if hasattr(X, "iloc"):
-            return [Column(name, _pandas_kind(values.dtype), values) for name, values in found]
-        return [Column(name, _other_kind(values), values) for name, values in found]
+        return [Column(name, column_kind(values), values) for name, values in found]
 
     def objects(self) -> Array:
         """The entries as Python objects."""
-        for method in ("to_pylist", "to_list", "tolist"):
-            if hasattr(self.values, method):
-                return as_objects(getattr(self.values, method)())
-        return np.asarray(self.values, dtype=object)
+        return column_objects(self.values)
 
     def numbers(self) -> Array:
         """The entries as float64, NaN where missing."""
-        if hasattr(self.values, "iloc"):
+        if is_pandas(self.values):
             try:
                 return self.values.to_numpy(dtype=np.float64, na_value=np.nan)
             except (TypeError, ValueError):
                 pass
         elif self.kind == "number" and hasattr(self.values, "to_numpy"):
-            return number_values(self.values).astype(np.float64)
+            return column_numbers(self.values).astype(np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
         except (TypeError, ValueError, OverflowError) as error:
@@ -151,12 +148,12 @@ class Column:
 
     def is_category(self) -> bool:
         """Strings, booleans, categories; objects of an array unless all are numbers."""
-        if self.kind == "object":
+        if self.kind is None:
             return not all(m or isinstance(v, Real) for v, m in self._entries())
-        return self.kind == "category"
+        return self.kind not in ("number", "date", "duration")
 
     def check_number(self) -> None:
-        if self.kind == "date":
+        if self.kind in ("date", "duration"):
             raise ValueError(f"Column {self.name!r} holds dates. {SKRUB}")
 
     def check_category(self, *, named: bool) -> None:
@@ -169,8 +166,7 @@ class Column:
                 f"Column {self.name!r} holds {', '.join(kinds)}; an entry must be a string or a "
                 f"number. {SKRUB}"
             )
-        words = np.mean([len(str(v).split()) for v in texts]) if texts else 0.0
-        if words >= 3 and len(set(texts)) > max(20, 0.5 * len(texts)):
+        if is_free_text(texts):
             raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
 
     def _entries(self) -> list[tuple[Any, bool]]:
@@ -182,7 +178,7 @@ def number_columns(X: Any, positions: Array) -> Array:
     """(n_rows, n_positions): columns as float64, NaN where missing."""
     if not len(positions):
         return np.empty((X.shape[0], 0))
-    if hasattr(X, "iloc") and is_numeric_frame(some := X.iloc[:, positions]):
+    if is_pandas(X) and is_numeric_frame(some := frame_columns(X, positions)):
         return np.asarray(some.to_numpy(np.float64, na_value=np.nan))  # at once, not one by one
     return np.column_stack([column.numbers() for column in Column.of(X, positions)])
 
@@ -204,7 +200,7 @@ def is_plain(X: Any) -> bool:
 
 def is_numeric_frame(X: Any) -> bool:
     """Whether X is a pandas frame of numbers, which become an array at once."""
-    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in set(X.dtypes))
+    return is_pandas(X) and all(type_kind(dtype) == "number" for dtype in set(frame_types(X)))
 
 
 def finite(numbers: Array) -> Array:
@@ -224,22 +220,6 @@ def coded(numbers: Rows, codes: Array | None = None) -> Table:
     codes = np.empty((numbers.shape[0], 0)) if codes is None else codes
     m = numbers.shape[1]
     return Table(None, numbers, codes, np.r_[np.arange(m), -1 - np.arange(codes.shape[1])])
-
-
-def _pandas_kind(dtype: Any) -> Kind:
-    if getattr(dtype, "name", "") == "category" or dtype.kind == "b":
-        return "category"
-    if dtype.kind in "fiu":
-        return "number"
-    return "date" if dtype.kind in "mM" else "category"
-
-
-def _other_kind(values: Any) -> Kind:
-    """The kind of a polars or Arrow column, by the name of its type."""
-    if is_number_type(values):
-        return "number"
-    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    return "date" if name.startswith(("date", "time", "duration")) else "category"
 
 
 def as_rectangle(X: Any) -> Any:

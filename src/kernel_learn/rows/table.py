@@ -9,6 +9,16 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.coerce import as_numbers as given_numbers
+from kernel_learn.rows.frames import (
+    FrameColumn,
+    column_numbers,
+    column_objects,
+    frame_column,
+    frame_names,
+    is_frame,
+    is_pandas,
+)
+from kernel_learn.rows.kinds import column_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,62 +127,18 @@ def as_numbers(X: Any) -> Any:
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a pandas, polars or Arrow frame."""
-    return hasattr(X, "iloc") or hasattr(X, "get_column") or hasattr(X, "column_names")
-
-
 def column_names(X: Any) -> list[str]:
     """Names of the columns of a table or frame; none for what has no names."""
     if isinstance(X, Table):
         return list(X.names or ())
-    if not is_frame(X):
-        return []
-    return [str(name) for name in getattr(X, "column_names", None) or X.columns]
+    return frame_names(X) if is_frame(X) else []
 
 
-def frame_column(X: Any, c: int) -> Any:
-    """Column c of a frame as the frame's own kind of column."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, c]
-    return X.to_series(c) if hasattr(X, "get_column") else X.column(c)
-
-
-def frame_columns(X: Any, positions: Any) -> Any:
-    """Some columns of a frame, by a list of positions or a slice, as a frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, positions]
-    if hasattr(X, "get_column"):
-        return X[:, positions]
-    return X.select(np.arange(X.shape[1])[positions].tolist())
-
-
-def column_values(values: Any) -> Array:
+def column_values(values: FrameColumn) -> Array:
     """A frame's column as an array: of its own type if pandas', else numbers or objects."""
-    if hasattr(values, "iloc"):
+    if is_pandas(values):
         return np.asarray(values.to_numpy())
-    if is_number_type(values):
-        return number_values(values)
-    return as_objects(values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
-
-
-def number_values(values: Any) -> Array:
-    """A polars or Arrow column of numbers as an array, NaN where missing."""
-    options = {"zero_copy_only": False} if hasattr(values, "to_pylist") else {}  # Arrow's
-    return np.asarray(values.to_numpy(**options))
-
-
-def is_number_type(values: Any) -> bool:
-    """Whether a polars or Arrow column holds numbers, by the name of its type."""
-    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    return name.startswith(("int", "uint", "float", "double", "half", "decimal"))
-
-
-def as_objects(entries: Any) -> Array:
-    """Entries in an array of objects, whatever they are."""
-    found = np.empty(len(entries), dtype=object)
-    found[:] = entries
-    return found
+    return column_numbers(values) if column_kind(values) == "number" else column_objects(values)
 
 
 def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.table import is_frame
+from kernel_learn.rows.frames import is_frame
 
 
 class RawBlock(NamedTuple):
@@ -132,17 +132,10 @@ class ArrayRows:
         for part in row_blocks(int(self.X.shape[0]) - start, rows):
             part = slice(start + part.start, start + part.stop)
             yield RawBlock(
-                self._take(part),
+                take_rows(self.X, part),
                 None if self.y is None else self.y[part],
                 None if self.weight is None else self.weight[part],
             )
-
-    def _take(self, part: slice) -> Any:
-        if hasattr(self.X, "iloc"):
-            return self.X.iloc[part]
-        if is_frame(self.X):
-            return self.X.slice(part.start, part.stop - part.start)
-        return take_rows(self.X, part)
 
     def identity(self) -> dict[str, Any]:
         """What tells this source from another: of arrays that are files, the file; else content."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
 from kernel_learn.streams.blocks import RawBlock, RowSource, raw_length
 
 # Rows asked for at a time.
@@ -46,10 +47,8 @@ def join_blocks(blocks: Sequence[RawBlock]) -> tuple[Any, Any, Any]:
 
 def block_bytes(X: Any) -> float:
     """Bytes of rows of any kind, about."""
-    if hasattr(X, "memory_usage"):  # pandas
-        return float(np.sum(X.memory_usage(index=False, deep=True)))
-    if hasattr(X, "estimated_size"):  # polars
-        return float(X.estimated_size())
+    if is_frame(X):
+        return frame_bytes(X)
     if hasattr(X, "tocsr"):
         return 1.5 * float(X.tocsr().data.nbytes)
     return float(getattr(X, "nbytes", 64 * len(X)))
@@ -60,20 +59,8 @@ def stack_raw(parts: list[Any]) -> Any:
     first = parts[0]
     if len(parts) == 1:
         return first
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(parts, ignore_index=True)
-    if hasattr(first, "get_column"):
-        import polars
-
-        return polars.concat(parts)
-    if hasattr(first, "column_names"):
-        import pyarrow
-
-        return pyarrow.concat_tables(
-            [p if isinstance(p, pyarrow.Table) else pyarrow.Table.from_batches([p]) for p in parts]
-        )
+    if is_frame(first):
+        return stack_frames(parts)
     if sparse.issparse(first):
         return sparse.vstack(parts, format="csr")
     if isinstance(first, np.ndarray):

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.testing.promise import Promise
 
 
@@ -300,7 +301,7 @@ def same(a: Any, b: Any) -> bool:
         return all(
             same(getattr(a, part), getattr(b, part)) for part in ("data", "indices", "indptr")
         )
-    if hasattr(a, "iloc"):
+    if is_frame(a):
         return bool(a.equals(b))
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b)

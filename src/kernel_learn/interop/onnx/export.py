@@ -17,7 +17,8 @@ from kernel_learn.interop.onnx.kernels import OnnxExportError
 from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
 from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.table import column_names, is_frame
+from kernel_learn.rows.frames import as_pandas, is_frame
+from kernel_learn.rows.table import column_names
 from kernel_learn.warn import warn_user
 
 
@@ -144,7 +145,7 @@ def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
             )
         return [("X", DoubleTensorType([None, int(first.n_features_in_)]))]
     if is_frame(X):
-        X = X if hasattr(X, "iloc") else X.to_pandas()
+        X = as_pandas(X)
         if all(isinstance(name, str) for name in X.columns):
             _check_columns(first, X)
             return _column_types(X.iloc[:1])
