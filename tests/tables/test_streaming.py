@@ -11,6 +11,7 @@ pytest.importorskip("skrub")
 import kernel_learn as kl  # noqa: E402
 from cli.test_commands import run  # noqa: E402
 from kernel_learn import KernelDiscriminant  # noqa: E402
+from kernel_learn.streams.readers import TableFiles  # noqa: E402
 from kernel_learn.tables import TableError, TableModel, look_at_columns, streaming  # noqa: E402
 from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, sample_rows  # noqa: E402
 
@@ -35,21 +36,21 @@ def table(tmp_path_factory):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("kernel_learn.streams.readers.read_blocks.__defaults__", (None, 300))
+    monkeypatch.setattr("kernel_learn.streams.readers.TableFiles.blocks.__defaults__", (300, None))
 
 
 def test_sample_is_fair_and_repeats(table, small_blocks):
     frame, _, data = table
-    sample, n = sample_rows(data, None, 500, seed=1)
+    sample, n = sample_rows(TableFiles(data), 500, seed=1)
     assert n == N and len(sample) == 500
-    again, _ = sample_rows(data, None, 500, seed=1)
+    again, _ = sample_rows(TableFiles(data), 500, seed=1)
     pd.testing.assert_frame_equal(sample, again)
     places = np.searchsorted(np.sort(frame["p"]), sample["p"])
     place = frame.reset_index().set_index("p").loc[sample["p"], "index"].to_numpy()
     assert np.all(np.diff(place) > 0)  # in the order of the table
     counts = np.histogram(place, bins=3, range=(0, N))[0]
     assert np.all(np.abs(counts - 500 / 3) < 50) and len(places) == 500
-    everything, _ = sample_rows(data, None, 10 * N)
+    everything, _ = sample_rows(TableFiles(data), 10 * N)
     np.testing.assert_array_equal(everything["p"], frame["p"])
 
 
@@ -66,7 +67,7 @@ def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
         features, labelled["y"].astype(int).astype(str).to_numpy(), columns=columns
     )
     streamed = TableModel(estimator, encoding="full", target="y")
-    fit_in_blocks(streamed, data, None, labelled, columns)
+    fit_in_blocks(streamed, TableFiles(data), labelled, columns)
     assert list(streamed.classes_) == ["0", "1"]
     np.testing.assert_allclose(
         streamed.predict_proba(features), whole.predict_proba(features), atol=1e-6
@@ -75,11 +76,11 @@ def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
 
 def test_size_decides(table, monkeypatch):
     _, folder, data = table
-    assert not is_too_large(data, None, "1GB")
-    assert is_too_large(data, None, 1000)
+    assert not is_too_large(TableFiles(data), "1GB")
+    assert is_too_large(TableFiles(data), 1000)
     (folder / "x.arff").write_text("@relation t\n")
-    with pytest.raises(TableError, match="Only CSV, TSV, JSON lines and Parquet"):
-        is_too_large([str(folder / "x.arff")], None, 10)
+    with pytest.raises(TableError, match="Only CSV, TSV, JSON lines, LIBSVM and Parquet"):
+        is_too_large(TableFiles([str(folder / "x.arff")]), 10)
 
 
 @pytest.mark.slow
@@ -105,8 +106,6 @@ def test_command_reads_in_blocks(table, small_blocks, monkeypatch):
     other = ["-t", "y", "-o", folder / "n.skops", "-m", "KernelDiscriminant"]
     out, _ = run("fit", *data, *other, "--set", "landmarks=200", "--json")
     assert json.loads(out)["accuracy"] > 0.8
-    other = ["-t", "y", "-o", folder / "n.skops", "-m", "SubspaceSVC"]
-    assert "is not fitted in blocks" in run("fit", *data, *other, code=3)[1]
     group = ["-t", "y", "-o", folder / "n.skops", "--group", "site"]
     assert "without groups or pairs" in run("fit", *data, *group, code=3)[1]
     run("learn-kernel", *data, "-t", "y", "-o", folder / "k.skops", "--set", "landmarks=100")

@@ -8,7 +8,7 @@ import numpy as np
 from kernel_learn.cli.fitting import fit_model, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
-from kernel_learn.cli.training import Given, read_training
+from kernel_learn.cli.training import Given, read_learning_table
 from kernel_learn.tables.comparing import Leaderboard, compare
 from kernel_learn.tables.methods import AUTO, compared, make_model, too_slow
 from kernel_learn.tables.writing import check_output
@@ -31,7 +31,7 @@ def compare_command(
     check_output(report, ".html")
     chosen = compared(methods)
     model = make_model(AUTO, given.target or "", given.seed, settings, given.memory)
-    training = read_training(run, given)
+    training = read_learning_table(run, given)
     assert training.y is not None
     n_columns, n_classes = len(training.columns.used), len(np.unique(training.y))
     if slow := too_slow(chosen, methods, n_columns, n_classes):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.cli.session import Session
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
 
 
@@ -52,7 +52,7 @@ def patients(n: int = 400) -> tuple[Any, str]:
         f"{rng.choice(['stable', 'worse', 'better'])} for {rng.integers(2, 30)} days"
         for s in sick
     ]
-    frame = pandas().DataFrame(
+    frame = need_pandas().DataFrame(
         {
             "patient_id": [f"P{i:04d}" for i in rng.permutation(n)],
             "admitted": admitted.astype(str),

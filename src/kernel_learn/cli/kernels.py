@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.cli.fitting import check_streamed, write_report
+from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import Given, command_line, read_training
+from kernel_learn.cli.training import (
+    Given,
+    check_reads_blocks,
+    command_line,
+    fit_table,
+    read_learning_table,
+)
 from kernel_learn.report import gather_facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 
 LEARNERS = (*TRANSFORMERS, "KernelDiscriminant", "KernelPLS", "SubspaceSVC")
@@ -49,32 +54,25 @@ def learn_kernel_command(
     estimator = make_estimator(method, given.seed, settings, given.memory)
     if components is not None:
         estimator.set_params(n_components=components)
-    training = read_training(run, given)
-    if training.blocks is not None:
-        check_streamed(method, STREAMED)
+    training = read_learning_table(run, given)
+    check_reads_blocks(method, LEARNERS, training)
     constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=given.target or "")
-    y, blocks = training.y, training.blocks
-    n_rows = len(training.frame) if blocks is None else blocks.n_rows
-    with run.progress(f"learning a kernel from {n_rows} rows"):
-        if blocks is None:
-            model.fit(training.frame, y, columns=training.columns, constraints=constraints)
-        else:
-            labelled = training.frame.assign(**{blocks.target: y})
-            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)[1]
+    with run.progress(f"learning a kernel from {training.n_rows} rows"):
+        training = fit_table(run, model, training, constraints)
     if hasattr(model, "classes_"):  # features are asked of this model, not classes
         del model.classes_, model.labels_
     facts = gather_facts(
         model,
         training.frame,
-        y,
+        training.y,
         method=method,
         seed=given.seed,
         command=command_line(),
         files=training.files,
         notes=training.notes,
     )
-    facts["n_rows"] = n_rows
+    facts["n_rows"] = training.n_rows
     model.facts_ = json.dumps(facts)
     save_model(model, output)
     if report is not None:

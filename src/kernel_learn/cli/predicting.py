@@ -5,7 +5,7 @@ from typing import Any
 
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
-from kernel_learn.streams.readers import TableError, pandas, read_blocks
+from kernel_learn.streams.readers import TableError, TableFiles, need_pandas
 from kernel_learn.tables.columns import named
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
@@ -67,12 +67,12 @@ def answer_blocks(
     if output == "-" and run.as_json:
         raise TableError("--json and rows on standard output would mix; name a file with -o.")
     check_output(output, *TABLE_SUFFIXES)
-    pd = pandas()
+    pd = need_pandas()
     with run.progress(words) as step:
 
         def answers() -> Iterator[Any]:
             done = 0
-            for block in read_blocks(data, format):
+            for block in TableFiles(data, format).blocks():
                 if done == 0:
                     say_extra(run, model, block)
                 ids = {name: block[name] for name in model.columns_.ids if name in block.columns}

@@ -136,6 +136,8 @@ class KernelClassifier(
         "verbose": BOOLEAN | NOT_NEGATIVE,
     }
 
+    streams = True
+
     def __init__(
         self,
         *,

@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
@@ -158,7 +159,7 @@ def make_estimator(
     name: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
 ) -> Any:
     """One of our estimators by name, with its settings."""
-    chosen = getattr(import_module("kernel_learn.estimators"), name)()
+    chosen = find_estimator(name)()
     known = chosen.get_params(deep=False)
     given = starting_point(name)
     if "random_state" in known:
@@ -176,6 +177,12 @@ def make_estimator(
         except (ValueError, SyntaxError):
             given[key] = value
     return chosen.set_params(**given)
+
+
+def find_estimator(name: str) -> type[BaseEstimator]:
+    """The class of one of our estimators."""
+    found: type[BaseEstimator] = getattr(import_module("kernel_learn.estimators"), name)
+    return found
 
 
 def starting_point(name: str) -> dict[str, Any]:

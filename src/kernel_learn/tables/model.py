@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
     is_number,
@@ -182,7 +182,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
             for name, kind in self.columns_.kinds.items()
             if name not in rows
         }
-        pd = pandas()
+        pd = need_pandas()
         return pd.concat([rows, pd.DataFrame(cast, index=X.index)], axis=1)[used]
 
 
@@ -191,7 +191,7 @@ def row_keys(rows: Any) -> Array:
     if not hasattr(rows, "columns"):
         keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
         return np.array(keys, dtype=np.uint64)
-    return np.asarray(pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
+    return np.asarray(need_pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
 
 
 def hash_bytes(text: bytes) -> int:
@@ -224,7 +224,7 @@ def sparse_rows(X: Any, names: list[str]) -> Any:
 
 def as_number(column: Any, _: Any) -> Any:
     """Cells as floats; names the first that is none."""
-    pd = pandas()
+    pd = need_pandas()
     try:
         return pd.to_numeric(column).astype(float)
     except (ValueError, TypeError):
@@ -246,7 +246,7 @@ def as_word(column: Any, _: Any) -> Any:
 
 def as_date(column: Any, date_format: str | None) -> Any:
     """Cells as dates without time zone; what is none is missing."""
-    pd = pandas()
+    pd = need_pandas()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = column
     else:
@@ -259,7 +259,7 @@ CASTS = {"number": as_number, "category": as_word, "text": as_word, "date": as_d
 
 def find_date_formats(frame: Any, dates: list[str]) -> dict[str, str]:
     """The format of each column of dates that is written in words."""
-    pd, found = pandas(), {}
+    pd, found = need_pandas(), {}
     for name in dates:
         if not pd.api.types.is_datetime64_any_dtype(frame[name].dtype):
             found[name] = load_skrub().ToDatetime().fit(frame[name].dropna().astype(str)).format_

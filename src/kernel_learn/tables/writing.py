@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.streams.readers import TableError, need_pandas
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -59,7 +59,7 @@ def _write_text(blocks: Iterator[Any], file: Any, suffix: str) -> int:
 
 
 def _write_parquet(blocks: Iterator[Any], path: Path) -> int:
-    pandas()
+    need_pandas()
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 
