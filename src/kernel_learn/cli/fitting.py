@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.models import contained_rows, save_model
@@ -18,6 +17,7 @@ from kernel_learn.cli.training import (
 )
 from kernel_learn.report import gather_facts, render
 from kernel_learn.report.facts import Facts
+from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns, named
 from kernel_learn.tables.methods import (
@@ -120,10 +120,10 @@ def fit_model(
 def write_report(
     facts: Facts,
     path: str,
-    frame: Any = None,
+    frame: Frame | None = None,
     model_path: str | None = None,
     model: TableModel | None = None,
-    leaderboard: dict[str, Any] | None = None,
+    leaderboard: Facts | None = None,
 ) -> None:
     """The page, whole or not at all."""
     model_file = None
@@ -138,7 +138,7 @@ def write_report(
         part.write_text(text, encoding="utf-8")
 
 
-def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
+def write_onnx(run: Session, model: TableModel, frame: Frame, path: str) -> None:
     """The estimator behind the encoders; which ONNX does not know."""
     from kernel_learn.interop.onnx import export_onnx
 
@@ -151,7 +151,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
         )
 
 
-def show_fit(values: dict[str, Any], kind: str) -> None:
+def show_fit(values: Facts, kind: str) -> None:
     """What was found, in a few lines."""
     low, high = values["accuracy_interval"]
     print(

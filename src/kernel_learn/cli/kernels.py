@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,9 @@ from kernel_learn.cli.training import (
     fit_table,
     read_learning_table,
 )
+from kernel_learn.constraints import Pairs
 from kernel_learn.report import gather_facts
+from kernel_learn.report.facts import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
@@ -56,7 +57,7 @@ def learn_kernel_command(
         estimator.set_params(n_components=components)
     training = read_learning_table(run, given)
     check_reads_blocks(method, LEARNERS, training)
-    constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
+    constraints = None if pairs is None else read_pair_rows(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=given.target or "")
     with run.progress(f"learning a kernel from {training.n_rows} rows"):
         training = fit_table(run, model, training, constraints)
@@ -86,17 +87,15 @@ def learn_kernel_command(
         "gap": (facts["certificate"] or {}).get("gap"),
         "report": report,
     }
-    run.result(values, lambda: show(values))
+    run.result(values, lambda: show_kernel(values))
 
 
 ALIKE = ("1", "1.0", "true", "yes", "same")
 UNLIKE = ("0", "0.0", "-1", "-1.0", "false", "no", "different")
 
 
-def read_pairs(path: str, n: int) -> Any:
+def read_pair_rows(path: str, n: int) -> Pairs:
     """Rows a, b (counted from 0) and whether they are alike, as constraints."""
-    from kernel_learn.constraints import Pairs
-
     table = read_table([path])
     if table.shape[1] < 3:
         raise TableError(
@@ -121,7 +120,7 @@ def read_pairs(path: str, n: int) -> Any:
     return Pairs(similar=rows[same.to_numpy()], dissimilar=rows[~same.to_numpy()])
 
 
-def show(values: dict[str, Any]) -> None:
+def show_kernel(values: Facts) -> None:
     """What was learned, in a few lines."""
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:

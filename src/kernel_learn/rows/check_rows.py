@@ -1,9 +1,8 @@
 """Rows as users give them: whether they can be read as numbers, before anything reads them."""
 
-from typing import Any
-
 import numpy as np
 
+from kernel_learn.arrays import Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.coerce import ENCODE, as_array, check_numbers
 from kernel_learn.rows.frames import FrameColumn, column_type, frame_column, is_frame, is_pandas
@@ -14,7 +13,7 @@ from kernel_learn.rows.table import column_names
 LARGEST, SMALLEST = 1e150, 1e-150
 
 
-def check_readable(X: Any, name: str = "X") -> None:
+def check_readable(X: Rows, name: str = "X") -> None:
     """Refuse rows that cannot be read as numbers; an array of numbers costs a look at its type."""
     if is_sparse(X):
         check_sparse(X, name)
@@ -32,7 +31,7 @@ def check_readable(X: Any, name: str = "X") -> None:
         check_numbers(as_array(X, name), name)
 
 
-def check_sparse(X: Any, name: str) -> None:
+def check_sparse(X: Rows, name: str) -> None:
     """Refuse a sparse array of one dimension, and one whose indices lie outside of its shape."""
     if len(X.shape) != 2:
         raise ValueError(
@@ -49,7 +48,7 @@ def check_sparse(X: Any, name: str) -> None:
             )
 
 
-def check_column_names(X: Any, name: str) -> None:
+def check_column_names(X: Rows, name: str) -> None:
     """Refuse a frame in which one name stands for several columns."""
     names = column_names(X)
     if len(set(names)) == len(names):
@@ -73,7 +72,7 @@ def check_column(values: FrameColumn, name: str) -> None:
     check_numbers(np.asarray(values.to_numpy(), dtype=object), name)
 
 
-def check_magnitude(X: Any, name: str = "X", *, fitting: bool = False) -> None:
+def check_magnitude(X: Rows, name: str = "X", *, fitting: bool = False) -> None:
     """Refuse numbers whose squares are infinite or, all of them at fit, zero in floating point."""
     values = X.data if is_sparse(X) else X
     if not values.size or values.dtype != np.float64:

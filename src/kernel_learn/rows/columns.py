@@ -2,15 +2,20 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_magnitude
-from kernel_learn.rows.codes import MISSING, categorical_positions, is_missing, level_codes
-from kernel_learn.rows.coerce import as_array, check_numbers, reads_as_number
+from kernel_learn.rows.codes import (
+    MISSING,
+    ColumnChoice,
+    categorical_positions,
+    level_codes,
+    missing_entries,
+)
+from kernel_learn.rows.coerce import Entry, as_array, check_numbers, reads_as_number
 from kernel_learn.rows.frames import (
     FrameColumn,
     column_numbers,
@@ -43,7 +48,7 @@ class TableReader:
     def n_columns(self) -> int:
         return len(self.numbers) + len(self.categories)
 
-    def read(self, X: Any) -> Table:
+    def read(self, X: Rows) -> Table:
         """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
         if is_sparse(X):
             return coded(X)
@@ -74,7 +79,7 @@ class CellLayout:
         return coded(cells[:, self.reader.numbers], codes)
 
 
-def learn_table(X: Any, categorical: Any) -> TableReader:
+def learn_table(X: Rows, categorical: ColumnChoice) -> TableReader:
     """Find out what the columns are."""
     everything = np.arange(X.shape[1])
     chosen = named_columns(categorical, X)
@@ -98,7 +103,7 @@ def learn_table(X: Any, categorical: Any) -> TableReader:
     return TableReader(numbers, categories, levels)
 
 
-def named_columns(categorical: Any, X: Any) -> list[int]:
+def named_columns(categorical: ColumnChoice, X: Rows) -> list[int]:
     """Positions of the columns that the user calls categories."""
     if isinstance(categorical, str) or categorical is None:  # "auto"
         return []
@@ -109,12 +114,12 @@ def named_columns(categorical: Any, X: Any) -> list[int]:
 class Column:
     """One column of a frame or of an array of objects."""
 
-    name: Any
+    name: str | int
     kind: Kind | None  # None: an array of objects has no type, and its entries tell
     values: FrameColumn  # or an array
 
     @staticmethod
-    def of(X: Any, positions: Array) -> "list[Column]":
+    def of(X: Rows, positions: Array) -> "list[Column]":
         if not is_frame(X):
             A = np.asarray(X)
             kind: Kind | None = "number" if A.dtype.kind in "fiub" else None
@@ -169,12 +174,12 @@ class Column:
         if is_free_text(texts):
             raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
 
-    def _entries(self) -> list[tuple[Any, bool]]:
+    def _entries(self) -> list[tuple[Entry, bool]]:
         values = self.objects()
-        return list(zip(values, is_missing(values), strict=True))
+        return list(zip(values, missing_entries(values), strict=True))
 
 
-def number_columns(X: Any, positions: Array) -> Array:
+def number_columns(X: Rows, positions: Array) -> Array:
     """(n_rows, n_positions): columns as float64, NaN where missing."""
     if not len(positions):
         return np.empty((X.shape[0], 0))
@@ -193,12 +198,12 @@ def known_codes(values: Array, levels: Array) -> Array:
     return table[codes.astype(int)]
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: Rows) -> bool:
     """Whether X is an array of numbers."""
     return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
-def is_numeric_frame(X: Any) -> bool:
+def is_numeric_frame(X: Rows) -> bool:
     """Whether X is a pandas frame of numbers, which become an array at once."""
     return is_pandas(X) and all(type_kind(dtype) == "number" for dtype in set(frame_types(X)))
 
@@ -222,7 +227,7 @@ def coded(numbers: Rows, codes: Array | None = None) -> Table:
     return Table(None, numbers, codes, np.r_[np.arange(m), -1 - np.arange(codes.shape[1])])
 
 
-def as_rectangle(X: Any) -> Any:
+def as_rectangle(X: Rows) -> Rows:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
     if is_sparse(X) or is_frame(X):
         return X

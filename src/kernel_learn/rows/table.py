@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.coerce import as_numbers as given_numbers
+from kernel_learn.rows.coerce import as_numbers
 from kernel_learn.rows.frames import (
     FrameColumn,
+    Picked,
     column_numbers,
     column_objects,
     frame_column,
@@ -31,23 +33,23 @@ class Table:
     """
 
     names: tuple[str, ...] | None  # of the columns, if they have any
-    numbers: Any  # (n, m) float32 or float64, dense or CSR
+    numbers: Rows  # (n, m) float32 or float64, dense or CSR
     others: Array  # (n, d - m) objects, or codes of categories
     place: Array  # (d,)
 
     @classmethod
-    def of(cls, X: Any, numeric: Iterable[int] = ()) -> Self:
+    def of(cls, X: Rows, numeric: Iterable[int] = ()) -> Self:
         """The columns of a frame, array or sparse matrix; ``numeric`` ones are to be numbers."""
         if isinstance(X, cls):
             return X
         if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
-            numbers = as_numbers(X)
+            numbers = as_float_rows(X)
             return cls(None, numbers, np.empty((X.shape[0], 0), object), np.arange(X.shape[1]))
         names, columns = split_columns(X)
         wanted = set(numeric)
         is_number = [c in wanted or column.dtype.kind in "biuf" for c, column in enumerate(columns)]
         numbers = [
-            given_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
+            as_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
             for c in np.flatnonzero(is_number)
         ]
         single = bool(numbers) and all(
@@ -67,7 +69,7 @@ class Table:
         return len(self), len(self.place)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         return self.numbers.dtype
 
     @property
@@ -78,7 +80,7 @@ class Table:
     def __len__(self) -> int:
         return int(self.numbers.shape[0])
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Picked | str) -> Rows:
         """Some of the rows; the values of one column if its name is given."""
         if isinstance(rows, str):
             assert self.names is not None, "the columns of this table have no names"
@@ -92,7 +94,7 @@ class Table:
         values = self.numbers[:, [place]]
         return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
 
-    def select(self, columns: Any) -> "Table":
+    def select(self, columns: Picked) -> "Table":
         """Some of the columns, by position."""
         place = self.place[columns]
         kept, left = place[place >= 0], -1 - place[place < 0]
@@ -101,7 +103,7 @@ class Table:
         numbers = self.numbers if all_of_them else self.numbers[:, kept]
         return Table(names, numbers, self.others[:, left], places(place >= 0))
 
-    def matrix(self) -> Any:
+    def matrix(self) -> Rows:
         """All columns as numbers, (n, d)."""
         if self.others.shape[1] == 0:
             return self.numbers
@@ -112,7 +114,7 @@ class Table:
         """The values of the only column."""
         return np.asarray(self.column(0), dtype=object)
 
-    def astype(self, dtype: Any) -> "Table":
+    def astype(self, dtype: DTypeLike) -> "Table":
         return replace(self, numbers=self.numbers.astype(dtype))
 
 
@@ -121,13 +123,13 @@ def places(is_number: Array) -> Array:
     return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))
 
 
-def as_numbers(X: Any) -> Any:
+def as_float_rows(X: Rows) -> Rows:
     """A float32 or float64 array or CSR matrix; what is one comes back itself."""
     X = X.tocsr() if is_sparse(X) else X
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def column_names(X: Any) -> list[str]:
+def column_names(X: Rows) -> list[str]:
     """Names of the columns of a table or frame; none for what has no names."""
     if isinstance(X, Table):
         return list(X.names or ())
@@ -141,7 +143,7 @@ def column_values(values: FrameColumn) -> Array:
     return column_numbers(values) if column_kind(values) == "number" else column_objects(values)
 
 
-def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:
+def split_columns(X: Rows) -> tuple[tuple[str, ...] | None, list[Array]]:
     """Names and values of the columns of a frame or an array of objects."""
     if is_frame(X):
         columns = [column_values(frame_column(X, c)) for c in range(X.shape[1])]

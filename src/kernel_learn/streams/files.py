@@ -201,11 +201,11 @@ def choose_columns(
             )
     if columns is None:
         return [name for name in names if name not in (target, weight)]
-    check_target(columns, target)
+    check_target_apart(columns, target)
     return list(columns)
 
 
-def check_target(columns: Sequence[str], target: str | None) -> None:
+def check_target_apart(columns: Sequence[str], target: str | None) -> None:
     """Refuse a target that is a column of the rows too."""
     if target in columns:
         raise ValueError(

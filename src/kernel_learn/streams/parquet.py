@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.kinds import column_kind, type_kind
 from kernel_learn.streams.blocks import RawBlock, file_identity
-from kernel_learn.streams.files import Identity, check_target, choose_columns
+from kernel_learn.streams.files import Identity, check_target_apart, choose_columns
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet
 
@@ -68,7 +67,7 @@ class ParquetSource:
         choose_columns(names, self.targets, None, None, self.files[0])
         if columns is not None:
             for name in self.targets:
-                check_target(wanted, name)
+                check_target_apart(wanted, name)
         self.columns = [name for name in wanted if name not in self.targets]
 
     @property
@@ -106,14 +105,14 @@ class ParquetSource:
                 if passed < len(block.X):
                     yield RawBlock(*(None if part is None else part[passed:] for part in block))
 
-    def _contents(self) -> Iterator[Any]:
+    def _contents(self) -> Iterator[Frame]:
         """The tables of contents of the files."""
         for path in self.files:
             with self._open(path) as file:
                 yield file.metadata
 
     @staticmethod
-    def _open(path: Path) -> Any:
+    def _open(path: Path) -> Frame:
         return open_parquet(InputFile(str(path)))
 
     def row_groups(self) -> list[tuple[int, int, int]]:

@@ -13,9 +13,9 @@ from typing import Any
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.streams.readers.input_files import (
     InputFile,
+    ScannedFiles,
     TableError,
     described,
-    input_identity,
     need_pandas,
 )
 
@@ -33,12 +33,10 @@ OBJECTS = {"boolean": FLAGS, "integer": HUGE}
 
 
 @dataclass
-class DelimitedFiles:
+class DelimitedFiles(ScannedFiles[dict[str, str]]):
     """CSV files that are one table; ``separator`` None: the first line of each file shows it."""
 
-    files: Sequence[InputFile]
     separator: str | None = None
-    _types: tuple[object, dict[str, str]] | None = None
 
     def names(self) -> list[str]:
         """The columns of the first file."""
@@ -48,7 +46,7 @@ class DelimitedFiles:
         self, rows: int | None, columns: Sequence[str] | None = None
     ) -> Iterator[tuple[InputFile, Frame]]:
         """Frames of at most so many rows of one file each; None: of all of them."""
-        types = self.types()
+        types = self.found
         given = {
             name: TEXT if own == DECIMAL else own
             for name, own in types.items()
@@ -58,14 +56,8 @@ class DelimitedFiles:
             for block in self._chunks(file, rows, usecols=columns, dtype=given):
                 yield file, finish_cells(block, types)
 
-    def types(self) -> dict[str, str]:
-        """What each column holds, over all rows of all files: found anew if a file changes."""
-        identity = input_identity(self.files)
-        if self._types is None or self._types[0] != identity:
-            self._types = identity, self._find_types()
-        return self._types[1]
-
-    def _find_types(self) -> dict[str, str]:
+    def scan(self) -> dict[str, str]:
+        """What each column holds."""
         found: dict[str, set[str]] = {}
         for file in self.files:
             width = max(1, next(self._chunks(file, None, nrows=0)).shape[1])

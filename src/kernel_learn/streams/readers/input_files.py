@@ -6,15 +6,16 @@ import gzip
 import io
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import IO
+from typing import IO, Generic, TypeVar
 
 from kernel_learn.streams.blocks import file_identity
 
 STDIN = "-"
+Found = TypeVar("Found")
 
 
 class TableError(ValueError):
@@ -54,6 +55,26 @@ class InputFile:
         """Its first bytes."""
         with self.open() as file:
             return file.read(size)
+
+
+@dataclass
+class ScannedFiles(Generic[Found]):
+    """Files of one format that are one table: what its columns are is found in a pass over all."""
+
+    files: Sequence[InputFile]
+    _scanned: tuple[object, Found] | None = field(default=None, init=False, repr=False)
+
+    def scan(self) -> Found:
+        """What a pass over all rows finds."""
+        raise NotImplementedError
+
+    @property
+    def found(self) -> Found:
+        """Found once, and anew if a file changes: it does not depend on blocks."""
+        identity = input_identity(self.files)
+        if self._scanned is None or self._scanned[0] != identity:
+            self._scanned = identity, self.scan()
+        return self._scanned[1]
 
 
 def input_identity(files: Sequence[InputFile]) -> dict[str, list[int]]:

@@ -11,9 +11,9 @@ import numpy as np
 from kernel_learn.rows.frames import ColumnType, Frame
 from kernel_learn.streams.readers.input_files import (
     InputFile,
+    ScannedFiles,
     TableError,
     described,
-    input_identity,
     need_pandas,
 )
 
@@ -21,17 +21,14 @@ Row = dict[str, Any]  # of JSON: numbers, texts, booleans, None
 
 
 @dataclass
-class JsonLineFiles:
+class JsonLineFiles(ScannedFiles[dict[str, ColumnType]]):
     """Files that are one table: a column has the type of all of its values."""
-
-    files: Sequence[InputFile]
-    _types: tuple[object, dict[str, ColumnType]] | None = None
 
     def blocks(
         self, rows: int | None, columns: Sequence[str] | None = None
     ) -> Iterator[tuple[InputFile, Frame]]:
         """Frames of at most so many rows of one file each; None: of all of them."""
-        types = self.types()
+        types = self.found
         if missing := [name for name in columns or [] if name not in types]:
             raise TableError(f"{self.files[0]} has no column {missing[0]!r}.")
         wanted = types if columns is None else {name: types[name] for name in columns}
@@ -40,35 +37,30 @@ class JsonLineFiles:
             while block := list(islice(waiting, rows)):
                 yield file, as_frame(block, wanted)
 
-    def types(self) -> dict[str, ColumnType]:
-        """The types of the columns, in the order in which they come first."""
-        identity = input_identity(self.files)
-        if self._types is None or self._types[0] != identity:
-            self._types = identity, find_json_types(self.files)
-        return self._types[1]
+    def scan(self) -> dict[str, ColumnType]:
+        """What pandas makes of one value of each type of a column, and of the most extreme ones.
 
-
-def find_json_types(files: Sequence[InputFile]) -> dict[str, ColumnType]:
-    """What pandas makes of one value of each type of a column, and of the most extreme ones."""
-    seen: dict[str, dict[object, Any]] = {}
-    counts: dict[str, int] = {}
-    n = 0
-    for file in files:
-        for row in json_rows(file):
-            n += 1
-            for name, value in row.items():
-                kept = seen.setdefault(name, {})
-                counts[name] = counts.get(name, 0) + 1
-                kept.setdefault(type(value), value)
-                if type(value) is int:  # the largest ones have types of their own
-                    kept["least"] = min(value, kept.get("least", value))
-                    kept["most"] = max(value, kept.get("most", value))
-    pandas, types = need_pandas(), {}
-    for name, kept in seen.items():
-        rows: list[Row] = [{name: value} for value in kept.values()]
-        rows += [{}] if counts[name] < n else []
-        types[name] = pandas.DataFrame(rows)[name].dtype
-    return types
+        Columns are in the order in which they come first.
+        """
+        seen: dict[str, dict[object, Any]] = {}
+        counts: dict[str, int] = {}
+        n = 0
+        for file in self.files:
+            for row in json_rows(file):
+                n += 1
+                for name, value in row.items():
+                    kept = seen.setdefault(name, {})
+                    counts[name] = counts.get(name, 0) + 1
+                    kept.setdefault(type(value), value)
+                    if type(value) is int:  # the largest ones have types of their own
+                        kept["least"] = min(value, kept.get("least", value))
+                        kept["most"] = max(value, kept.get("most", value))
+        pandas, types = need_pandas(), {}
+        for name, kept in seen.items():
+            rows: list[Row] = [{name: value} for value in kept.values()]
+            rows += [{}] if counts[name] < n else []
+            types[name] = pandas.DataFrame(rows)[name].dtype
+        return types
 
 
 def as_frame(rows: list[Row], types: dict[str, ColumnType]) -> Frame:
@@ -76,9 +68,8 @@ def as_frame(rows: list[Row], types: dict[str, ColumnType]) -> Frame:
     pandas = need_pandas()
     columns = {}
     for name, dtype in types.items():
-        values = np.empty(len(rows), dtype=object)
-        values[:] = [row.get(name, np.nan) for row in rows]
-        columns[name] = pandas.Series(values, dtype=object).astype(dtype)
+        cells = [row.get(name, np.nan) for row in rows]
+        columns[name] = pandas.Series(cells, dtype=object).astype(dtype)
     return pandas.DataFrame(columns)
 
 

@@ -12,9 +12,9 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers.input_files import (
     InputFile,
+    ScannedFiles,
     TableError,
     described,
-    input_identity,
     need_pandas,
 )
 
@@ -34,28 +34,37 @@ class Extent(NamedTuple):
 
 
 @dataclass
-class LibsvmFiles:
+class LibsvmFiles(ScannedFiles[Extent]):
     """Files that are one table; ``zero_based`` None: if an index is 0."""
 
-    files: Sequence[InputFile]
     zero_based: bool | None = None
     n_features: int | None = None
     dtype: np.dtype = field(default_factory=lambda: np.dtype(np.float64))
-    _extent: tuple[object, Extent] | None = None
 
-    @property
-    def extent(self) -> Extent:
-        """Found once, and anew if a file changes: what rows are does not depend on blocks."""
-        identity = input_identity(self.files)
-        if self._extent is None or self._extent[0] != identity:
-            self._extent = identity, find_extent(self.files)
-        return self._extent[1]
+    def scan(self) -> Extent:
+        """A pass over the files that looks at labels and the ends of lines only."""
+        n_rows, n_entries, least, most, is_whole = 0, 0, 1, 0, True
+        for file in self.files:
+            with described(file), file.open() as lines:
+                for number, line in enumerate(lines):
+                    if not (parts := split_line(line)):
+                        continue
+                    try:
+                        label = float(parts[0])
+                        ends = [int(part.partition(b":")[0]) for part in (parts[1:2] + parts[-1:])]
+                    except ValueError as error:
+                        raise not_a_line(file, number, line) from error
+                    is_whole = is_whole and label % 1 == 0
+                    n_rows, n_entries = n_rows + 1, n_entries + len(parts) - 1
+                    if len(parts) > 1:
+                        least, most = min(least, ends[0]), max(most, ends[-1])
+        return Extent(n_rows, n_entries, least, most, is_whole)
 
     @property
     def first(self) -> int:
         """The index of the first column."""
         if self.zero_based is None:
-            return int(self.extent.least > 0)
+            return int(self.found.least > 0)
         return int(not self.zero_based)
 
     @property
@@ -63,7 +72,7 @@ class LibsvmFiles:
         """Number of columns."""
         if self.n_features is not None:
             return self.n_features
-        return max(0, self.extent.most + 1 - self.first)
+        return max(0, self.found.most + 1 - self.first)
 
     def rows(self, rows: int | None) -> Iterator[tuple[InputFile, Rows, Array]]:
         """(file, CSR rows, labels), at most so many rows at a time; None: all of a file."""
@@ -90,7 +99,7 @@ class LibsvmFiles:
 
     def _labels(self, block: "SparseLines") -> Array:
         y = np.array(block.labels)
-        return y.astype(np.int64) if self.extent.has_whole_labels else y
+        return y.astype(np.int64) if self.found.has_whole_labels else y
 
     def blocks(
         self, rows: int | None, columns: Sequence[str] | None = None
@@ -98,7 +107,7 @@ class LibsvmFiles:
         """Columns ``1`` to ``d`` and ``label``; sparse ones where the table is sparse and wide."""
         pandas = need_pandas()
         names = [str(i + 1) for i in range(self.width)]
-        share = self.extent.n_entries / max(1, self.extent.n_rows * self.width)
+        share = self.found.n_entries / max(1, self.found.n_rows * self.width)
         is_dense = self.width <= DENSE_COLUMNS or share > DENSE_SHARE
         for file, X, y in self.rows(rows):
             if is_dense:
@@ -144,26 +153,6 @@ class SparseLines:
                 "their order."
             )
         self.ends.append(len(self.values))
-
-
-def find_extent(files: Sequence[InputFile]) -> Extent:
-    """A pass over the files that looks at labels and the ends of lines only."""
-    n_rows, n_entries, least, most, is_whole = 0, 0, 1, 0, True
-    for file in files:
-        with described(file), file.open() as lines:
-            for number, line in enumerate(lines):
-                if not (parts := split_line(line)):
-                    continue
-                try:
-                    label = float(parts[0])
-                    ends = [int(part.partition(b":")[0]) for part in (parts[1:2] + parts[-1:])]
-                except ValueError as error:
-                    raise not_a_line(file, number, line) from error
-                is_whole = is_whole and label % 1 == 0
-                n_rows, n_entries = n_rows + 1, n_entries + len(parts) - 1
-                if len(parts) > 1:
-                    least, most = min(least, ends[0]), max(most, ends[-1])
-    return Extent(n_rows, n_entries, least, most, is_whole)
 
 
 def split_line(line: bytes) -> list[bytes]:

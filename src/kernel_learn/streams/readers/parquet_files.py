@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from types import ModuleType
 
 import numpy as np
 
 from kernel_learn.rows.frames import Frame
 from kernel_learn.rows.kinds import type_kind
-from kernel_learn.streams.readers.input_files import InputFile, TableError, described
+from kernel_learn.streams.readers.input_files import InputFile, ScannedFiles, TableError, described
 
 MAGIC = (b"PAR1", b"PARE")
 
 
 @dataclass
-class ParquetFiles:
+class ParquetFiles(ScannedFiles[set[str]]):
     """Files that are one table."""
-
-    files: Sequence[InputFile]
 
     def blocks(
         self, rows: int | None, columns: Sequence[str] | None = None
@@ -42,13 +39,12 @@ class ParquetFiles:
             own = frame[column.name].dtype
             if str(column.type).startswith("decimal"):
                 frame[column.name] = frame[column.name].astype(np.float64)
-            elif column.name in self._holes and isinstance(own, np.dtype) and own.kind in "iub":
+            elif column.name in self.found and isinstance(own, np.dtype) and own.kind in "iub":
                 wider = object if own.kind == "b" else np.float64
                 frame[column.name] = frame[column.name].astype(wider)
         return frame
 
-    @cached_property
-    def _holes(self) -> set[str]:
+    def scan(self) -> set[str]:
         """Columns of whole numbers or booleans with a missing value anywhere."""
         found: set[str] = set()
         for file in self.files:
