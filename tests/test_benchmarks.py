@@ -57,6 +57,44 @@ def test_growth_has_every_estimator(monkeypatch):
     assert growth.exponents({"a": [(100, 1.0), (200, 4.0)]}) == {"a": pytest.approx(2.0)}
 
 
+def test_a_record_differs_from_another_where_a_bit_does(monkeypatch, tmp_path, capsys):
+    equality = load(ROOT / "equality" / "__main__.py", monkeypatch)
+
+    def case(record, last=3.0, words="as before"):
+        record.add("values", np.array([1.0, np.nan, last]))
+        record.add("labels", np.array(["a", "b"], dtype=object))
+        record.say("summary", words)
+
+    def fail(record):
+        raise ValueError("no rows")
+
+    def write(folder, **changed):
+        (tmp_path / folder).mkdir()
+        for name, function in {"one": case, "two: a/b": case, "bad": fail, **changed}.items():
+            equality.write(equality.run_case(name, function, tmp_path), name, tmp_path / folder)
+        return tmp_path / folder
+
+    first = write("first")
+    assert equality.compare(first, write("second"))
+    assert "4 arrays of 3 cases equal, 0 differ; 0 texts differ" in capsys.readouterr().out
+    assert equality.compare(first, write("words", one=lambda r: case(r, words="other")))
+    assert "1 texts differ" in capsys.readouterr().out
+    near = np.nextafter(3.0, 4.0)
+    assert not equality.compare(first, write("third", one=lambda r: case(r, near)))
+    said = capsys.readouterr().out
+    assert "one: values: greatest absolute difference 4.44e-16" in said and "1 differ" in said
+    assert not equality.compare(first, write("fourth", bad=case))
+    assert "bad: raised ValueError in the first, None in the second" in capsys.readouterr().out
+
+
+def test_the_record_has_every_estimator():
+    import kernel_learn
+
+    text = "".join(path.read_text() for path in (ROOT / "equality").glob("*_cases.py"))
+    public = [name for name in kernel_learn.__all__ if hasattr(getattr(kernel_learn, name), "fit")]
+    assert all(f"kl.{name}(" in text for name in public)
+
+
 @pytest.fixture
 def figures(tmp_path):
     """Two sets, five splits of ours and of an SVC, two of CatBoost, one that failed."""

@@ -11,6 +11,7 @@ import pytest
 import kernel_learn as kl
 from kernel_learn.datasets import ParquetSource
 from kernel_learn.fitting import stream_training
+from kernel_learn.streams import dask_rows
 from kernel_learn.streams.dask_tree import TOPIC
 
 dask = pytest.importorskip("dask")
@@ -158,14 +159,14 @@ def test_lost_workers_do_not_change_the_answer(client, lost, when, tmp_path, mon
     monkeypatch.setattr(kl.KernelDiscriminant, "_stream_features", between)
     both_workers(client)
     rows, before = deadly(tmp_path), pids(client)
-    look = kl.interop.dask_rows.SpreadRows.look
+    look = dask_rows.SpreadRows.look
 
     def looked(self, *args):
         look(self, *args)
         if when == "summary":
             condemn()
 
-    monkeypatch.setattr(kl.interop.dask_rows.SpreadRows, "look", looked)
+    monkeypatch.setattr(dask_rows.SpreadRows, "look", looked)
     model = make().fit(rows, blocks(Y))
     assert not list(tmp_path.iterdir())  # all were killed
     both_workers(client)

@@ -1,0 +1,104 @@
+"""Models that were written before modules moved to other packages: they load, and say the same.
+
+The files are those of ``tests/files/make_before_rooms.py``. On the machine that wrote them the
+answers are the same to the last bit; the BLAS of another adds up in another order, so they are
+compared to 1e-10 of the largest, as in ``test_files.py``, and labels exactly.
+"""
+
+import importlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import kernel_learn as kl
+from kernel_learn.kernels import Kernel
+from kernel_learn.representations import load_state
+
+pytest.importorskip("skops")
+FOLDER = Path(__file__).parents[1] / "files" / "before_rooms"
+FILES = sorted(FOLDER.glob("*.skops"))
+ignore_versions = pytest.mark.filterwarnings(
+    "ignore:Trying to unpickle:sklearn.exceptions.InconsistentVersionWarning"
+)
+
+
+def read_expected(path):
+    """What stands beside a file; skips where a package is missing that it needs."""
+    expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    for package in expected["needs"]:
+        pytest.importorskip(package)
+    return expected
+
+
+def as_rows(given):
+    """Rows as they were given to the model."""
+    if given["kind"] == "views":
+        return [as_rows(part) for part in given["views"]]
+    if given["kind"] == "frame":
+        pandas = importlib.import_module("pandas")
+        columns = given["columns"].items()
+        return pandas.DataFrame(
+            {name: pandas.Series(one["values"], dtype=one["dtype"]) for name, one in columns}
+        )
+    rows = np.array(given["values"], dtype=given.get("dtype", float))
+    makers = {"sparse": sparse.csr_matrix, "sparse array": sparse.csr_array}
+    return makers.get(given["kind"], np.asarray)(rows)
+
+
+def ask(model, name, rows):
+    """What the model says of the rows by one method."""
+    if name == "kernel":
+        return model(rows) if isinstance(model, Kernel) else model.kernel_(rows)
+    sides = (rows, rows[::-1]) if isinstance(model, kl.PairClassifier) else (rows,)
+    return getattr(model, name)(*sides)
+
+
+def check_outputs(model, expected):
+    rows = as_rows(expected["rows"])
+    assert expected["outputs"]
+    for name, values in expected["outputs"].items():
+        found, values = np.asarray(ask(model, name, rows)), np.asarray(values)
+        if values.dtype.kind in "UOb":
+            np.testing.assert_array_equal(found, values, err_msg=name)
+            continue
+        finite = np.abs(values[np.isfinite(values)])
+        atol = 1e-10 * max(finite.max(initial=0.0), 1e-300)
+        if found.dtype == np.float32:  # the last bit of single numbers
+            atol *= 1e4
+        np.testing.assert_allclose(found, values, rtol=0, atol=atol, err_msg=name)
+
+
+@ignore_versions
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_an_earlier_file_says_what_it_said(path):
+    expected = read_expected(path)
+    check_outputs(kl.load(path), expected)
+    assert "written" in kl.describe(path)
+
+
+@ignore_versions
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_an_earlier_file_can_be_written_again(path, tmp_path):
+    expected = read_expected(path)
+    kl.save(kl.load(path), tmp_path / "again.skops")
+    check_outputs(kl.load(tmp_path / "again.skops"), expected)
+
+
+def test_an_earlier_state_goes_on():
+    """What ``save_state`` wrote between two calls of ``partial_fit``."""
+    expected = read_expected(FOLDER / "state.json")
+    state = load_state(FOLDER / "state.npz")
+    model = kl.KernelDiscriminant(kl.kernels.Gaussian(0.3), reg=0.01, landmarks=8)
+    check_outputs(model.fit(state), expected)
+
+
+def test_every_public_estimator_is_among_them():
+    public = {
+        name
+        for name in kl.__all__
+        if isinstance(getattr(kl, name), type) and hasattr(getattr(kl, name), "fit")
+    }
+    assert public <= {kl.describe(path).partition(",")[0] for path in FILES}
