@@ -22,6 +22,7 @@ import numpy as np
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.frames import is_frame
+from kernel_learn.streams.identity import file_identity
 
 
 class RawBlock(NamedTuple):
@@ -146,12 +147,6 @@ class ArrayRows:
         if not self.seeks:
             return known
         return {**known, "X": array_identity(self.X), "y": array_identity(self.y)}
-
-
-def file_identity(paths: Iterable[Path]) -> dict[str, Any]:
-    """Names, sizes and times of files: if one of them changes, so does this."""
-    stats = [(path.name, path.stat()) for path in paths]
-    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
 
 
 def array_identity(A: Any) -> Any:

@@ -23,7 +23,6 @@ from kernel_learn.streams.readers.input_files import (
     TableError,
     described,
     find_files,
-    input_identity,
     need_pandas,
 )
 from kernel_learn.streams.readers.json_lines import JsonLineFiles
@@ -126,7 +125,8 @@ class TableFiles:
 
     def read(self, columns: Sequence[str] | None = None) -> Frame:
         """All rows at once."""
-        return stack_parts(list(self.blocks(None, columns)))
+        parts = list(self.blocks(None, columns))
+        return parts[0] if len(parts) == 1 else stack_frames(parts)
 
     @property
     def come_whole(self) -> list[InputFile]:
@@ -148,10 +148,6 @@ class TableFiles:
             else:
                 total += PARSED_BYTES * Path(file.name).stat().st_size
         return total
-
-    def identity(self) -> dict[str, list[int]]:
-        """Names, sizes and times of the files."""
-        return input_identity(self.files)
 
 
 def read_table(
@@ -214,8 +210,3 @@ def tidy(frame: Frame, index: range) -> Frame:
                     f"The cells of column {name!r} are lists; a table has one value in each."
                 )
     return frame
-
-
-def stack_parts(parts: list[Frame]) -> Frame:
-    """Frames one below the other; a single one is itself."""
-    return parts[0] if len(parts) == 1 else stack_frames(parts)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Generic, TypeVar
 
-from kernel_learn.streams.blocks import file_identity
+from kernel_learn.streams.identity import Identity, file_identity
 
 STDIN = "-"
 Found = TypeVar("Found")
@@ -77,7 +77,7 @@ class ScannedFiles(Generic[Found]):
         return self._scanned[1]
 
 
-def input_identity(files: Sequence[InputFile]) -> dict[str, list[int]]:
+def input_identity(files: Sequence[InputFile]) -> Identity:
     """Names, sizes and times of the files: if one of them changes, so does this."""
     return file_identity([Path(file.name) for file in files if not file.is_stdin])
 
