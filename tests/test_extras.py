@@ -85,6 +85,12 @@ MISSING = {
         "from kernel_learn.testing import check_kernel\n"
         "check_kernel(ColumnKernel(Linear(), ['a', 'b']))",
     ),
+    "matplotlib, for a report": (
+        "matplotlib.pyplot",
+        "plot",
+        "from kernel_learn.report.charts import draw_charts\n"
+        "draw_charts({'importance': {'weights': [{'name': 'a', 'value': 1.0}]}}, None)",
+    ),
     "jinja2": ("jinja2", "cli", "from kernel_learn.report import render\nrender({})"),
     "typer": ("typer", "cli", "from kernel_learn.cli import main\nmain(['--help'])"),
 }

@@ -14,12 +14,20 @@ from sklearn.preprocessing import StandardScaler
 import kernel_learn as kl
 from kernel_learn import inspection
 from kernel_learn.inspection.convergence import relative_gaps
+from kernel_learn.inspection.drawing import (
+    COLORS,
+    draw_bars,
+    draw_intervals,
+    draw_reliability,
+    format_percent,
+)
 from kernel_learn.inspection.reading import some_rows
 from kernel_learn.inspection.regularization_path import leave_one_out_errors
 from kernel_learn.kernels import Gaussian, Linear, gaussian_bank
 from oracles import naive
 
 plt = pytest.importorskip("matplotlib.pyplot")
+to_rgb = pytest.importorskip("matplotlib.colors").to_rgb
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -302,3 +310,62 @@ def test_without_matplotlib_the_extra_is_named(bank_model, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"kernel-learn\[plot\]"):
         inspection.KernelWeightsDisplay.from_estimator(bank_model)
+
+
+def test_classes_have_the_colours_of_their_order():
+    order = ["virginica", "none of these", "setosa", "versicolor"]
+    display = inspection.EmbeddingDisplay(features=X[:, :2], labels=NAMES, classes=order).plot()
+    assert words(display.ax_.get_legend().get_texts()) == ["virginica", "setosa", "versicolor"]
+    colors = [points.get_facecolor()[0, :3] for points, _, _ in display.points_]
+    expected = [to_rgb(COLORS[i]) for i in (0, 2, 3)]
+    np.testing.assert_allclose(colors, expected)
+
+
+def test_points_know_their_rows():
+    display = inspection.EmbeddingDisplay(
+        features=X[::2, :2], labels=NAMES[::2], new_features=X[1::2, :2], new_labels=NAMES[1::2]
+    ).plot()
+    assert [is_new for _, _, is_new in display.points_] == 3 * [False, True]
+    for points, rows, is_new in display.points_:
+        np.testing.assert_array_equal(points.get_offsets(), X[int(is_new) :: 2, :2][rows])
+
+
+def test_intervals_stand_from_the_top_with_their_ends():
+    _, ax = plt.subplots()
+    low, high = np.array([0.8, 0.5]), np.array([1.0, 0.7])
+    points = draw_intervals(ax, ["first $", "second"], np.array([0.9, 0.6]), low, high)
+    np.testing.assert_array_equal(points.get_offsets(), [[0.9, 0], [0.6, 1]])
+    ends = [line[:, 0] for line in ax.collections[0].get_segments()]
+    np.testing.assert_array_equal(ends, np.column_stack([low, high]))
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+    assert words(ax.get_yticklabels()) == [r"first \$", "second"]
+    assert format_percent(0.956, 0) == "95.6 %"
+
+
+def test_reliability_has_shares_intervals_and_the_honest_line():
+    _, ax = plt.subplots()
+    stated, right = np.array([0.71, 0.95]), np.array([0.6, 1.0])
+    low, high = np.array([0.42, 0.8]), np.array([0.75, 1.0])
+    points = draw_reliability(ax, stated, right, low, high)
+    np.testing.assert_array_equal(points.get_offsets(), np.column_stack([stated, right]))
+    ends = [line[:, 1] for line in ax.collections[0].get_segments()]
+    np.testing.assert_array_equal(ends, np.column_stack([low, high]))
+    np.testing.assert_allclose(ax.get_lines()[0].get_xydata(), [[0.4, 0.4], [1.0, 1.0]])
+
+
+def test_notes_stand_at_the_ends_of_whiskers():
+    _, ax = plt.subplots()
+    values, spread = np.array([0.5, 0.2]), np.array([0.1, 0.3])
+    draw_bars(ax, values, ["a", "b" * 30], spread, notes=["x", "y"])
+    assert [text.xy for text in ax.texts] == [(0.6, 0), (0.5, 1)] and words(ax.texts) == ["x", "y"]
+    assert words(ax.get_yticklabels())[1] == "b" * 14 + "…" + "b" * 7
+    (whiskers,) = ax.collections
+    ends = [segment[:, 0] for segment in whiskers.get_segments()]
+    np.testing.assert_allclose(ends, [[0.4, 0.6], [0.0, 0.5]])
+
+
+def test_columns_have_the_names_that_the_step_before_gives():
+    frame = load_iris(as_frame=True)
+    pipe = make_pipeline(StandardScaler(), kl.FeatureScales()).fit(frame.data, frame.target)
+    display = inspection.RelevanceDisplay.from_estimator(pipe)
+    assert sorted(words(display.ax_.get_yticklabels())) == sorted(frame.data.columns)

@@ -1,13 +1,14 @@
 """What a solver proved, step by step."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import COLORS, axes, clean, plain
-from kernel_learn.inspection.reading import find_part
+from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_axes, remove_box
+from kernel_learn.inspection.reading import find_fitted
 
 KINDS = ("bounds", "gap", "gradient")
 LINES = {  # key of a step: how it is drawn
@@ -67,7 +68,12 @@ class ConvergenceDisplay:
         self.name = name
 
     def plot(
-        self, ax: Any = None, *, kind: str = "bounds", name: str | None = None, **options: Any
+        self,
+        ax: Axes | None = None,
+        *,
+        kind: str = "bounds",
+        name: str | None = None,
+        **options: Option,
     ) -> Self:
         """Draw the steps.
 
@@ -91,7 +97,7 @@ class ConvergenceDisplay:
                 f"The history has nothing to draw for kind={kind!r}: its steps hold "
                 f"{', '.join(sorted({key for step in self.history for key in step})) or 'nothing'}."
             )
-        ax = axes(ax)
+        ax = make_axes(ax)
         steps = np.arange(1, len(self.history) + 1)
         self.lines_ = []
         for values, look in lines:
@@ -102,38 +108,38 @@ class ConvergenceDisplay:
             ax.set_yscale("log")
             words = {"gap": "certified relative gap", "gradient": "norm of the gradient"}
             ax.set_ylabel(words[kind])
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         if any(not str(line.get_label()).startswith("_") for line in ax.get_lines()):
             ax.legend(frameon=False, fontsize="small")
-        clean(ax)
+        remove_box(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
-    def _lines(self, kind: str, name: str | None) -> list[tuple[Array, dict[str, Any]]]:
+    def _lines(self, kind: str, name: str | None) -> list[tuple[Array, dict[str, str]]]:
         """What is drawn and how; colours of single lines are left to the axes' cycle."""
         if kind == "bounds":
             found = [(track(self.history, key), dict(look)) for key, look in LINES.items()]
             for _, look in found:
-                look["label"] = plain(f"{name}: {look['label']}" if name else look["label"])
+                look["label"] = literal(f"{name}: {look['label']}" if name else look["label"])
         else:
             values = relative_gaps(self.history)
             if kind == "gap":
                 values = np.maximum(values, LEAST_GAP)
             else:
                 values = track(self.history, "grad_norm")
-            found = [(values, {"marker": "o", "label": plain(name) if name else "_gap"})]
+            found = [(values, {"marker": "o", "label": literal(name) if name else "_gap"})]
         return [(values, look) for values, look in found if np.isfinite(values).any()]
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         kind: str = "bounds",
         name: str | None = None,
-        ax: Any = None,
-        **options: Any,
+        ax: Axes | None = None,
+        **options: Option,
     ) -> Self:
         """Draw ``history_`` of a fitted estimator, Pipeline or search."""
-        part, _ = find_part(estimator, "history_", display=cls.__name__)
-        return cls(history=part.history_, name=name).plot(ax, kind=kind, **options)
+        found = find_fitted(estimator, "history_", display=cls.__name__)
+        return cls(history=found.step.history_, name=name).plot(ax, kind=kind, **options)

@@ -1,17 +1,34 @@
 """Learned features: rows as points, coloured by class."""
 
-from typing import Any, Self
+from collections.abc import Hashable, Sequence
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import QUIET, axes, clean, panels, plain, shorten, style
-from kernel_learn.inspection.reading import find_part, see, some_rows, take
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.inspection.drawing import (
+    QUIET,
+    Axes,
+    Option,
+    Points,
+    class_style,
+    literal,
+    make_axes,
+    make_panels,
+    remove_box,
+    shorten,
+)
+from kernel_learn.inspection.reading import find_fitted, some_rows
+from kernel_learn.rows.access import n_rows, take_rows
 
+Label = Hashable
+Look = dict[str, Option]  # for Axes.scatter
 GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an even jitter
 
 
-def labels_or_one(y: Any, n: int) -> Array:
+def labels_or_one(y: ArrayLike | None, n: int) -> Array:
     """The labels; empty ones where there are none."""
     labels = np.full(n, "") if y is None else np.asarray(y)
     if len(labels) != n:
@@ -34,11 +51,15 @@ class EmbeddingDisplay:
         Their classes.
     names : list of str, optional
         Of the features.
+    classes : sequence, optional
+        All classes, in the order of their colours; by default those of the rows, sorted.
 
     Attributes
     ----------
     ax_ : matplotlib Axes, or for pairs an ndarray of them of shape (d - 1, d - 1)
     figure_ : matplotlib Figure
+    points_ : list of (PathCollection, ndarray of int, bool)
+        What was drawn, of which rows, and whether these are new.
 
     Examples
     --------
@@ -54,20 +75,22 @@ class EmbeddingDisplay:
         self,
         *,
         features: Array,
-        labels: Any = None,
+        labels: ArrayLike | None = None,
         new_features: Array | None = None,
-        new_labels: Any = None,
+        new_labels: ArrayLike | None = None,
         names: list[str] | None = None,
+        classes: Sequence[Label] | None = None,
     ) -> None:
         self.features = features
         self.labels = labels_or_one(labels, len(features))
         self.new_features = new_features
         n_new = 0 if new_features is None else len(new_features)
         self.new_labels = labels_or_one(new_labels, n_new)
+        self.classes = classes
         count = features.shape[1]
         self.names = [f"feature {i + 1}" for i in range(count)] if names is None else names
 
-    def plot(self, ax: Any = None, *, max_components: int = 4, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_components: int = 4, **options: Option) -> Self:
         """Draw the rows.
 
         Parameters
@@ -80,30 +103,34 @@ class EmbeddingDisplay:
             For ``Axes.scatter``.
         """
         d = min(self.features.shape[1], max_components)
+        self.points_: list[tuple[Points, Array, bool]] = []
         if d == 1:
-            ax = axes(ax, 0.9 + 0.45 * max(len(self._classes()), 2))
+            ax = make_axes(ax, 0.9 + 0.45 * max(len(self._classes()), 2))
             self._draw_strips(ax, options)
         elif d == 2:
-            ax = axes(ax, 3.8)
+            ax = make_axes(ax, 3.8)
             self._draw_plane(ax, 0, 1, options)
         else:
             return self._draw_pairs(ax, d, options)
         self._legend(ax)
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Option = ax  # for pairs an array of them
+        self.figure_ = ax.figure
         return self
 
-    def _classes(self) -> list[Any]:
+    def _classes(self) -> list[Label]:
+        if self.classes is not None:
+            return list(self.classes)
         labels = np.concatenate([self.labels.astype(object), self.new_labels.astype(object)])
         found = [label for label in set(labels.tolist()) if label != ""]
         return sorted(found, key=lambda label: (str(type(label)), label))
 
-    def _groups(self) -> list[tuple[Array, Array, dict[str, Any], str | None]]:
+    def _groups(self) -> list[tuple[Array, Array, Look, str | None]]:
         """(features, which rows, look, name) of each class among old and among new rows."""
-        found: list[tuple[Array, Array, dict[str, Any], str | None]] = []
+        found: list[tuple[Array, Array, Look, str | None]] = []
         classes = self._classes()
         size = 20 if len(self.features) < 500 else 8
-        for label in ["", *classes]:
-            look = style(classes.index(label)) if label in classes else {"color": QUIET}
+        for label in dict.fromkeys(["", *classes]):
+            look = class_style(classes.index(label)) if label in classes else {"color": QUIET}
             solid = {"s": size, "linewidths": 0, "alpha": 0.75, **look}
             ring = {**look, "s": size + 8, "facecolors": "none", "linewidths": 1.1}
             ring["edgecolors"] = ring.pop("color")
@@ -118,32 +145,34 @@ class EmbeddingDisplay:
                     name = None  # one entry of the legend for each class
         return found
 
-    def _draw_plane(self, ax: Any, i: int, j: int, options: dict[str, Any]) -> None:
+    def _draw_plane(self, ax: Axes, i: int, j: int, options: Look) -> None:
         for F, rows, look, name in self._groups():
-            label = "_none" if name is None else plain(shorten(name))
-            ax.scatter(F[rows, i], F[rows, j], **{**look, "label": label, **options})
-        ax.set_xlabel(plain(self.names[i]))
-        ax.set_ylabel(plain(self.names[j]))
+            label = "_none" if name is None else literal(shorten(name))
+            points = ax.scatter(F[rows, i], F[rows, j], **{**look, "label": label, **options})
+            self.points_.append((points, rows, F is self.new_features))
+        ax.set_xlabel(literal(self.names[i]))
+        ax.set_ylabel(literal(self.names[j]))
         ax.locator_params(nbins=5)
-        clean(ax)
+        remove_box(ax)
 
-    def _draw_strips(self, ax: Any, options: dict[str, Any]) -> None:
+    def _draw_strips(self, ax: Axes, options: Look) -> None:
         classes = self._classes() or [""]
         for F, rows, look, _ in self._groups():
             labels = self.labels if F is self.features else self.new_labels
             label = labels[rows[0]]
             place = classes.index(label) if label in classes else len(classes) / 2 - 0.5
             heights = place + 0.6 * ((np.arange(len(rows)) * GOLDEN) % 1 - 0.5)
-            ax.scatter(F[rows, 0], heights, **{**look, **options})
-        names = [plain(shorten(str(label))) for label in classes]
+            points = ax.scatter(F[rows, 0], heights, **{**look, **options})
+            self.points_.append((points, rows, F is self.new_features))
+        names = [literal(shorten(str(label))) for label in classes]
         ax.set_yticks(range(len(classes)), names)
         ax.set_ylim(len(classes) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
-        ax.set_xlabel(plain(self.names[0]))
-        clean(ax)
+        ax.set_xlabel(literal(self.names[0]))
+        remove_box(ax)
 
-    def _draw_pairs(self, ax: Any, d: int, options: dict[str, Any]) -> Self:
-        grid = panels(ax, d - 1, d - 1, (2.0, 1.9))
+    def _draw_pairs(self, ax: Axes | None, d: int, options: Look) -> Self:
+        grid = make_panels(ax, d - 1, d - 1, (2.0, 1.9))
         for row in range(d - 1):
             for column in range(d - 1):
                 panel = grid[row, column]
@@ -161,7 +190,7 @@ class EmbeddingDisplay:
         self._legend(grid[0, d - 2], grid[0, 0], loc="upper right")
         return self
 
-    def _legend(self, ax: Any, drawn: Any = None, **place: Any) -> None:
+    def _legend(self, ax: Axes, drawn: Axes | None = None, **place: Option) -> None:
         handles, names = (ax if drawn is None else drawn).get_legend_handles_labels()
         if self.new_features is not None and len(self.new_features):
             dot, ring = (
@@ -175,16 +204,16 @@ class EmbeddingDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Rows,
+        y: ArrayLike | None = None,
         *,
-        X_new: Any = None,
-        y_new: Any = None,
+        X_new: Rows = None,
+        y_new: ArrayLike | None = None,
         max_components: int = 4,
         max_rows: int = 5000,
-        ax: Any = None,
-        **options: Any,
+        ax: Axes | None = None,
+        **options: Option,
     ) -> Self:
         """Draw rows as a fitted transformer sees them.
 
@@ -209,14 +238,12 @@ class EmbeddingDisplay:
         **options
             For ``Axes.scatter``.
         """
-        part, steps = find_part(estimator, "kernel_", "n_components_", display=cls.__name__)
+        found = find_fitted(estimator, "kernel_", "n_components_", display=cls.__name__)
 
-        def features(X: Any, y: Any) -> tuple[Any, Any]:
-            n = X.shape[0] if hasattr(X, "shape") else len(X)
-            labels = labels_or_one(y, n)
+        def features(X: Rows, y: ArrayLike | None) -> tuple[Array, Array]:
+            labels = labels_or_one(y, n_rows(X))
             rows = some_rows(labels, max_rows)
-            F = np.asarray(part.transform(see(steps, take(X, rows))))
-            return F, labels[rows]
+            return found.transform(take_rows(X, rows)), labels[rows]
 
         old, labels = features(X, y)
         new, new_labels = (None, None) if X_new is None else features(X_new, y_new)
@@ -226,12 +253,12 @@ class EmbeddingDisplay:
     @classmethod
     def from_predictions(
         cls,
-        features: Any,
-        labels: Any = None,
+        features: ArrayLike,
+        labels: ArrayLike | None = None,
         *,
         max_components: int = 4,
-        ax: Any = None,
-        **options: Any,
+        ax: Axes | None = None,
+        **options: Option,
     ) -> Self:
         """Draw features that are there already."""
         display = cls(features=np.asarray(features, dtype=float), labels=labels)

@@ -1,13 +1,15 @@
 """Kernel matrices with rows in the order of their classes, before and after learning."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
-from kernel_learn.fitting.validation import validate_rows
-from kernel_learn.inspection.drawing import COLORS, panels, plain, shorten
-from kernel_learn.inspection.reading import find_part, see, some_rows, take
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels, shorten
+from kernel_learn.inspection.reading import find_fitted, some_rows
+from kernel_learn.rows.access import take_rows
 
 
 class GramDisplay:
@@ -34,11 +36,11 @@ class GramDisplay:
     >>> display = GramDisplay.from_estimator(HSICSubspace().fit(X, y), X, y)
     """
 
-    def __init__(self, *, matrices: dict[str, Array], labels: Any) -> None:
+    def __init__(self, *, matrices: dict[str, Array], labels: ArrayLike) -> None:
         self.matrices = matrices
         self.labels = np.asarray(labels)
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Option) -> Self:
         """Draw the matrices side by side.
 
         Parameters
@@ -48,7 +50,7 @@ class GramDisplay:
         **options
             For ``Axes.imshow``.
         """
-        grid = panels(ax, 1, len(self.matrices), (2.6, 2.6))[0]
+        grid = make_panels(ax, 1, len(self.matrices), (2.6, 2.6))[0]
         classes, counts = np.unique(self.labels, return_counts=True)
         order = np.argsort(self.labels, kind="stable")
         ends = np.cumsum(counts)
@@ -59,11 +61,11 @@ class GramDisplay:
             for end in ends[:-1]:
                 panel.axhline(end - 0.5, color="white", linewidth=0.8)
                 panel.axvline(end - 0.5, color="white", linewidth=0.8)
-            panel.set_title(plain(title), fontsize="medium")
+            panel.set_title(literal(title), fontsize="medium")
             panel.set_xticks([])
             panel.set_yticks([])
         if len(classes) <= 12:
-            names = [plain(shorten(str(label), 12)) for label in classes]
+            names = [literal(shorten(str(label), 12)) for label in classes]
             grid[0].set_yticks(ends - counts / 2 - 0.5, names, fontsize="small")
             grid[0].tick_params(axis="y", length=0, labelcolor=COLORS[-1])
         self.ax_, self.figure_ = grid, grid[0].figure
@@ -72,14 +74,14 @@ class GramDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
+        estimator: BaseEstimator,
+        X: Rows,
+        y: ArrayLike,
         *,
         max_rows: int = 300,
-        random_state: Any = 0,
-        ax: Any = None,
-        **options: Any,
+        random_state: int | np.random.RandomState | None = 0,
+        ax: Axes | None = None,
+        **options: Option,
     ) -> Self:
         """Draw ``base_kernel_`` (where there is one) and ``kernel_`` on rows X.
 
@@ -100,13 +102,12 @@ class GramDisplay:
         **options
             For ``Axes.imshow``.
         """
-        part, steps = find_part(estimator, "kernel_", display=cls.__name__)
+        found = find_fitted(estimator, "kernel_", display=cls.__name__)
         labels = np.asarray(y)
         rows = some_rows(labels, max_rows, random_state)
-        seen = see(steps, take(X, rows))
+        seen = found.see_checked(take_rows(X, rows))
         matrices = {}
-        if hasattr(part, "base_kernel_"):
-            seen = validate_rows(part, part.base_kernel_, seen, reset=False)
-            matrices["before learning"] = part.base_kernel_(seen)
-        matrices["after learning" if matrices else "learned kernel"] = part.kernel_(seen)
+        if hasattr(found.step, "base_kernel_"):
+            matrices["before learning"] = found.step.base_kernel_(seen)
+        matrices["after learning" if matrices else "learned kernel"] = found.step.kernel_(seen)
         return cls(matrices=matrices, labels=labels[rows]).plot(ax, **options)

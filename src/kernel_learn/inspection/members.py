@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
-from kernel_learn.inspection.drawing import QUIET, axes, bar_height, draw_bars
-from kernel_learn.inspection.reading import find_part
+import numpy as np
+from sklearn.base import BaseEstimator
 
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.reading import find_fitted
+
+LONGEST_MEMBER = 40  # letters
 VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
 
 
@@ -48,7 +52,7 @@ class MembersDisplay:
     def __init__(self, *, members: Sequence[Any]) -> None:
         self.members = members
 
-    def plot(self, ax: Any = None, *, max_members: int = 12, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_members: int = 12, **options: Option) -> Self:
         """Draw the heaviest members.
 
         Parameters
@@ -61,29 +65,24 @@ class MembersDisplay:
             For ``Axes.barh``.
         """
         shown = list(self.members)[:max_members]
-        ax = axes(ax, bar_height(len(shown)))
+        ax = make_axes(ax, bar_height(len(shown)))
         names = [member_name(member) for member in shown]
-        draw_bars(ax, [member.weight for member in shown], names, longest=40, **options)
-        for i, member in enumerate(shown):
-            ax.annotate(
-                f"{100 * member.error:.1f} %",
-                (member.weight, i),
-                (3, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize="small",
-                color=QUIET,
-            )
-        ax.margins(x=0.2)
-        ax.set_xlim(left=0)
+        weights = np.array([member.weight for member in shown])
+        errors = [f"{100 * member.error:.1f} %" for member in shown]
+        draw_bars(ax, weights, names, notes=errors, longest=LONGEST_MEMBER, **options)
         ax.set_xlabel("weight (beside it: held-out error)", loc="right")  # names leave little room
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, max_members: int = 12, **options: Any
+        cls,
+        estimator: BaseEstimator,
+        *,
+        ax: Axes | None = None,
+        max_members: int = 12,
+        **options: Option,
     ) -> Self:
         """Draw ``members_`` of a fitted ``KernelClassifier``, alone or in a Pipeline or search."""
-        part, _ = find_part(estimator, "members_", display=cls.__name__)
-        return cls(members=part.members_).plot(ax, max_members=max_members, **options)
+        found = find_fitted(estimator, "members_", display=cls.__name__)
+        return cls(members=found.step.members_).plot(ax, max_members=max_members, **options)

@@ -1,19 +1,29 @@
 """Leave-one-out error along reg, and along widths of the kernel."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.loo_selection import LOO_REGS, WIDTHS
-from kernel_learn.fitting.validation import validate_rows
-from kernel_learn.inspection.drawing import COLORS, QUIET, axes, clean, pyplot
-from kernel_learn.inspection.reading import find_part, see, some_rows, take
+from kernel_learn.inspection.drawing import (
+    COLORS,
+    QUIET,
+    Axes,
+    Option,
+    import_pyplot,
+    make_axes,
+    remove_box,
+)
+from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.kernels.stationary import Stationary
 from kernel_learn.representations.sources import one_hot
+from kernel_learn.rows.access import take_rows
 
 
 def leave_one_out_errors(K: Array, labels: Array, regs: Array) -> Array:
@@ -64,7 +74,7 @@ class RegularizationPathDisplay:
         self.errors = np.atleast_2d(errors)
         self.gammas = gammas
 
-    def plot(self, ax: Any = None, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, **options: Option) -> Self:
         """Draw the curves; a ring marks the least error.
 
         Parameters
@@ -74,8 +84,8 @@ class RegularizationPathDisplay:
         **options
             For ``Axes.plot``.
         """
-        plt = pyplot()
-        ax = axes(ax)
+        plt = import_pyplot()
+        ax = make_axes(ax)
         several = self.gammas is not None and len(self.errors) > 1
         shades = plt.get_cmap("viridis")(np.linspace(0.0, 0.88, len(self.errors)))
         finite = np.where(np.isfinite(self.errors), self.errors, np.inf)
@@ -98,22 +108,22 @@ class RegularizationPathDisplay:
         ax.set_ylabel("leave-one-out squared error")
         if several:
             ax.legend(frameon=False, fontsize="small", title="gamma", title_fontsize="small")
-        clean(ax)
+        remove_box(ax)
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
-        X: Any = None,
-        y: Any = None,
+        estimator: BaseEstimator,
+        X: Rows = None,
+        y: ArrayLike | None = None,
         *,
         regs: Sequence[float] = LOO_REGS,
         gamma_factors: Sequence[float] | None = None,
         max_rows: int = 1000,
-        ax: Any = None,
-        **options: Any,
+        ax: Axes | None = None,
+        **options: Option,
     ) -> Self:
         """Draw ``loo_errors_`` of the fit or, given rows, the whole path at several widths.
 
@@ -138,13 +148,13 @@ class RegularizationPathDisplay:
             For ``Axes.plot``.
         """
         if X is None:
-            part, _ = find_part(estimator, "loo_errors_", display=cls.__name__)
-            display = cls(regs=np.asarray(part.loo_regs_), errors=np.asarray(part.loo_errors_))
+            step = find_fitted(estimator, "loo_errors_", display=cls.__name__).step
+            display = cls(regs=np.asarray(step.loo_regs_), errors=np.asarray(step.loo_errors_))
             return display.plot(ax, **options)
-        part, steps = find_part(estimator, "base_kernel_", display=cls.__name__)
-        rows = some_rows(np.asarray(y), max_rows)
-        seen = validate_rows(part, part.base_kernel_, see(steps, take(X, rows)), reset=False)
-        labels, kernel, at = np.asarray(y)[rows], part.base_kernel_, np.asarray(regs, dtype=float)
+        found = find_fitted(estimator, "base_kernel_", display=cls.__name__)
+        kernel, labels, at = found.step.base_kernel_, np.asarray(y), np.asarray(regs, dtype=float)
+        rows = some_rows(labels, max_rows)
+        seen, labels = found.see_checked(take_rows(X, rows)), labels[rows]
         if not isinstance(kernel, Stationary):
             if gamma_factors is not None:
                 raise ValueError(

@@ -1,23 +1,13 @@
 """Which columns matter, and how surely."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import axes, bar_height, draw_bars
-from kernel_learn.inspection.reading import column_names, find_part
-
-
-def read_relevance(estimator: Any, display: str = "RelevanceDisplay") -> tuple[Any, Any, list[str]]:
-    """Relevance or scale of each column, its spread (or None), the columns' names."""
-    part, steps = find_part(estimator, "feature_relevance_", "scales_", display=display)
-    if getattr(part, "feature_relevance_", None) is not None:
-        values = np.asarray(part.feature_relevance_, dtype=float)
-        spread = np.asarray(part.feature_relevance_std_, dtype=float)
-    else:
-        values, spread = np.abs(np.asarray(part.scales_, dtype=float)), None
-    return values, spread, column_names(part, steps, len(values))
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.reading import RELEVANCES, find_fitted, read_relevance
 
 
 class RelevanceDisplay:
@@ -63,7 +53,7 @@ class RelevanceDisplay:
         self.names = names
         self.xlabel = xlabel
 
-    def plot(self, ax: Any = None, *, max_features: int = 15, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = 15, **options: Option) -> Self:
         """Draw the most relevant columns.
 
         Parameters
@@ -76,7 +66,7 @@ class RelevanceDisplay:
             For ``Axes.barh``.
         """
         shown = np.argsort(-self.relevance, kind="stable")[:max_features]
-        ax = axes(ax, bar_height(len(shown)))
+        ax = make_axes(ax, bar_height(len(shown)))
         spread = None if self.spread is None else self.spread[shown]
         names = [self.names[i] for i in shown]
         draw_bars(ax, self.relevance[shown], names, spread, **options)
@@ -88,10 +78,15 @@ class RelevanceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, max_features: int = 15, **options: Any
+        cls,
+        estimator: BaseEstimator,
+        *,
+        ax: Axes | None = None,
+        max_features: int = 15,
+        **options: Option,
     ) -> Self:
         """Draw ``feature_relevance_`` with its spread, or ``scales_`` of a ``FeatureScales``."""
-        values, spread, names = read_relevance(estimator, cls.__name__)
-        xlabel = "scale of the column" if spread is None else "share of the squared gradient"
-        display = cls(relevance=values, names=names, spread=spread, xlabel=xlabel)
+        found = read_relevance(find_fitted(estimator, *RELEVANCES, display=cls.__name__))
+        xlabel = "scale of the column" if found.spread is None else "share of the squared gradient"
+        display = cls(relevance=found.values, names=found.names, spread=found.spread, xlabel=xlabel)
         return display.plot(ax, max_features=max_features, **options)

@@ -1,12 +1,13 @@
 """Learned weights of kernels as bars."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
-from kernel_learn.inspection.drawing import axes, bar_height, draw_bars
-from kernel_learn.inspection.reading import find_part
+from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
+from kernel_learn.inspection.reading import find_fitted
 
 
 class KernelWeightsDisplay:
@@ -41,7 +42,7 @@ class KernelWeightsDisplay:
         self.weights = weights
         self.names = names
 
-    def plot(self, ax: Any = None, *, max_kernels: int = 20, **options: Any) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_kernels: int = 20, **options: Option) -> Self:
         """Draw the weights, those of the heaviest kernels where there are many.
 
         Parameters
@@ -55,7 +56,7 @@ class KernelWeightsDisplay:
         """
         heaviest = np.argsort(-self.weights, kind="stable")[:max_kernels]
         shown = np.sort(heaviest)
-        ax = axes(ax, bar_height(len(shown)))
+        ax = make_axes(ax, bar_height(len(shown)))
         draw_bars(ax, self.weights[shown], [self.names[i] for i in shown], **options)
         ax.set_xlabel("weight of the kernel")
         if len(shown) < len(self.weights):
@@ -65,10 +66,15 @@ class KernelWeightsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, max_kernels: int = 20, **options: Any
+        cls,
+        estimator: BaseEstimator,
+        *,
+        ax: Axes | None = None,
+        max_kernels: int = 20,
+        **options: Option,
     ) -> Self:
         """Draw ``kernel_weights_`` of a fitted estimator, Pipeline or search."""
-        part, _ = find_part(estimator, "kernel_weights_", display=cls.__name__)
-        names = [str(name) for name in part.kernel_names_]
-        display = cls(weights=np.asarray(part.kernel_weights_, dtype=float), names=names)
+        step = find_fitted(estimator, "kernel_weights_", display=cls.__name__).step
+        names = [str(name) for name in step.kernel_names_]
+        display = cls(weights=np.asarray(step.kernel_weights_, dtype=float), names=names)
         return display.plot(ax, max_kernels=max_kernels, **options)

@@ -1,4 +1,4 @@
-"""A model's report: one HTML file that needs no network. Needs Jinja2 (``kernel-learn[cli]``)."""
+"""A model's report: one HTML file that needs no network. Needs ``kernel-learn[cli]``."""
 
 from kernel_learn.report.facts import gather_facts, judge_new_rows
 from kernel_learn.report.page import render

@@ -1,364 +1,148 @@
-"""Pictures of the report as inline SVG.
+"""The pictures of a report: its facts, drawn by ``kernel_learn.inspection``."""
 
-Bars and intervals are as wide as the page gives them room (positions in percent), points and curves
-scale. Colours are classes of the style sheet, so that pictures follow light, dark and print. Every
-string that came from a table goes through ``escape``.
-"""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from markupsafe import Markup, escape
 
-ROW = 26  # pixels from bar to bar
-COLORS = 7  # classes of the style sheet, then squares instead of circles
+from kernel_learn.arrays import Array
+from kernel_learn.inspection.convergence import LINES, ConvergenceDisplay
+from kernel_learn.inspection.drawing import (
+    LONGEST,
+    Axes,
+    bar_height,
+    draw_bars,
+    draw_intervals,
+    draw_reliability,
+    printable,
+)
+from kernel_learn.inspection.embedding import EmbeddingDisplay
+from kernel_learn.inspection.members import LONGEST_MEMBER
+from kernel_learn.inspection.svg import draw_svg
+from kernel_learn.report.placing import Facts
 
-
-def tag(name: str, *content: Any, **attributes: Any) -> Markup:
-    """One element; ``data_t`` is written data-t, ``class_`` class. Everything is escaped."""
-    words = Markup(" ").join(
-        Markup('{}="{}"').format(key.rstrip("_").replace("_", "-"), number(value))
-        for key, value in attributes.items()
-        if value is not None
-    )
-    opening = Markup("<{} {}>" if words else "<{}{}>").format(Markup(name), words)
-    return opening + Markup("").join(escape(part) for part in content) + Markup(f"</{name}>")
-
-
-def number(value: Any) -> Any:
-    """Floats to two digits: a tenth of a pixel is more than a reader sees."""
-    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
-
-
-def ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """About so many round numbers from low to high."""
-    span = max(high - low, 1e-12)
-    raw = span / count
-    power = 10 ** np.floor(np.log10(raw))
-    step = power * min((1, 2, 2.5, 5, 10), key=lambda m: abs(m * power - raw))
-    first = np.ceil(low / step - 1e-9)
-    last = np.floor(high / step + 1e-9)
-    return [float(i * step) for i in np.arange(first, last + 1)]
+MOST_MEMBERS = 10
+NAIVE = "majority class"  # is in the table but not in the picture: it would squeeze all others
+LEGEND = {"loc": "outside lower left", "ncols": 3, "frameon": False, "fontsize": "small"}
 
 
-def short(value: float) -> str:
-    """A number of a tick."""
-    return (
-        f"{value:.6g}"
-        if abs(value) < 1e5 and (value == 0 or abs(value) >= 1e-3)
-        else f"{value:.1e}"
-    )
+def draw_charts(facts: Facts, leaderboard: Facts | None) -> dict[str, str | None]:
+    """Every picture there are numbers for."""
+    importance = facts.get("importance") or {}
+    judged = facts.get("new_rows") or facts.get("held_out") or {}
+    lines = (facts.get("certificate") or {}).get("lines")
+    members = (importance.get("members") or [])[:MOST_MEMBERS]
+    charts: dict[str, tuple[Callable[..., str], object]] = {
+        "relevance": (draw_shares, importance.get("relevance")),
+        "members": (draw_shares, members),
+        "weights": (draw_shares, importance.get("weights")),
+        "embedding": (draw_embedding, facts.get("embedding") and facts),
+        "calibration": (draw_calibration, judged.get("calibration")),
+        "certificate": (draw_certificate, lines and facts["certificate"]),
+        "leaderboard": (draw_leaderboard, leaderboard),
+    }
+    return {name: draw(name, found) if found else None for name, (draw, found) in charts.items()}
 
 
-def named_rows(names: Sequence[str], picture: Markup) -> Markup:
-    """Names at the left, in a column of their own, and the picture beside them."""
-    column = Markup("").join(tag("div", name, title=name) for name in names)
-    return tag("div", tag("div", column, class_="names"), picture, class_="bars")
+def numbers(records: Sequence[Facts], key: str) -> Array:
+    """One figure of all records."""
+    return np.array([record[key] for record in records], dtype=float)
 
 
-def bar_chart(rows: Sequence[Mapping[str, Any]], label: str) -> Markup:
-    """Rows with name, value and, where known, spread and note."""
-    most = max((row["value"] + (row.get("spread") or 0.0) for row in rows), default=1.0) or 1.0
-    scale = 82.0 / most  # percent; the rest is room for words
-    drawn = []
-    for i, row in enumerate(rows):
-        y, width = i * ROW + 5, max(row["value"] * scale, 0.0)
-        drawn.append(
-            tag("rect", x=0, y=y, width=f"{width:.2f}%", height=ROW - 10, rx=2, class_="bar")
-        )
-        end = width
-        if row.get("spread"):
-            low = max(row["value"] - row["spread"], 0.0) * scale
-            end = (row["value"] + row["spread"]) * scale
-            middle = i * ROW + ROW / 2
-            drawn.append(whisker(low, end, middle))
-        words = row.get("note") or f"{100 * row['value']:.1f} %"
-        drawn.append(
-            tag(
-                "text",
-                words,
-                x=f"{end:.2f}%",
-                dx=6,
-                y=i * ROW + ROW / 2,
-                dy="0.35em",
-                class_="quiet",
-            )
-        )
-    return named_rows([row["name"] for row in rows], frame(drawn, len(rows) * ROW, label))
+def draw_shares(name: str, records: Sequence[Facts]) -> str:
+    """Bars with their figures beside them; a name that is cut is whole behind itself."""
+    label = {"relevance": "Relevance of the columns", "members": "Weights of the members"}
+    names, values = [record["name"] for record in records], numbers(records, "value")
+    notes = [f"{v:.3g}" if name == "weights" else f"{100 * v:.1f} %" for v in values]
+    spread = None if records[0].get("spread") is None else numbers(records, "spread")
+    longest = LONGEST_MEMBER if name == "members" else LONGEST
+
+    def draw(ax: Axes) -> None:
+        draw_bars(ax, values, names, spread, notes=notes, longest=longest)
+        ax.grid(visible=False)
+        ax.xaxis.set_visible(False)
+        ax.spines.bottom.set_visible(False)
+        for tick, whole in zip(ax.get_yticklabels(), names, strict=True):
+            tick.set_url(printable(whole) if len(whole) > longest else None)
+
+    height = bar_height(len(records)) - 0.4  # there is no axis
+    return draw_svg(draw, label.get(name, "Weights of the kernels"), name, height)
 
 
-def whisker(low: float, high: float, y: float) -> Markup:
-    """A line with ends from low to high, in percent."""
-    line = tag("line", x1=f"{low:.2f}%", x2=f"{high:.2f}%", y1=y, y2=y, class_="whisker")
-    ends = [
-        tag("line", x1=f"{x:.2f}%", x2=f"{x:.2f}%", y1=y - 4, y2=y + 4, class_="whisker")
-        for x in (low, high)
+def draw_leaderboard(name: str, leaderboard: Facts) -> str:
+    """Accuracies with their intervals."""
+    rows = [
+        row for row in leaderboard["rows"] if row["accuracy"] is not None and row["method"] != NAIVE
     ]
-    return line + ends[0] + ends[1]
+    methods = [row["method"] for row in rows]
+    shares = [numbers(rows, key) for key in ("accuracy", "low", "high")]
 
-
-def frame(content: Sequence[Markup], height: float, label: str) -> Markup:
-    """A picture as wide as its place."""
-    return tag(
-        "svg",
-        Markup("").join(content),
-        width="100%",
-        height=height,
-        role="img",
-        aria_label=label,
-        xmlns="http://www.w3.org/2000/svg",
-    )
-
-
-def interval_chart(rows: Sequence[Mapping[str, Any]], label: str) -> Markup:
-    """Rows with name, value, low and high on a common axis of percent."""
-    low = min(row["low"] for row in rows)
-    high = max(row["high"] for row in rows)
-    low, high = max(0.0, low - 0.05 * (high - low)), min(1.0, high + 0.05 * (high - low))
-    span = max(high - low, 1e-9)
-
-    def place(value: float) -> float:
-        return 2 + 94 * (value - low) / span
-
-    height = len(rows) * ROW
-    drawn = []
-    for tick in ticks(low, high, 4):
-        x = f"{place(tick):.2f}%"
-        drawn.append(tag("line", x1=x, x2=x, y1=0, y2=height, class_="grid"))
-        drawn.append(
-            tag(
-                "text",
-                f"{100 * tick:.3g} %",
-                x=x,
-                y=height + 16,
-                class_="quiet",
-                text_anchor="middle",
-            )
-        )
-    for i, row in enumerate(rows):
-        y = i * ROW + ROW / 2
-        drawn.append(whisker(place(row["low"]), place(row["high"]), y))
-        drawn.append(
-            tag(
-                "circle",
-                cx=f"{place(row['value']):.2f}%",
-                cy=y,
-                r=5,
-                class_="c0",
-                data_t=row["hover"],
-            )
-        )
-    return named_rows([row["name"] for row in rows], frame(drawn, height + 22, label))
-
-
-class Plane:
-    """Two axes with ticks; the picture scales as a whole."""
-
-    def __init__(
-        self,
-        x: tuple[float, float],
-        y: tuple[float, float],
-        *,
-        size: tuple[int, int] = (400, 320),
-        percent: bool = False,
-        labels: tuple[str, str] = ("", ""),
-        y_log: bool = False,
-        y_names: Sequence[str] | None = None,  # at 0, 1, ... instead of numbers
-    ) -> None:
-        self.size, self.labels = size, labels
-        self.x, self.y = widened(x), widened(y)
-        self.box = (68, 12, size[0] - 84, size[1] - 62)  # left, top, width, height
-        self.percent, self.y_log, self.y_names = percent, y_log, y_names
-        self.content: list[Markup] = []
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        left, top, width, height = self.box
-        return (
-            round(left + width * (x - self.x[0]) / (self.x[1] - self.x[0]), 1),
-            round(top + height * (1 - (y - self.y[0]) / (self.y[1] - self.y[0])), 1),
-        )
-
-    def add(self, *content: Markup) -> None:
-        self.content += content
-
-    def line(self, points: Sequence[tuple[float, float]], class_: str) -> None:
-        path = " ".join(f"{x},{y}" for x, y in (self.at(*point) for point in points))
-        self.add(tag("polyline", points=path, class_=class_))
-
-    def draw(self, label: str) -> Markup:
-        left, top, width, height = self.box
-        drawn = []
-        for tick in ticks(*self.x):
-            x = self.at(tick, self.y[0])[0]
-            drawn.append(tag("line", x1=x, x2=x, y1=top, y2=top + height, class_="grid"))
-            drawn.append(self.words(tick, x=x, y=top + height + 18, text_anchor="middle"))
-        for tick in ticks(*self.y) if self.y_names is None else ():
-            y = self.at(self.x[0], tick)[1]
-            drawn.append(tag("line", x1=left, x2=left + width, y1=y, y2=y, class_="grid"))
-            drawn.append(
-                self.words(tick, x=left - 6, y=y, dy="0.35em", text_anchor="end", log=self.y_log)
-            )
-        for i, name in enumerate(self.y_names or ()):
-            drawn.append(tag("text", name, x=left + 4, y=self.at(0, i + 0.38)[1]))
-        middle = f"rotate(-90 14 {top + height / 2})"
-        drawn.append(
-            tag(
-                "text", self.labels[0], x=left + width / 2, y=self.size[1] - 6, text_anchor="middle"
-            )
-        )
-        drawn.append(
-            tag(
-                "text",
-                self.labels[1],
-                x=14,
-                y=top + height / 2,
-                transform=middle,
-                text_anchor="middle",
-            )
-        )
-        return tag(
-            "svg",
-            Markup("").join([*drawn, *self.content]),
-            viewBox=f"0 0 {self.size[0]} {self.size[1]}",
-            role="img",
-            aria_label=label,
-            class_="plane",
-            xmlns="http://www.w3.org/2000/svg",
-        )
-
-    def words(self, tick: float, *, log: bool = False, **place: Any) -> Markup:
-        text = f"{100 * tick:.3g} %" if self.percent else f"1e{tick:g}" if log else short(tick)
-        return tag("text", text, class_="quiet", **place)
-
-
-def widened(limits: tuple[float, float]) -> tuple[float, float]:
-    """Limits that are not equal."""
-    low, high = limits
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
-def mark(x: float, y: float, group: int, hover: str, *, ring: bool = False) -> Markup:
-    """A circle, or from the eighth class on a square."""
-    look = f"{'ring' if ring else 'dot'} c{group % COLORS}"
-    if group // COLORS % 2:
-        return tag("rect", x=x - 3.5, y=y - 3.5, width=7, height=7, class_=look, data_t=hover)
-    return tag("circle", cx=x, cy=y, r=4, class_=look, data_t=hover)
-
-
-def scatter(
-    points: Sequence[tuple[float, float, int, str, bool]],  # x, y, class, hover, new
-    names: Sequence[str],
-    label: str,
-    axis: str = "learned feature",
-) -> Markup:
-    """Rows in the first two features."""
-    xs, ys = [p[0] for p in points], [p[1] for p in points]
-    labels = (f"{axis} 1", f"{axis} 2")
-    plane = Plane(padded(xs), padded(ys), size=(560, 430), labels=labels)
-    for x, y, group, hover, new in points:
-        plane.add(mark(*plane.at(x, y), group, hover, ring=new))
-    return plane.draw(label) + legend(names, any(p[4] for p in points))
-
-
-def strips(
-    points: Sequence[tuple[float, float, int, str, bool]],
-    names: Sequence[str],
-    label: str,
-    axis: str = "learned feature",
-) -> Markup:
-    """Rows in the one feature there is: a strip for each class."""
-    used = sorted({p[2] for p in points})
-    place = {group: i for i, group in enumerate(used)}
-    plane = Plane(
-        padded([p[0] for p in points]),
-        (-0.5, len(used) - 0.5),
-        size=(560, 80 + 70 * len(used)),
-        labels=(axis, ""),
-        y_names=[names[group] for group in reversed(used)],
-    )
-    spot = dict.fromkeys(used, 0)
-    for x, _, group, hover, new in points:
-        spot[group] += 1
-        height = place[group] + 0.6 * ((spot[group] * 0.618034) % 1 - 0.5)
-        at = plane.at(x, len(used) - 1 - height)
-        plane.add(mark(*at, group, hover, ring=new))
-    return plane.draw(label) + legend(names, any(p[4] for p in points))
-
-
-def legend(names: Sequence[str], new: bool) -> Markup:
-    """Colours and their names."""
-    entries = [
-        tag(
-            "li",
-            tag("span", class_=f"key {'square ' if i // COLORS % 2 else ''}b{i % COLORS}"),
-            name,
-        )
-        for i, name in enumerate(names)
-    ]
-    if new:
-        entries.append(tag("li", tag("span", class_="key hollow"), "new rows"))
-    return tag("ul", Markup("").join(entries), class_="legend")
-
-
-def padded(values: Sequence[float], share: float = 0.04) -> tuple[float, float]:
-    """Limits with a little room around the values."""
-    low, high = min(values), max(values)
-    pad = share * (high - low) or 0.5
-    return low - pad, high + pad
-
-
-def reliability(bins: Sequence[Mapping[str, float]], label: str) -> Markup:
-    """How often the model was right when it said so surely; on the line it is honest."""
-    low = min(min(b["said"], b["low"]) for b in bins)
-    low = max(0.0, np.floor(10 * low) / 10)
-    plane = Plane(
-        (low, 1.0),
-        (low, 1.0),
-        percent=True,
-        labels=("probability the model stated", "share it was right"),
-    )
-    plane.line([(low, low), (1.0, 1.0)], "ideal")
-    for b in bins:
-        x, y = plane.at(b["said"], b["right"])
-        y_low, y_high = plane.at(0, b["low"])[1], plane.at(0, b["high"])[1]
-        plane.add(tag("line", x1=x, x2=x, y1=y_low, y2=y_high, class_="whisker"))
-        said, right = 100 * b["said"], 100 * b["right"]
-        words = f"said {said:.0f} %, right in {right:.0f} % of {b['count']:.0f} rows"
-        plane.add(tag("circle", cx=x, cy=y, r=5, class_="c0", data_t=words))
-    return plane.draw(label)
-
-
-def curves(
-    lines: Mapping[str, Sequence[float | None]], label: str, *, ylabel: str, log: bool
-) -> Markup:
-    """Named curves over steps; None is a gap in a curve."""
-    shown: dict[str, list[tuple[float, float]]] = {}
-    for name, values in lines.items():
-        pairs = [
-            (float(i + 1), v) for i, v in enumerate(values) if v is not None and (v > 0 or not log)
+    def draw(ax: Axes) -> None:
+        words = [
+            f"{method}: {100 * share:.1f} % ({100 * low:.1f} to {100 * high:.1f} %)"
+            for method, share, low, high in zip(methods, *shares, strict=True)
         ]
-        if pairs:
-            shown[name] = [(x, float(np.log10(v)) if log else float(v)) for x, v in pairs]
-    every = [point for points in shown.values() for point in points]
-    steps = max(x for x, _ in every)
-    plane = Plane(
-        (1.0, max(steps, 2.0)), padded([y for _, y in every]), labels=("step", ylabel), y_log=log
+        draw_intervals(ax, methods, *shares).set_urls([printable(text) for text in words])
+
+    label = "Accuracy of each method with its interval"
+    return draw_svg(draw, label, name, bar_height(len(rows)))
+
+
+def draw_calibration(name: str, bins: Sequence[Facts]) -> str:
+    """Stated probabilities against what came true."""
+
+    def draw(ax: Axes) -> None:
+        keys = ("said", "right", "low", "high")
+        points = draw_reliability(ax, *(numbers(bins, key) for key in keys))
+        words = "said {:.0f} %, right in {:.0f} % of {:.0f} rows"
+        points.set_urls([words.format(100 * b["said"], 100 * b["right"], b["count"]) for b in bins])
+
+    return draw_svg(draw, "Stated probabilities against how often they were right", name, 3.4)
+
+
+def draw_certificate(name: str, certificate: Facts) -> str:
+    """The gap where there is one, else the value and its bounds."""
+    lines = {key: certificate["lines"].get(look["label"]) for key, look in LINES.items()}
+    history = [
+        {key: line[i] for key, line in lines.items() if line and line[i] is not None}
+        for i in range(certificate["steps"])
+    ]
+    kind = "gap" if certificate["gaps"] else "bounds"
+
+    def draw(ax: Axes) -> None:
+        for line in ConvergenceDisplay(history=history).plot(ax, kind=kind).lines_:
+            steps, values = line.get_data()
+            points = ax.scatter(steps, values, s=14, color=line.get_color(), zorder=3)
+            points.set_urls([f"step {i}: {v:.6g}" for i, v in zip(steps, values, strict=True)])
+
+    return draw_svg(draw, "Gap by step" if kind == "gap" else "Value by step", name, 3.2)
+
+
+def draw_embedding(name: str, facts: Facts) -> str:
+    """Training rows, and new ones as rings; of each point place, label and row number."""
+    old, new = facts["embedding"], (facts.get("new_rows") or {}).get("points") or []
+    names, d = np.array(old["names"], dtype=object), old["dimensions"]
+    axis = "held-out log ratio" if old.get("held_out") else "learned feature"
+    points = [np.array(some, dtype=float).reshape(-1, d + 2) for some in (old["points"], new)]
+    labels = [names[P[:, d].astype(int)] for P in points]
+    display = EmbeddingDisplay(
+        features=points[0][:, :d],
+        labels=labels[0],
+        new_features=points[1][:, :d],
+        new_labels=labels[1],
+        names=[axis] if d == 1 else [f"{axis} {i + 1}" for i in range(d)],
+        classes=list(names),
     )
-    for i, points in enumerate(shown.values()):
-        plane.line(points, f"curve s{i % COLORS}")
-        for x, y in points:
-            at = plane.at(x, y)
-            value = 10**y if log else y
-            plane.add(
-                tag(
-                    "circle",
-                    cx=at[0],
-                    cy=at[1],
-                    r=3,
-                    class_=f"c{i}",
-                    data_t=f"step {x:.0f}: {value:.6g}",
-                )
-            )
-    words = legend(list(shown), False) if len(shown) > 1 else Markup("")
-    return plane.draw(label) + words
+
+    def draw(ax: Axes) -> None:
+        for marks, rows, is_new in display.plot(ax).points_:
+            word = "new row" if is_new else "row"
+            pairs = zip(points[is_new][rows, -1], labels[is_new][rows], strict=True)
+            marks.set_urls([printable(f"{word} {row:.0f}: {label}") for row, label in pairs])
+        legend = ax.get_legend()
+        if legend is not None:  # out of the rows' way
+            words = [text.get_text() for text in legend.get_texts()]
+            legend.remove()
+            ax.figure.legend(legend.legend_handles, words, handletextpad=0.2, **LEGEND)
+
+    height = 4.2 if d > 1 else 0.9 + 0.45 * max(len(names), 2)
+    return draw_svg(draw, f"Rows by {axis}, coloured by class", name, height)

@@ -7,26 +7,30 @@ columns.
 
 import platform
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from kernel_learn._version import __version__
-from kernel_learn.arrays import Array
-from kernel_learn.fitting.validation import validate_rows
-from kernel_learn.inspection.convergence import relative_gaps, track
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.inspection.convergence import LINES, relative_gaps, track
 from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name
-from kernel_learn.inspection.reading import find_part, see, some_rows
-from kernel_learn.inspection.relevance import read_relevance
+from kernel_learn.inspection.reading import (
+    RELEVANCES,
+    Relevance,
+    read_relevance,
+    seek_fitted,
+    some_rows,
+)
 from kernel_learn.report.placing import (
     MOST_POINTS,
-    embedding,
+    Facts,
     is_collapsed,
     place_by_probability,
     place_new_rows,
+    place_rows,
 )
 from kernel_learn.rows.access import take_rows
 from kernel_learn.tables.comparing import (
@@ -37,10 +41,8 @@ from kernel_learn.tables.comparing import (
 )
 from kernel_learn.tables.model import TableModel
 
-Facts = dict[str, Any]
-
 SURPRISING, NEIGHBOURS = 10, 5
-MOST_BARS, MOST_COLUMNS = 15, 60
+MOST_BARS, MOST_KERNELS, MOST_COLUMNS = 15, 40, 60
 MOST_SIMILAR = 20_000  # training rows among which neighbours are looked for
 PERMUTATIONS = 200
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "skrub", "pyarrow")
@@ -48,7 +50,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "skrub", "pyarrow")
 
 def gather_facts(
     model: TableModel,
-    frame: Any,
+    frame: Rows,
     y: Array | None,
     *,
     method: str,
@@ -76,16 +78,16 @@ def gather_facts(
         "warnings": [*model.columns_.warnings, *notes],
         "plan": plan_of(model),
     }
-    facts["importance"] = importance(model)
-    facts["certificate"] = certificate(model)
-    facts["embedding"] = embedding(model, rows, y)
+    facts["importance"] = find_importance(model)
+    facts["certificate"] = find_certificate(model)
+    facts["embedding"] = place_rows(model, rows, y)
     if y is not None and hasattr(model, "classes_"):
         P, kind = held_out(model, frame, y, groups, seed, proba)
         facts["classes"] = [str(label) for label in model.classes_]
         facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
-        facts["held_out"] = judge(P, model.labels_, kind, groups)
+        facts["held_out"] = judge_probabilities(P, model.labels_, kind, groups)
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
-        facts["surprising"] = surprising(model, rows, P)
+        facts["surprising"] = find_surprising(model, rows, P)
         if is_collapsed(facts["embedding"]) and not is_certain(P):
             facts["embedding"] = place_by_probability(P, model.labels_, facts["classes"])
     return facts
@@ -93,7 +95,7 @@ def gather_facts(
 
 def held_out(
     model: TableModel,
-    frame: Any,
+    frame: Rows,
     y: Array,
     groups: Array | None,
     seed: int,
@@ -109,10 +111,11 @@ def held_out(
     return P, "a fifth at a time"
 
 
-def judge(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Facts:
+def judge_probabilities(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Facts:
     """Error, log loss, confusion and calibration of probabilities against labels."""
     n, k = P.shape
-    said, right = P.argmax(axis=1), P.argmax(axis=1) == labels
+    said = P.argmax(axis=1)
+    right = said == labels
     counts = np.bincount(labels, minlength=k)
     share = counts / n
     losses = -np.log(np.maximum(P[np.arange(n), labels], FLOOR))
@@ -153,7 +156,7 @@ def effective_number(right: Array, groups: Array) -> float:
     sums = np.bincount(sizes, right - right.mean())
     variance = float(np.sum(sums**2)) / len(right) ** 2
     spread = float(right.mean() * (1 - right.mean()))
-    return spread / variance if variance > 0 and spread > 0 else float(len(np.unique(groups)))
+    return spread / variance if variance > 0 else float(len(np.unique(groups)))
 
 
 def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
@@ -170,16 +173,10 @@ def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[
     parts = np.array_split(order, max(1, min(most, len(order) // least)))
     found = []
     for part in parts:
-        low, high = wilson(float(right[part].mean()), len(part))
-        found.append(
-            {
-                "said": float(said[part].mean()),
-                "right": float(right[part].mean()),
-                "low": low,
-                "high": high,
-                "count": len(part),
-            }
-        )
+        share = float(right[part].mean())
+        low, high = wilson(share, len(part))
+        figures = {"said": float(said[part].mean()), "right": share, "low": low, "high": high}
+        found.append(figures | {"count": len(part)})
     return found
 
 
@@ -189,7 +186,7 @@ def has_one_label(groups: Array, y: Array) -> bool:
     return len(pairs) == len({group for group, _ in pairs})
 
 
-def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> float | None:
+def p_value(model: TableModel, rows: Rows, y: Array, groups: Array | None) -> float | None:
     """The share of shuffled labels that are predicted as well; None where that says nothing.
 
     Labels of groups are shuffled among them, which needs one label in each.
@@ -206,7 +203,7 @@ def p_value(model: TableModel, rows: Any, y: Array, groups: Array | None) -> flo
     return float(hsic_test(seen, y[some], n_permutations=PERMUTATIONS, random_state=0).p_value)
 
 
-def surprising(model: TableModel, rows: Any, P: Array) -> list[Facts]:
+def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
     """The rows whose own class the model thought least likely, and the rows most like them."""
     own = P[np.arange(len(P)), model.labels_]
     certain = is_certain(P)
@@ -215,66 +212,57 @@ def surprising(model: TableModel, rows: Any, P: Array) -> list[Facts]:
         worst = worst[own[worst] == 0]
     if not len(worst):
         return []
-    near, alike = neighbours(model, rows, worst)
-    found = []
-    for i, row in enumerate(worst):
-        said = int(P[row].argmax())
-        found.append(
-            {
-                "row": int(row),
-                "truth": int(model.labels_[row]),
-                "said": said,
-                "p_truth": None if certain else float(P[row, model.labels_[row]]),
-                "neighbours": [
-                    {"row": int(j), "label": int(model.labels_[j]), "alike": float(a)}
-                    for j, a in zip(near[i], alike[i], strict=True)
-                ]
-                if near is not None and alike is not None
-                else [],
-            }
-        )
-    return found
+    near = find_neighbours(model, rows, worst)
+    return [
+        {
+            "row": int(row),
+            "truth": int(model.labels_[row]),
+            "said": int(P[row].argmax()),
+            "p_truth": None if certain else float(own[row]),
+            "neighbours": [
+                {"row": int(j), "label": int(model.labels_[j]), "alike": float(a)}
+                for j, a in (() if near is None else zip(near[0][i], near[1][i], strict=True))
+            ],
+        }
+        for i, row in enumerate(worst)
+    ]
 
 
-def neighbours(model: TableModel, rows: Any, chosen: Array) -> tuple[Array | None, Array | None]:
+def find_neighbours(model: TableModel, rows: Rows, chosen: Array) -> tuple[Array, Array] | None:
     """The training rows most alike in the learned kernel, k(x, z) / sqrt(k(x, x) k(z, z))."""
-    try:
-        part, steps = find_part(model.estimator_, "kernel_", display="report")
-    except ValueError:
-        return None, None
-    seen = see(steps, rows)
-    if hasattr(part, "base_kernel_"):
-        seen = validate_rows(part, part.base_kernel_, seen, reset=False)
-
-    def take(index: Array) -> Any:
-        return take_rows(seen, index)
-
+    found = seek_fitted(model.estimator_, "kernel_")
+    if found is None:
+        return None
+    kernel, seen = found.step.kernel_, found.see_checked(rows)
     pool = some_rows(model.labels_, MOST_SIMILAR)
-    K = np.asarray(part.kernel_(take(chosen), take(pool)))
-    own = np.asarray(part.kernel_.diag(take(chosen)))
-    others = np.asarray(part.kernel_.diag(take(pool)))
+    X, X_ref = take_rows(seen, chosen), take_rows(seen, pool)
+    K = np.asarray(kernel(X, X_ref))
+    own, others = np.asarray(kernel.diag(X)), np.asarray(kernel.diag(X_ref))
     alike = K / np.sqrt(np.maximum(np.outer(own, others), 1e-300))
     alike[chosen[:, None] == pool] = -np.inf
     order = np.argsort(-alike, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(pool) - 1)]
     return pool[order], np.take_along_axis(alike, order, axis=1)
 
 
-def importance(model: TableModel) -> Facts:
+def find_relevance(model: TableModel) -> Relevance | None:
+    """Of the columns, if the estimator knows it."""
+    found = seek_fitted(model.estimator_, *RELEVANCES)
+    return None if found is None else read_relevance(found)
+
+
+def find_importance(model: TableModel) -> Facts:
     """Relevance of columns, members, kernel weights: as far as the estimator has them."""
     found: Facts = {}
-    try:
-        values, spread, names = read_relevance(model.estimator_)
-    except ValueError:
-        pass
-    else:
-        order = np.argsort(-values, kind="stable")[:MOST_BARS]
+    relevance = find_relevance(model)
+    if relevance is not None:
+        values, spread = relevance.values, relevance.spread
         found["relevance"] = [
             {
-                "name": names[i],
+                "name": relevance.names[i],
                 "value": float(values[i]),
                 "spread": None if spread is None else float(spread[i]),
             }
-            for i in order
+            for i in relevance.order[:MOST_BARS]
         ]
         found["n_relevance"] = len(values)
     members = getattr(model.estimator_, "members_", None)
@@ -289,42 +277,31 @@ def importance(model: TableModel) -> Facts:
             }
             for member in members
         ]
-    try:
-        part, _ = find_part(model.estimator_, "kernel_weights_", display="report")
-    except ValueError:
-        return found
-    names, weights = part.kernel_names_, part.kernel_weights_
-    found["weights"] = [
-        {"name": str(name), "value": float(weight)}
-        for name, weight in zip(names, weights, strict=True)
-    ][:40]
+    bank = seek_fitted(model.estimator_, "kernel_weights_")
+    if bank is not None:
+        pairs = zip(bank.step.kernel_names_, bank.step.kernel_weights_, strict=True)
+        weights = [{"name": str(name), "value": float(weight)} for name, weight in pairs]
+        found["weights"] = weights[:MOST_KERNELS]
     return found
 
 
-def certificate(model: TableModel) -> Facts | None:
+def find_certificate(model: TableModel) -> Facts | None:
     """Bounds and gap of a solver that proves its answer; steps of one that does not."""
-    try:
-        part, _ = find_part(model.estimator_, "history_", display="report")
-    except ValueError:
+    found = seek_fitted(model.estimator_, "history_")
+    if found is None or not found.step.history_:
         return None
-    history = part.history_
-    if not history:
-        return None
-    lines = {
-        words: none_where_unknown(track(history, key))
-        for key, words in (("value", "value"), ("upper", "upper bound"), ("lower", "lower bound"))
-    }
+    step, history = found.step, found.step.history_
+    lines = {look["label"]: none_where_unknown(track(history, key)) for key, look in LINES.items()}
     gaps = none_where_unknown(relative_gaps(history))
-    gap = getattr(part, "gap_", None)
+    ends = [getattr(step, name, None) for name in ("gap_", "objective_")]
+    gap, objective = none_where_unknown(np.array(ends, dtype=float))  # nan in place of None
     return {
-        "name": type(part).__name__,
+        "name": type(step).__name__,
         "steps": len(history),
         "lines": {k: v for k, v in lines.items() if any(x is not None for x in v)},
         "gaps": gaps if any(gap is not None for gap in gaps) else [],
-        "gap": None if gap is None or not np.isfinite(gap) else float(gap),
-        "objective": float(part.objective_)
-        if np.isfinite(getattr(part, "objective_", np.nan))
-        else None,
+        "gap": gap,
+        "objective": objective,
     }
 
 
@@ -333,7 +310,7 @@ def none_where_unknown(values: Array) -> list[float | None]:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def describe_columns(frame: Any, model: TableModel) -> list[Facts]:
+def describe_columns(frame: Rows, model: TableModel) -> list[Facts]:
     """One line for each column that is shown: kind, holes, values."""
     left_out = dict.fromkeys(model.columns_.ids, "identifier, left out")
     left_out |= dict.fromkeys(model.columns_.constants, "constant, left out")
@@ -360,17 +337,13 @@ def columns_to_show(names: list[str], left_out: Facts, model: TableModel) -> lis
     if len(names) <= MOST_COLUMNS:
         return names
     first = [*left_out, *model.columns_.leaks][: MOST_COLUMNS // 2]
-    try:
-        values, _, own = read_relevance(model.estimator_)
-    except ValueError:
-        relevant = names
-    else:
-        relevant = [str(own[i]) for i in np.argsort(-values, kind="stable")]
+    found = find_relevance(model)
+    relevant = [] if found is None else [found.names[i] for i in found.order]
     shown = set(list(dict.fromkeys([*first, *relevant, *names]))[:MOST_COLUMNS])
     return [name for name in names if name in shown]
 
 
-def values_of(column: Any, kind: str) -> str:
+def values_of(column: Rows, kind: str) -> str:
     """The range of numbers and dates, the most frequent levels; nothing of text and ids."""
     filled = column.dropna()
     if not len(filled):
@@ -388,16 +361,12 @@ def values_of(column: Any, kind: str) -> str:
 
 def plan_of(model: TableModel) -> str:
     """What was carried out, in the plan's words."""
-    try:
-        part, _ = find_part(model.estimator_, "plan_", display="report")
-    except ValueError:
-        return ""
-    return str(part.plan_)
+    found = seek_fitted(model.estimator_, "plan_")
+    return "" if found is None else str(found.step.plan_)
 
 
 def versions() -> dict[str, str]:
     """Of what the model was made with."""
-
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"kernel-learn": __version__, "Python": platform.python_version()}
@@ -409,7 +378,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: Array) -> Facts:
+def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Facts:
     """The facts with a judgement of rows that the model has never seen."""
     known = {str(label): i for i, label in enumerate(model.classes_)}
     labels = np.array([known.get(str(label), -1) for label in y])
@@ -427,7 +396,7 @@ def judge_new_rows(model: TableModel, facts: Mapping[str, Any], frame: Any, y: A
         except AttributeError:
             said = np.searchsorted(model.classes_, model.predict(frame))
             P = np.eye(len(model.classes_))[said]
-    new = judge(P, labels, "new rows")
+    new = judge_probabilities(P, labels, "new rows")
     new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")
     if old:

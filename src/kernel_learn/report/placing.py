@@ -4,34 +4,30 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.arrays import Array
-from kernel_learn.inspection.reading import find_part, see, some_rows
-from kernel_learn.rows.access import take_rows
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.inspection.reading import find_fitted, seek_fitted, some_rows
+from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.tables.comparing import FLOOR
 from kernel_learn.tables.model import TableModel
 
-Facts = dict[str, Any]
+Facts = dict[str, Any]  # of a model; fits into JSON
 
 MOST_POINTS = 2000
 COLLAPSED = 0.01  # spread within classes, to that between: nothing is left to see
 
 
-def embedding(model: TableModel, rows: Any, y: Array | None) -> Facts | None:
+def place_rows(model: TableModel, rows: Rows, y: Array | None) -> Facts | None:
     """The first two learned features of some training rows."""
-    try:
-        part, steps = find_part(model.estimator_, "kernel_", display="report")
-    except ValueError:
+    found = seek_fitted(model.estimator_, "kernel_")
+    if found is None or not hasattr(found.step, "transform"):
         return None
-    if not hasattr(part, "transform"):
-        return None
-    n = rows.shape[0]
+    n = n_rows(rows)
     names, labels = ["all rows"], np.zeros(n, dtype=int)
     if y is not None:
         classes, labels = np.unique(y, return_inverse=True)
         names = [str(label) for label in classes]
     some = some_rows(labels, MOST_POINTS)
-    seen = see(steps, take_rows(rows, some))
-    F = np.asarray(part.transform(seen))[:, :2]
+    F = found.transform(take_rows(rows, some))[:, :2]
     if not F.size or not np.isfinite(F).all():
         return None
     size = np.abs(F).max() or 1.0
@@ -91,13 +87,13 @@ def points_of(F: Array, labels: Array, rows: Array) -> list[list[float | int]]:
 
 
 def place_new_rows(
-    model: TableModel, old: Facts, frame: Any, P: Array, labels: Array, rows: Array
+    model: TableModel, old: Facts, frame: Rows, P: Array, labels: Array, rows: Array
 ) -> list[list[float | int]]:
     """New rows, with their probabilities, in a picture that there is."""
     view = old.get("held_out")
     if view:
         F = (log_ratios(P) - np.array(view["centre"])) @ np.array(view["axes"]).T
     else:
-        part, steps = find_part(model.estimator_, "kernel_", display="report")
-        F = np.asarray(part.transform(see(steps, model.encode(frame))))[:, :2]
+        found = find_fitted(model.estimator_, "kernel_", display="report")
+        F = found.transform(model.encode(frame))[:, :2]
     return points_of(F / old["scale"], labels, rows)
