@@ -1,8 +1,8 @@
 """CSV and TSV: separators, decimal commas, and what each column holds, found once for all rows.
 
 A column is what all of its cells say, whichever rows are read at a time: the files are passed
-over once before they are read (pandas parses some 400 MB in a second), and only files with
-cells such as 00179 or 1,5 a second time, as text.
+over once before they are read (about a second for 100 MB), and only files with cells such as
+00179 or 1,5 a second time, as text.
 """
 
 import re

@@ -7,65 +7,59 @@ from types import ModuleType
 import numpy as np
 
 from kernel_learn.rows.frames import Frame
-from kernel_learn.rows.kinds import type_kind
 from kernel_learn.streams.readers.input_files import InputFile, ScannedFiles, TableError, described
 
 MAGIC = (b"PAR1", b"PARE")
 
 
 @dataclass
-class ParquetFiles(ScannedFiles[set[str]]):
+class ParquetFiles(ScannedFiles[dict[str, type]]):
     """Files that are one table."""
 
     def blocks(
         self, rows: int | None, columns: Sequence[str] | None = None
     ) -> Iterator[tuple[InputFile, Frame]]:
         """Frames of at most so many rows of one file each; None: of all of them."""
+        widened, names = self.found, None if columns is None else list(columns)
         for file in self.files:
             with described(file), open_parquet(file) as content:
                 if rows is None:
-                    batches = [content.read(columns=None if columns is None else list(columns))]
+                    batches = [content.read(columns=names)]
                 else:
-                    batches = content.iter_batches(rows, columns=columns and list(columns))
+                    batches = content.iter_batches(rows, columns=names)
                 for batch in batches:
-                    yield file, self._frame(batch)
+                    yield file, widen_columns(batch.to_pandas(), widened)
 
-    def _frame(self, batch: Frame) -> Frame:
-        """Whole numbers and booleans with holes are what they are in the table with its holes."""
-        frame = batch.to_pandas()
-        for column in batch.schema:
-            if column.name not in frame.columns:
-                continue  # the index of the frame that was written
-            own = frame[column.name].dtype
-            if str(column.type).startswith("decimal"):
-                frame[column.name] = frame[column.name].astype(np.float64)
-            elif column.name in self.found and isinstance(own, np.dtype) and own.kind in "iub":
-                wider = object if own.kind == "b" else np.float64
-                frame[column.name] = frame[column.name].astype(wider)
-        return frame
-
-    def scan(self) -> set[str]:
-        """Columns of whole numbers or booleans with a missing value anywhere."""
-        found: set[str] = set()
+    def scan(self) -> dict[str, type]:
+        """What decimals become, and whole numbers and booleans with a missing value anywhere."""
+        found: dict[str, type] = {}
         for file in self.files:
             with described(file), open_parquet(file) as content:
-                for column in content.schema_arrow:
-                    kind = type_kind(column.type)
-                    if kind in ("number", "boolean") and has_holes(content, column.name):
-                        found.add(column.name)
+                for place, column in enumerate(content.schema_arrow):
+                    kind = str(column.type)
+                    is_narrow = kind.startswith(("int", "uint", "bool"))
+                    if kind.startswith("decimal") or (is_narrow and has_holes(content, place)):
+                        found[column.name] = object if kind == "bool" else float
         return found
 
 
-def has_holes(content: Frame, name: str) -> bool:
+def widen_columns(frame: Frame, types: dict[str, type]) -> Frame:
+    """A block without holes as the table with its holes; pandas' own types have room for them."""
+    for name, own in types.items():
+        if name in frame.columns and isinstance(frame[name].dtype, np.dtype):
+            frame[name] = frame[name].astype(own)
+    return frame
+
+
+def has_holes(content: Frame, place: int) -> bool:
     """Whether a column has missing values, by the file's table of contents if that says it."""
-    place = content.schema_arrow.names.index(name)
     table = content.metadata
     if table.num_columns == len(content.schema_arrow.names):
         groups = range(table.num_row_groups)
         stats = [table.row_group(group).column(place).statistics for group in groups]
         if all(own is not None and own.has_null_count for own in stats):
             return any(own.null_count for own in stats)
-    return bool(content.read(columns=[name]).column(0).null_count)
+    return bool(content.read(columns=[content.schema_arrow.names[place]]).column(0).null_count)
 
 
 def open_parquet(file: InputFile) -> Frame:
