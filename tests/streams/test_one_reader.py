@@ -63,6 +63,48 @@ def test_a_cell_far_below_decides_for_all_rows(late, dtype, first, tmp_path):
     assert_same(pd.concat(parts), whole[["a"]])
 
 
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("cell", ["0123", '"0123"', " 0123"])
+def test_codes_keep_their_zeros_wherever_they_stand(sep, cell, tmp_path):
+    path = tmp_path / "codes.csv"
+    for place in range(3):
+        cells = ["4567"] * 3
+        cells[place] = cell
+        path.write_text(f"a{sep}b{sep}c\n{sep.join(cells)}\n")
+        found = read_table([str(path)]).iloc[0]
+        assert found.tolist()[place].strip() == "0123" and found.tolist()[place - 1] == 4567
+    path.write_text(f"a{sep}b\n0012.5{sep}0\n0100{sep}012\n")  # measures, and two digits
+    assert read_table([str(path)]).to_numpy().tolist() == [[12.5, 0.0], [100.0, 12.0]]
+
+
+@pytest.mark.parametrize(
+    ("parts", "whole"),
+    [
+        ({"bool"}, "bool"),
+        ({"bool", "missing"}, "flags"),
+        ({"bool", "flags"}, "flags"),
+        ({"bool", "int64"}, "str"),
+        ({"int64"}, "int64"),
+        ({"int64", "missing"}, "whole"),
+        ({"int64", "uint64"}, "whole"),
+        ({"int64", "float64", "missing"}, "float64"),
+        ({"missing"}, "whole"),
+        ({"huge", "int64"}, "str"),
+        ({"huge", "whole"}, "float64"),
+        ({"str", "float64"}, "str"),
+    ],
+)
+def test_types_of_parts_give_the_type_of_all_rows(parts, whole):
+    assert delimited.merge_types(parts) == whole
+
+
+@pytest.mark.parametrize("size", range(5, 17))
+def test_codes_are_found_where_two_readings_meet(size, tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "SCANNED_BYTES", size)
+    (tmp_path / "codes.csv").write_text("a,b\n11,22\n33,0123\n")
+    assert read_table([str(tmp_path / "codes.csv")])["b"].tolist() == ["22", "0123"]
+
+
 CELLS = ["1", "-2", "3.5", "1e3", "", "NA", "True", "False", "x", "0123", "1,5", "1.234,5"]
 CELLS += ["1.000", "99999999999999999999", "18446744073709551615", "inf", " 7", "2020-01-01", "+5"]
 
