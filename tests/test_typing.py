@@ -36,7 +36,7 @@ def test_a_users_program_is_typed():
 
 @pytest.mark.slow
 def test_a_users_mistakes_are_found(tmp_path):
-    """The hints say something: a wrong name and a wrong result are errors."""
+    """The hints say something: wrong names, wrong values and wrong results are errors."""
     program = tmp_path / "mistaken.py"
     program.write_text(
         "import kernel_learn as kl\n"
@@ -44,10 +44,14 @@ def test_a_users_mistakes_are_found(tmp_path):
         "word: str = model.fit([[0.0]], [0]).predict([[0.0]])\n"
         "kl.HSICSubspace().fit([[0.0]], [0], sample_wieght=[1.0])\n"
         "kl.kernels.Gaussian(gama=1.0)\n"
+        "kl.HSICSubspace(kernel=3)\n"
+        "kl.KernelDiscriminant(landmarks=None)\n"
+        "kl.KernelLMNN(random_state='seven', memory_budget='2GB')\n"
+        "kl.SubspaceSVC().fit(None, [0])\n"
     )
     run = check(program)
     errors = [line for line in run.stdout.splitlines() if ": error: " in line]
-    assert [int(line.split(":")[1]) for line in errors] == [2, 3, 4, 5], run.stdout
+    assert [int(line.split(":")[1]) for line in errors] == [2, 3, 4, 5, 6, 7, 8, 9], run.stdout
 
 
 @pytest.mark.slow
@@ -61,6 +65,7 @@ def test_the_users_program_runs(rng, tmp_path):
     assert 0 <= typed_user.classify(X, y, rng.uniform(1, 2, 60)) <= 1
     assert typed_user.learn_weights(X, y).shape == (4,)
     assert typed_user.embed(X, y).shape == (60, 2)
+    assert typed_user.choose(X, y).shape == (3, 2)
     assert typed_user.certify(X, y)[0] > 0
     assert typed_user.compare_pairs(X, y).shape == (60,)
     assert Path(typed_user.keep(kl.HSICSubspace().fit(X, y), tmp_path / "model.skops")).exists()

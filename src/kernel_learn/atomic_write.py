@@ -22,3 +22,15 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write beside the target, then rename: a reader never sees half a file."""
+    with atomic_write(path) as part:
+        part.write_bytes(data)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a place that does not exist before any work is done."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"The folder {path.parent} of {path.name} does not exist.")

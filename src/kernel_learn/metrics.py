@@ -9,15 +9,17 @@ With K the kernel matrix of the rows, Y the one-hot labels, P the projector that
 A row of weight two counts as two rows.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, RowsLike, Seed, WeightsLike
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.fitting.parameters import check_seed, is_whole
-from kernel_learn.fitting.validation import Labelled, check_variance, validate_labelled
+from kernel_learn.fitting.training import Labelled, validate_labelled
+from kernel_learn.fitting.variance import check_variance
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 
@@ -39,7 +41,13 @@ class HSICTest(NamedTuple):
     p_value: float
 
 
-def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None) -> float:
+def hsic(
+    X: RowsLike,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike = None,
+) -> float:
     """Dependence of rows and class labels: zero without any, larger the more there is.
 
     Parameters
@@ -71,13 +79,13 @@ def hsic(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None)
 
 
 def hsic_test(
-    X: Any,
-    y: Any,
+    X: RowsLike,
+    y: LabelsLike,
     *,
-    kernel: Any = "gaussian",
-    sample_weight: Any = None,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike = None,
     n_permutations: int = 1000,
-    random_state: Any = None,
+    random_state: Seed = None,
 ) -> HSICTest:
     """Are rows and labels independent? HSIC, and how often permuted labels reach it.
 
@@ -124,7 +132,13 @@ def hsic_test(
     return HSICTest(value, reached / (n_permutations + 1))
 
 
-def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None) -> float:
+def alignment(
+    X: RowsLike,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike = None,
+) -> float:
     """Cosine of the angle between the kernel matrix and the ideal one, YY'.
 
     Parameters
@@ -146,11 +160,15 @@ def alignment(X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = 
     >>> print(f"{alignment(X, y):.3f}")
     0.834
     """
-    return _cosine(X, y, kernel, sample_weight, center=False)
+    return _cosine_to_labels(X, y, kernel, sample_weight, center=False)
 
 
 def centered_alignment(
-    X: Any, y: Any, *, kernel: Any = "gaussian", sample_weight: Any = None
+    X: RowsLike,
+    y: LabelsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    sample_weight: WeightsLike = None,
 ) -> float:
     """``alignment`` of the centred matrices: a constant added to the kernel changes nothing.
 
@@ -173,11 +191,11 @@ def centered_alignment(
     >>> print(f"{centered_alignment(X, y):.3f}")
     0.788
     """
-    return _cosine(X, y, kernel, sample_weight, center=True)
+    return _cosine_to_labels(X, y, kernel, sample_weight, center=True)
 
 
 def _centred(
-    X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool
+    X: RowsLike, y: LabelsLike, kernel: KernelLike, sample_weight: WeightsLike, *, center: bool
 ) -> tuple[Array, Array, Array, Array]:
     """S^{1/2} G S^{1/2}, labels, class weights, row weights."""
     data: Labelled = validate_labelled(HSICSubspace(kernel), X, y, sample_weight)
@@ -202,7 +220,9 @@ def _hsic(G: Array, Y: Array, weight: Array) -> float:
     return float(np.sum((G @ L) * L)) / (n - 1) ** 2
 
 
-def _cosine(X: Any, y: Any, kernel: Any, sample_weight: Any, *, center: bool) -> float:
+def _cosine_to_labels(
+    X: RowsLike, y: LabelsLike, kernel: KernelLike, sample_weight: WeightsLike, *, center: bool
+) -> float:
     """<G, LL'> / (|G| |LL'|) with L = S^{1/2} Y, centred if G is; |LL'| = |L'L|."""
     G, labels, counts, weight = _centred(X, y, kernel, sample_weight, center=center)
     Y = one_hot(labels, len(counts))

@@ -10,14 +10,17 @@ arguments go through to it, so anything can be set otherwise.
 
 from typing import Any
 
+from numpy.typing import ArrayLike
+
 from kernel_learn.criteria.constraints import Pairs
 from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.low_rank import LowRank
 
 __all__ = ["frob_lr", "itml", "itml_lr_post", "itml_lr_pre", "pola", "pola_pairs", "trace_ssikdr"]
 
 
-def itml(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+def itml(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
     """ITML (Davis et al. 2007): logdet, pair distances at the 5th and 95th percentiles.
 
     Parameters
@@ -32,7 +35,7 @@ def itml(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
     )
 
 
-def pola(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+def pola(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
     """|W|^2/2 with pair distances (Shalev-Shwartz et al. 2004); "Frob" in Jain et al., Table 1.
 
     Bounds are the 5th and 95th percentiles, as in that table. For POLA's own,
@@ -48,7 +51,7 @@ def pola(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
     return InductiveKernel(kernel, **{"regularizer": "pola", **parameters})
 
 
-def pola_pairs(similar: Any, dissimilar: Any, threshold: float = 2.0) -> Pairs:
+def pola_pairs(similar: ArrayLike, dissimilar: ArrayLike, threshold: float = 2.0) -> Pairs:
     """Pairs with POLA's bounds: d <= threshold - 1 if similar, d >= threshold + 1 if not.
 
     Parameters
@@ -63,7 +66,7 @@ def pola_pairs(similar: Any, dissimilar: Any, threshold: float = 2.0) -> Pairs:
     return Pairs(similar, dissimilar, similar_max=threshold - 1, dissimilar_min=threshold + 1)
 
 
-def trace_ssikdr(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+def trace_ssikdr(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
     """Trace-SSIKDR (Jain et al. 2010): tau tr W + |W|^2/2, of low rank.
 
     Parameters
@@ -76,7 +79,9 @@ def trace_ssikdr(kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel
     return InductiveKernel(kernel, **{"regularizer": "trace", **parameters})
 
 
-def frob_lr(n_components: int = 2, kernel: Any = "gaussian", **parameters: Any) -> InductiveKernel:
+def frob_lr(
+    n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
+) -> InductiveKernel:
     """Frob LR (Jain et al. 2010): ``pola`` cut to the top eigenvectors of W.
 
     Parameters
@@ -93,7 +98,7 @@ def frob_lr(n_components: int = 2, kernel: Any = "gaussian", **parameters: Any) 
 
 
 def itml_lr_pre(
-    n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
+    n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
 ) -> InductiveKernel:
     """ITML LR-pre (Jain et al. 2010): the base kernel cut to low rank first, then ITML.
 
@@ -110,7 +115,7 @@ def itml_lr_pre(
 
 
 def itml_lr_post(
-    n_components: int = 2, kernel: Any = "gaussian", **parameters: Any
+    n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
 ) -> InductiveKernel:
     """ITML LR-post (Jain et al. 2010): ITML, then the top eigenvectors of the learned matrix.
 

@@ -2,7 +2,6 @@
 
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
@@ -17,7 +16,7 @@ def thread_controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def one_thread_if_small(X: Any) -> AbstractContextManager[Any]:
+def one_thread_if_small(X: object) -> AbstractContextManager[object]:
     """Many small factorisations on several threads spend their time waiting for each other."""
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else len(X) if hasattr(X, "__len__") else SMALL_ROWS + 1

@@ -6,18 +6,14 @@ from sklearn.datasets import load_wine
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.preprocessing import scale
 
-from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.alignment import align_weights
 from kernel_learn.criteria.kernel_weights import (
     LEAST_REG,
     KimDiscriminant,
     LabelResolvent,
     ProjectedDependence,
 )
-from kernel_learn.criteria.margin_weights import (
-    LEAST_RIDGE,
-    MarginWeights,
-    SubspaceMarginWeights,
-)
+from kernel_learn.criteria.margin_weights import LEAST_RIDGE, MarginWeights, SubspaceMarginWeights
 from kernel_learn.kernels import Gaussian, Laplacian, Linear
 from kernel_learn.representations import ArraySource, FeatureMap, GramForm, MomentForm
 from kernel_learn.solvers.choice import SOLVERS, solve_simplex

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from kernel_learn.criteria.held_out.folds import stratified_parts, stratified_rows
+from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.deduplicate import merge_rows
 
@@ -54,12 +54,12 @@ def test_rows_of_different_groups_are_not_merged(rows):
 
 def test_parts_are_stratified_and_keep_groups():
     counts = np.eye(3)[np.repeat([0, 1, 2], [20, 10, 5])]
-    parts = stratified_parts(Targets(counts), 5)
+    parts = stratified_folds(Targets(counts), 5)
     for c in range(3):
         sizes = np.bincount(parts[counts[:, c] > 0], minlength=5)
         assert sizes.max() - sizes.min() <= 1
     groups = tuple(np.array([i, i + 1]) for i in range(0, 34, 2))
-    parts = stratified_parts(Targets(counts, groups), 5)
+    parts = stratified_folds(Targets(counts, groups), 5)
     assert all(parts[a] == parts[b] for a, b in groups) and len(np.unique(parts)) == 5
 
 

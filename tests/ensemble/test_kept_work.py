@@ -9,11 +9,10 @@ import kernel_learn.ensemble.leaves as leaves_module
 import kernel_learn.ensemble.spill as spill_module
 import kernel_learn.streams.checkpoint as checkpoint_module
 from kernel_learn import KernelClassifier
-from kernel_learn.ensemble import quality, source_fitting
-from kernel_learn.ensemble.candidates import Candidate
+from kernel_learn.ensemble import plan, quality, source_fitting
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.kept_work import KeptWork, work_key
 from kernel_learn.ensemble.landmark_fitting import FeatureMap
-from kernel_learn.ensemble.leaves import LeafKernel
 from kernel_learn.kernels import Gaussian
 
 X = np.random.default_rng(0).uniform(-2, 2, size=(500, 3))
@@ -38,9 +37,9 @@ def small(monkeypatch):
     """Few candidates, leaves of 50 rows, each kept as soon as it is done."""
     monkeypatch.setitem(quality.QUALITIES, "fast", quality.Quality(60, 2, 1, 1))
     monkeypatch.setitem(quality.PLAIN, "fast", {"z": "rbf1 rbf3"})
-    monkeypatch.setattr(quality, "NARROW_ROWS", 100)
-    monkeypatch.setattr(quality, "EXACT_ROWS", 100)
-    monkeypatch.setattr(quality, "LEAF_ROWS", 50)
+    monkeypatch.setattr(plan, "NARROW_ROWS", 100)
+    monkeypatch.setattr(plan, "EXACT_ROWS", 100)
+    monkeypatch.setattr(plan, "LEAF_ROWS", 50)
     monkeypatch.setattr(leaves_module, "fit_one_leaf", Counted(leaves_module.fit_one_leaf))
     monkeypatch.setattr(checkpoint_module, "LEAST_SECONDS", 0.0)
     monkeypatch.setattr(checkpoint_module, "SHARE", 0)
@@ -182,7 +181,8 @@ def test_sums_on_landmarks_go_on_after_their_rows(tmp_path, monkeypatch):
 
 def test_a_key_knows_rows_kernels_scales_and_lam():
     def key(rows=(1, 2), view="z", width=1.0, scale=1.0, lam=0.1, block_rows=0):
-        one = LeafKernel(Candidate(view, "rbf"), Gaussian(width), np.full(2, scale), 0.1, lam)
+        candidate = Candidate(view, "rbf").on_rows(Gaussian(width), np.full(2, scale))
+        one = CrossValidated(candidate, 0.1, 0.0, np.empty((0, 2)), lam=lam)
         return work_key(np.array(rows), [one], block_rows)
 
     others = [key((1, 3)), key(width=2.0), key(scale=2.0), key(lam=0.2), key(block_rows=1)]

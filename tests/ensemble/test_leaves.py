@@ -10,10 +10,9 @@ from sklearn.datasets import make_moons
 from kernel_learn import KernelClassifier
 from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.ensemble.candidates import Candidate
-from kernel_learn.ensemble.fit import fit_views, sample_of
 from kernel_learn.ensemble.ingest import prepare
-from kernel_learn.ensemble.leaf_tuning import Trial, tune_on_leaves
-from kernel_learn.ensemble.leaves import LeafMachine
+from kernel_learn.ensemble.leaf_tuning import tune_on_leaves
+from kernel_learn.ensemble.problem import fit_views, sample_of
 from kernel_learn.ensemble.trees import grow_tree, spread_directions
 from kernel_learn.kernels import Gaussian
 
@@ -59,7 +58,7 @@ def model(moons):
 
 def test_leaves_are_as_good_as_one_fit(model, moons):
     exact = KernelClassifier().fit(*moons[:2])
-    assert isinstance(model._fitted.machine, LeafMachine) and exact.plan_.exact
+    assert model._fitted.ensemble.forest is not None and exact.plan_.exact
     assert not model.plan_.exact and "leaves of at most 150 rows" in str(model.plan_)
     assert model.score(*moons[2:]) > exact.score(*moons[2:]) - 0.02
     assert abs(model.loo_error_ - np.mean(model.predict(moons[2]) != moons[3])) < 0.03
@@ -114,16 +113,16 @@ def test_labels_without_noise(rng):
 
 def test_the_kernel_is_that_of_the_members(model, moons):
     """One line per kernel, averaged over the trees, and their weighted sum."""
-    kernels, members = model._fitted.machine.kernels.parts, model.members_
-    assert len({(m.view, repr(m.kernel)) for m in members}) == len(members) == len(kernels)
+    ensemble, members = model._fitted.ensemble, model.members_
+    assert len({(m.view, repr(m.kernel)) for m in members}) == len(members)
+    assert len(members) == len(ensemble.predicting) == len(model.kernel_.kernels)
     # the diagonal of each is brought to a mean of one, and the weights sum to one
     assert np.trace(model.kernel_(moons[0])) / 900 == pytest.approx(1, abs=0.02)
-    per_tree = {}
-    for one in model._fitted.machine.members:
-        per_tree.setdefault(repr(one.chosen.kernel), []).append(one.weight)
     for member in members:
-        assert sum(per_tree[repr(member.kernel)]) == pytest.approx(member.weight)
-        assert len(per_tree[repr(member.kernel)]) == len(model._fitted.machine.trees)
+        assert ensemble.weight_of(member) * ensemble.n_trees == pytest.approx(member.weight)
+        assert len(member.models) == len(member.maps) == len(ensemble.forest.trees) == 4
+        for models, leaves in zip(member.models, ensemble.forest.leaf_rows, strict=True):
+            assert [len(model.coef) for model in models] == [len(rows) for rows in leaves]
     features = model.transform(moons[2])[:, 0]
     agree = np.mean((features > np.median(features)) == (moons[3] == 1))
     assert max(agree, 1 - agree) > 0.8
@@ -152,7 +151,7 @@ def test_lam_is_common_to_the_leaves(moons):
     views = fit_views(prepared.problem)
     sample = sample_of(prepared.problem, views)
     leaves = np.array_split(np.arange(sample.targets.n), 4)
-    widths = [Trial(Candidate("z", "rbf", w), Gaussian(1 / w), None) for w in (0.001, 1.0, 1000.0)]
+    widths = [Candidate("z", "rbf", w).on_rows(Gaussian(1 / w)) for w in (0.001, 1.0, 1000.0)]
     chosen = tune_on_leaves(sample, widths, leaves, 2)
     assert chosen[0].kernel.gamma == 1.0
     K = chosen[0].kernel(sample.views["z"][leaves[0]])

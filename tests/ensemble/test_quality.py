@@ -4,18 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from kernel_learn.ensemble.quality import (
+from kernel_learn.ensemble.plan import (
     EXACT_MATRICES,
     EXACT_ROWS,
     LEAST_ROWS,
-    MOST_MACHINE_CLASSES,
-    QUALITIES,
-    ClassifierSize,
-    bank,
-    plan_classifier,
+    EnsembleSize,
+    plan_ensemble,
+    plan_landmarks,
+    plan_spilled,
 )
+from kernel_learn.ensemble.quality import MOST_MACHINE_CLASSES, QUALITIES, bank
 
-SIZE = ClassifierSize(
+SIZE = EnsembleSize(
     n_given=3000,
     n_rows=3000,
     row_bytes=80.0,
@@ -29,7 +29,7 @@ QUALITY = QUALITIES["balanced"]
 
 
 def planned(size=SIZE, budget="8GB"):
-    return plan_classifier(size, QUALITY, budget)
+    return plan_ensemble(size, QUALITY, budget)
 
 
 def test_rows_before_merging_cost_their_keys_and_labels():
@@ -105,3 +105,25 @@ def test_categories_add_their_kernels():
         ("u", "ham", "hinge"),
         ("u", "anova", "hinge"),
     }
+
+
+def test_a_plan_says_what_is_so():
+    """No landmarks where there are none, one leaf of all rows, nothing on the disk."""
+    exact = planned()
+    assert (exact.representation, exact.leaf_rows, exact.trees) == ("exact", 3000, 1)
+    assert (exact.n_landmarks, exact.block_rows, exact.subsample_rows, exact.disk_bytes) == (
+        None,
+        0,
+        0,
+        0,
+    )
+    many = planned(replace(SIZE, n_rows=20_000))
+    assert (many.representation, many.trees) == ("leaves", QUALITY.trees)
+    spilled = plan_spilled(SIZE, QUALITY, "20MB", 240_000)
+    assert (spilled.representation, spilled.disk_bytes) == ("leaves", 240_000)
+    assert spilled.n_landmarks is None and 0 < spilled.subsample_rows <= 3000
+    assert spilled.bytes_least <= spilled.bytes_needed <= spilled.budget == 20e6
+    landmarks = plan_landmarks(replace(SIZE, n_rows=1000), QUALITY, "20MB", 5000)
+    assert (landmarks.representation, landmarks.n_rows) == ("landmarks", 5000)
+    assert landmarks.leaf_rows == 0 and landmarks.subsample_rows == 1000
+    assert 0 < landmarks.n_landmarks <= 1000 and landmarks.block_rows > 0

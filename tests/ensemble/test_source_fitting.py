@@ -13,11 +13,9 @@ from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.datasets import Blocks, CsvSource, ParquetSource
 from kernel_learn.ensemble import source_fitting
-from kernel_learn.ensemble.candidates import Candidate
-from kernel_learn.ensemble.cross_validation import Judged, Sample
-from kernel_learn.ensemble.landmark_fitting import feature_map, judge_moments
-from kernel_learn.ensemble.leaves import LeafMachine
-from kernel_learn.ensemble.machine import Machine
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated
+from kernel_learn.ensemble.cross_validation import Sample
+from kernel_learn.ensemble.landmark_fitting import cross_validate_moments, feature_map
 from kernel_learn.ensemble.trees import divide
 from kernel_learn.kernels import Gaussian
 
@@ -71,11 +69,11 @@ def same(model, other, X):
 
 def test_rows_stay_on_the_disk(model, data):
     X, y = data[0][N:], data[1][N:]
-    assert isinstance(model._fitted.machine, LeafMachine)
+    assert model._fitted.ensemble.forest is not None
     assert "filled from 76.8 kB on the disk" in str(model.plan_)
     assert "on the disk" in model.summary_
     judged = model.loo_rows_
-    assert len(judged) == len(model.loo_proba_) == model.plan_.few_rows
+    assert len(judged) == len(model.loo_proba_) == model.plan_.subsample_rows
     assert (np.diff(judged) > 0).all()
     said = model.classes_[model.loo_proba_.argmax(axis=1)]
     assert np.mean(said != data[1][judged]) == pytest.approx(model.loo_error_)
@@ -106,7 +104,7 @@ def test_few_distinct_rows_of_many_are_fitted_in_memory(data):
     X, y = data
     some = np.arange(9000) % 60
     model = make().fit(cut(X[some], y[some], 1000))
-    assert isinstance(model._fitted.machine, Machine) and model.plan_.exact
+    assert model._fitted.ensemble.forest is None and model.plan_.exact
     assert (model.plan_.n_rows, model.plan_.n_given) == (60, 9000)
 
 
@@ -184,7 +182,7 @@ def test_tables_of_any_kind(kind, tmp_path):
         source = ParquetSource(tmp_path / "t.parquet", target="y")
     model = make(memory_budget="1.6MB").fit(source)
     assert model.plan_.disk_bytes == N * 5 * 8
-    assert [len(levels) for levels in model._fitted.machine.reader.levels] == [4, 2]
+    assert [len(levels) for levels in model._fitted.ensemble.reader.levels] == [4, 2]
     assert model.score(source) > 0.8
     new = frame.iloc[:20].assign(colour="violet")  # not seen at fit
     new = own[:20] if kind == "polars" else new
@@ -200,7 +198,7 @@ def test_a_sparse_source(data):
     y = (X[:N, 0] > 0).astype(int)
     model = make(memory_budget="2MB").fit(cut(S, y))
     assert "on the disk" in str(model.plan_) and sparse.issparse(
-        next(iter(model._fitted.machine.rows.values()))
+        next(iter(model._fitted.ensemble.training.rows.values()))
     )
     assert model.score(S, y) > 0.9
 
@@ -326,14 +324,15 @@ def test_with_all_rows_as_landmarks_the_fit_is_exact(rng):
     X, kernel = rng.normal(size=(60, 3)), Gaussian(0.3)
     targets = Targets(np.eye(2)[(X[:, 0] > 0).astype(int)] * rng.integers(1, 3, (60, 1)))
     sample = Sample({"z": X}, targets, {}, {}, np.arange(60) % 5)
-    one = Judged(Candidate("z", "rbf", 1.0), kernel, 0.1, 0.0, None, None, None)
+    candidate = Candidate("z", "rbf", 1.0).on_rows(kernel)
+    one = CrossValidated(candidate, 0.1, 0.0, np.empty((0, 2)))
     features = feature_map(sample, one, np.arange(60))
     moments = features.block_moments(X, targets.Y, targets.weight)
-    found = judge_moments(sample, one, features, moments)
+    found = cross_validate_moments(sample, one, features, moments)
     exact = RidgePath(kernel(X), targets)
     K_new = kernel(rng.normal(size=(5, 3)), X)
     np.testing.assert_allclose(
-        found.model.scores(K_new), exact.dual(found.reg).scores(K_new), atol=1e-6
+        found.models[0][0].scores(K_new), exact.dual(found.reg).scores(K_new), atol=1e-6
     )
 
 

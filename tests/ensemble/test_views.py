@@ -98,6 +98,23 @@ def test_definitions(X):
     np.testing.assert_allclose(ClippedScores().fit_transform(X)[5, 3], 2 / np.sqrt(1 + 4 / 9))
 
 
+def test_normal_scores_stop_at_half_a_row():
+    """A row that counts little at the edge stands where half a whole row would."""
+    X, weight = np.array([[1.0], [2.0], [3.0], [4.0]]), np.array([0.1, 2.0, 1.7, 0.2])
+    view = NormalScores().fit(X, sample_weight=weight)
+    ranks = np.array([0.05, 1.1, 2.95, 3.9]) / 4
+    Q = norm.ppf(np.clip(ranks, 0.125, 0.875))
+    mean = weight @ Q / 4
+    std = np.sqrt(weight @ (Q - mean) ** 2 / 4)
+    expected = (Q - mean) / std
+    assert norm.ppf(0.125) == Q[0] == -Q[3]  # both were outside
+    np.testing.assert_allclose(view.transform(X)[:, 0], expected)
+    outside = view.transform(np.array([[-9.0], [9.0]]))[:, 0]
+    np.testing.assert_allclose(outside, expected[[0, 3]])
+    light = NormalScores().fit(X, sample_weight=weight / 100)  # in all less than one row
+    assert light.edge_ == 0.5
+
+
 def test_new_values_lie_between_their_neighbours():
     view = UniformScores().fit(np.array([[1.0], [2.0], [4.0], [4.0]]))
     U = view.transform(np.array([[0.0], [1.5], [3.0], [4.0], [9.0]]))

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
 from extras import optional
-from kernel_learn.estimators.feature_scales import Step, choose
+from kernel_learn.fitting.scale_path import ScaleStep, choose_penalty
 from kernel_learn.kernels import Gaussian, Laplacian
 from tolerances import EXACT
 
@@ -84,14 +84,14 @@ def test_the_rule_of_choice():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=1000)
     noise -= noise.mean()
-    path = [Step(p, np.ones(2)) for p in (None, 0.0, 0.1, 0.2)]
+    path = [ScaleStep(p, np.ones(2)) for p in (None, 0.0, 0.1, 0.2)]
     errors = np.array([1.5 + noise, np.full(1000, 1.01), np.ones(1000), np.ones(1000)])
-    assert choose(path, errors, np.ones(1000)) == 3
+    assert choose_penalty(path, errors, np.ones(1000)) == 3
     errors[0] = 1.02 + noise  # a gain of 0.02, its standard error is 0.03
-    assert choose(path, errors, np.ones(1000)) == 0
+    assert choose_penalty(path, errors, np.ones(1000)) == 0
     errors[0] = 1.02  # the same gain for every row
-    assert choose(path, errors, np.ones(1000)) == 3
-    assert choose(path[1:], errors[1:], np.ones(1000)) == 2
+    assert choose_penalty(path, errors, np.ones(1000)) == 3
+    assert choose_penalty(path[1:], errors[1:], np.ones(1000)) == 2
 
 
 def test_transform_is_the_learned_kernel(planted):

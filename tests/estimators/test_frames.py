@@ -6,7 +6,7 @@ from scipy import sparse
 
 import kernel_learn as kl
 from extras import optional
-from kernel_learn.fitting.validation import as_views
+from kernel_learn.fitting.row_validation import as_views
 from kernel_learn.kernels import ColumnKernel, Gaussian, Hamming, Linear, Matching, Spectrum
 
 pd = optional("pandas")

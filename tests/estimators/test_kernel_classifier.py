@@ -173,10 +173,9 @@ class TestWhatItSays:
     def test_kernel(self, fitted, wine):
         kernel, X = fitted.kernel_, wine[0]
         check_kernel(kernel, X[:20])
-        parts = fitted._fitted.machine.parts
         expected = sum(
-            part.weight * k(X) / np.mean(k.diag(X))
-            for part, k in zip(parts, kernel.kernels, strict=True)
+            member.share * k(X) / np.mean(k.diag(X))
+            for member, k in zip(fitted._fitted.ensemble.predicting, kernel.kernels, strict=True)
         )
         np.testing.assert_allclose(kernel(X), expected, atol=1e-8)
 
@@ -194,8 +193,8 @@ class TestWhatItSays:
         total = found.baseline + found.contributions.sum(axis=1)
         np.testing.assert_allclose(total, found.log_odds, atol=1e-8)
         logits = np.zeros((5, 3))
-        for _, part, K in fitted._fitted.machine._kernel_blocks(fitted._table(X_new)):
-            logits += part.weight * part.second(part.model.scores(K))
+        for _, member, K in fitted._fitted.ensemble._kernel_blocks(fitted._table(X_new)):
+            logits += member.share * member.maps[0](member.models[0][0].scores(K))
         own = logits[np.arange(5), found.labels]
         np.testing.assert_allclose(own - (logits.sum(axis=1) - own) / 2, found.log_odds)
         short = fitted.explain(X_new, n_rows=3)
@@ -292,7 +291,7 @@ class TestManners:
         def interrupt(*args):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(fit, "judge_all", interrupt)
+        monkeypatch.setattr(fit, "cross_validate_all", interrupt)
         with pytest.raises(KeyboardInterrupt):
             model.fit(wine[0][:, :4], wine[1])
         assert model.__dict__ == before

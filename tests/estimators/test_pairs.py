@@ -11,7 +11,7 @@ from sklearn.preprocessing import scale
 import kernel_learn as kl
 from extras import optional
 from kernel_learn.constraints import Pairs
-from kernel_learn.estimators.pairs import choose_threshold
+from kernel_learn.fitting.pairs import choose_threshold
 
 pd = optional("pandas")
 

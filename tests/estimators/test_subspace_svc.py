@@ -20,7 +20,7 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from kernel_learn import SubspaceSVC
-from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import JointProblem
 from kernel_learn.datasets import find_data
@@ -348,7 +348,7 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     held, scores = held_out_in_parts(targets, partial(prepared.score_part, reg=1e-1, C=3.0))
     assert_array_equal(np.sort(held), np.arange(len(rows)))  # equal rows with one label are one
     scores = scores[np.argsort(held)]
-    part = stratified_parts(targets, 5)
+    part = stratified_folds(targets, 5)
     if landmarks != "all":
         kernel, features = "linear", prepared.on_axes(np.ones(len(prepared.spectrum.w)))
     else:

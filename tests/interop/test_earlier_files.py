@@ -14,12 +14,15 @@ import pytest
 from scipy import sparse
 
 import kernel_learn as kl
+from kernel_learn.interop.archive import opened, read_metadata
+from kernel_learn.interop.metadata import describe_model
 from kernel_learn.kernels import Kernel
 from kernel_learn.representations import load_state
 
 pytest.importorskip("skops")
 FOLDER = Path(__file__).parents[1] / "files" / "before_rooms"
 FILES = sorted(FOLDER.glob("*.skops"))
+CLASSIFIERS = sorted(FOLDER.glob("classifier*.skops"))
 ignore_versions = pytest.mark.filterwarnings(
     "ignore:Trying to unpickle:sklearn.exceptions.InconsistentVersionWarning"
 )
@@ -85,6 +88,25 @@ def test_an_earlier_file_can_be_written_again(path, tmp_path):
     expected = read_expected(path)
     kl.save(kl.load(path), tmp_path / "again.skops")
     check_outputs(kl.load(tmp_path / "again.skops"), expected)
+
+
+@ignore_versions
+@pytest.mark.parametrize("path", CLASSIFIERS, ids=lambda path: path.stem)
+def test_an_earlier_classifier_tells_of_itself_what_it_told(path):
+    """Its plan, members, and the rows that it carries, from records that are no more."""
+    read_expected(path)
+    with opened(path, np.inf) as archive:
+        written = read_metadata(archive, path)
+    model = kl.load(path)
+    assert describe_model(model, uses_skrub=False)["parts"] == written["parts"]
+    members, ensemble = model.members_, model._fitted.ensemble
+    weights = [member.weight for member in members]
+    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1)
+    assert sum(member.share for member in members) == pytest.approx(1)
+    for member in ensemble.predicting:
+        assert member.share == pytest.approx(member.weight, rel=0.05)
+        assert len(member.models) == len(member.maps) == ensemble.n_trees
+    assert model.plan_.exact == (ensemble.forest is None and model.plan_.n_landmarks is None)
 
 
 def test_an_earlier_state_goes_on():

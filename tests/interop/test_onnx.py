@@ -21,7 +21,7 @@ import kernel_learn as kl
 from estimators.test_checks import ESTIMATORS
 from kernel_learn import kernels as kk
 from kernel_learn.interop.onnx import OnnxExportError
-from kernel_learn.interop.onnx.models import label_array
+from kernel_learn.interop.onnx.converters import label_array
 
 skl2onnx = pytest.importorskip("skl2onnx")
 ort = pytest.importorskip("onnxruntime")

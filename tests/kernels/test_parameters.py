@@ -86,7 +86,7 @@ def test_subspace_kernel(subspace, rng, monkeypatch):
     np.testing.assert_allclose(subspace(X), F @ F.T, atol=KERNEL)
     np.testing.assert_allclose(subspace(X_new, X), F_new @ F.T, atol=KERNEL)
     np.testing.assert_allclose(subspace.diag(X), (F**2).sum(axis=1), atol=KERNEL)
-    monkeypatch.setattr("kernel_learn.kernels.subspace.BLOCK_SIZE", 14)
+    monkeypatch.setattr("kernel_learn.kernels.base.BLOCK_SIZE", 14)
     np.testing.assert_allclose(subspace.transform(X), F, atol=EXACT)
 
 

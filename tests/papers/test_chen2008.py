@@ -21,7 +21,7 @@ def test_protocols_are_registered():
 @data
 @needs_data
 def test_a_cell_of_the_table_and_its_page():
-    table = chen2008.table()
+    table = chen2008.tables()
     cell = table.cells[0]
     record = {"key": cell.key, **cell.settings, **table.run_cell(find_data(), cell)}
     for method in chen2008.METHODS:
@@ -60,7 +60,7 @@ def test_pictures_of_made_up_rounds(tmp_path):
     records.append(
         {"figure": 1, "data": "usps", "method": "HSIC", "partition": 0, "errors": [9.0] * 15}
     )
-    drawn = chen2008_figures.draw(records, tmp_path)
+    drawn = chen2008_figures.draw_figures(records, tmp_path)
     assert [file.name for file in drawn] == [f"chen2008-figure{i}.png" for i in (1, 2, 3)]
     page = chen2008_figures.render_figures(records)
     # over the exact value, and the last one kept: two rounds were all

@@ -5,7 +5,7 @@ import pytest
 
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps, load_protocol
-from kernel_learn.papers.pairs import draw_pairs, number_of_pairs
+from kernel_learn.papers.pairs import draw_balanced_pairs, number_of_pairs
 
 
 @pytest.fixture
@@ -42,10 +42,10 @@ def test_table(data):
 
 def test_pairs_are_those_of_the_seed_for_ever():
     """A list written down: neither the library's draws nor a new NumPy may change a page."""
-    pairs = draw_pairs(np.array([0, 0, 0, 1, 1, 2]), seed=3, n_pairs=5)
+    pairs = draw_balanced_pairs(np.array([0, 0, 0, 1, 1, 2]), seed=3, n_pairs=5)
     assert pairs.similar.tolist() == [[0, 1], [0, 2], [3, 4]]
     assert pairs.dissimilar.tolist() == [[1, 4], [2, 4]]
-    everything = draw_pairs(np.array([0, 0, 0, 1, 1, 2]), seed=0)
+    everything = draw_balanced_pairs(np.array([0, 0, 0, 1, 1, 2]), seed=0)
     assert len(everything.similar) == 4 and len(everything.dissimilar) == 11
     assert number_of_pairs(np.arange(300) % 3) == 3000
     assert number_of_pairs(np.arange(30) % 3) == 300
@@ -102,7 +102,7 @@ def test_usps(data, tmp_path, monkeypatch):
     assert "| too few | too few | too few | too few |" in protocol.render([record])
     lead = [{**record, "Trace-SSIKDR": 0.9 + 0.001 * i, "kernel PCA": 0.5} for i in range(5)]
     assert "| better (<.001) |" in protocol.render(lead)
-    jain2010_usps.draw([record], tmp_path / "out" / "picture.png")
+    jain2010_usps.draw_embeddings([record], tmp_path / "out" / "picture.png")
     assert (tmp_path / "out" / "picture.png").stat().st_size > 1000
 
 

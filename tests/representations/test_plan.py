@@ -4,7 +4,7 @@ import pytest
 from kernel_learn.kernels import ColumnKernel, Gaussian
 from kernel_learn.representations import ArraySource, Needs, Size, plan
 from kernel_learn.representations.plan import _setup, format_bytes, free_memory, parse_memory
-from kernel_learn.representations.represent import rule_rows, size_of
+from kernel_learn.representations.represent import plan_size, rule_rows
 
 
 def size(n, **options):
@@ -142,7 +142,7 @@ def test_rules_look_at_some_rows_and_the_plan_counts_them(rng):
     X = rng.normal(size=(5000, 50))
     source = ArraySource(X, np.zeros((5000, 1)))
     kernels = {"median": Gaussian("median"), "given": Gaussian(0.1)}
-    sizes = {name: size_of([kernel], source) for name, kernel in kernels.items()}
+    sizes = {name: plan_size([kernel], source) for name, kernel in kernels.items()}
     assert sizes["median"].rule_rows == Gaussian.pool_rows < 5000
     assert sizes["given"].rule_rows == 0 and sizes["given"].rule_bytes == 0
     assert rule_rows(ColumnKernel(Gaussian("median"), [0, 1]), 5000) == Gaussian.pool_rows

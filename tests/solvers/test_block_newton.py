@@ -7,7 +7,7 @@ from sklearn.svm import LinearSVC
 from kernel_learn.solvers.block_newton import (
     KeptHessians,
     dual_point,
-    measure,
+    measure_hinges,
     solve_squared_hinges,
     sum_blocks,
 )
@@ -75,7 +75,7 @@ def test_both_bounds_hold_at_every_point():
     optimum = solve_squared_hinge(F, SIGNS[:, 0], prices, tol=1e-12).value
     for scale in (0.0, 0.1, 1.0, 10.0):
         U = scale * rng.normal(size=(M + 1, 1))
-        found = measure(blocks_of(F, SIGNS[:, :1], prices), U, np.array([True]))
+        found = measure_hinges(blocks_of(F, SIGNS[:, :1], prices), U, np.array([True]))
         assert found.lowers[0] <= optimum * (1 + 1e-9) <= found.values[0] * (1 + 2e-9)
         y = SIGNS[:, 0]
         alpha = prices * np.maximum(1 - y * (F @ U[:M, 0] + U[M, 0]), 0)
@@ -94,14 +94,14 @@ def test_gradient_and_hessian_by_taylor():
     prices = rng.uniform(0.1, 3, N)
     blocks, wanted = blocks_of(F, SIGNS[:, :1], prices), np.array([True])
     U, D = rng.normal(size=(M + 1, 1)), rng.normal(size=(M + 1, 1))
-    here = measure(blocks, U, wanted)
+    here = measure_hinges(blocks, U, wanted)
     steps = np.array([1e-3, 1e-4])
     errors = [
-        abs(measure(blocks, U + t * D, wanted).values[0] - here.values[0])
+        abs(measure_hinges(blocks, U + t * D, wanted).values[0] - here.values[0])
         - abs(t * (here.gradients.T @ D).item())
         for t in steps
     ]
-    ahead = measure(blocks, U + 1e-7 * D, wanted).gradients - here.gradients
+    ahead = measure_hinges(blocks, U + 1e-7 * D, wanted).gradients - here.gradients
     np.testing.assert_allclose(ahead / 1e-7, here.hessians[0] @ D, rtol=1e-3)
     assert abs(errors[1]) < abs(errors[0]) / 50
 

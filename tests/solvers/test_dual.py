@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kernel_learn.solvers.dual import Progress
+from kernel_learn.solvers.dual import DualProgress
 
 
 def point(primal, value):
@@ -13,7 +13,7 @@ def point(primal, value):
 
 
 def test_the_point_with_the_least_gap_is_kept_though_values_go_up_and_down():
-    progress = Progress(1e-3)
+    progress = DualProgress(1e-3)
     for i, step in enumerate([(9.0, 1.0), (5.0, 3.0), (8.0, 3.5), (6.0, 3.75)]):
         assert not progress.add(np.full(2, i), point(*step))
     found = progress.result(optimal=False)
@@ -26,7 +26,7 @@ def test_the_point_with_the_least_gap_is_kept_though_values_go_up_and_down():
 
 @pytest.mark.parametrize(("rate", "stalls"), [(0.9, False), (0.999, True), (1.0, True)])
 def test_stalls_by_the_rate_of_the_best_gap_not_by_that_of_the_last_one(rate, stalls):
-    progress = Progress(1e-6)
+    progress = DualProgress(1e-6)
     for i in range(60):
         wave = 1 + np.sin(i / 4) ** 2  # what no single step shows: on the whole it falls
         progress.add(np.zeros(1), point(1 + wave * rate**i, 1.0))

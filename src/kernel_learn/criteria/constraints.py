@@ -5,12 +5,13 @@ their common form, ``measure`` their values.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraint_terms import (
@@ -23,6 +24,9 @@ from kernel_learn.criteria.constraint_terms import (
 from kernel_learn.rows.coerce import as_array, as_numbers
 
 Indexer = Callable[[Array, str], Array]
+
+TuplesLike = ArrayLike  # row indices (m, 2 or 3), or the rows themselves (m, 2 or 3, d)
+BoundLike = float | Sequence[float] | Array | None  # one for all tuples, or one for each
 
 
 class Reference(Protocol):
@@ -108,11 +112,11 @@ class Pairs(Constraints):
 
     def __init__(
         self,
-        similar: Any = None,
-        dissimilar: Any = None,
+        similar: TuplesLike | None = None,
+        dissimilar: TuplesLike | None = None,
         *,
-        similar_max: Any = None,
-        dissimilar_min: Any = None,
+        similar_max: BoundLike = None,
+        dissimilar_min: BoundLike = None,
     ) -> None:
         self.similar = check_tuples(similar, 2, "Pairs(similar=)")
         self.dissimilar = check_tuples(dissimilar, 2, "Pairs(dissimilar=)")
@@ -121,11 +125,11 @@ class Pairs(Constraints):
             dissimilar_min, len(self.dissimilar), "Pairs(dissimilar_min=)"
         )
         check_some(self, self.similar, self.dissimilar)
-        check_order(similar_max, dissimilar_min, "similar_max", "dissimilar_min")
+        check_bounds_agree(similar_max, dissimilar_min, "similar_max", "dissimilar_min")
         check_form(self, self.similar, self.dissimilar)
 
     @classmethod
-    def from_signs(cls, pairs: Any, signs: Any, **bounds: Any) -> "Pairs":
+    def from_signs(cls, pairs: TuplesLike, signs: ArrayLike, **bounds: BoundLike) -> "Pairs":
         """Pairs with +1 for similar and -1 for dissimilar, as metric-learn takes them."""
         pairs = as_array(pairs, "Pairs.from_signs: pairs")
         signs = as_array(signs, "Pairs.from_signs: signs")
@@ -177,7 +181,7 @@ class Triplets(Constraints):
         None: the 5th percentile of the base kernel's squared distances.
     """
 
-    def __init__(self, triplets: Any, *, margin: Any = None) -> None:
+    def __init__(self, triplets: TuplesLike, *, margin: BoundLike = None) -> None:
         self.triplets = check_tuples(triplets, 3, "Triplets(triplets=)")
         self.margin = check_bound(margin, len(self.triplets), "Triplets(margin=)")
         check_some(self, self.triplets)
@@ -226,11 +230,11 @@ class Similarities(Constraints):
 
     def __init__(
         self,
-        similar: Any = None,
-        dissimilar: Any = None,
+        similar: TuplesLike | None = None,
+        dissimilar: TuplesLike | None = None,
         *,
-        similar_min: Any = None,
-        dissimilar_max: Any = None,
+        similar_min: BoundLike = None,
+        dissimilar_max: BoundLike = None,
     ) -> None:
         self.similar = check_tuples(similar, 2, "Similarities(similar=)", distinct=False)
         self.dissimilar = check_tuples(dissimilar, 2, "Similarities(dissimilar=)", distinct=False)
@@ -241,7 +245,7 @@ class Similarities(Constraints):
             dissimilar_max, len(self.dissimilar), "Similarities(dissimilar_max=)", negative=True
         )
         check_some(self, self.similar, self.dissimilar)
-        check_order(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
+        check_bounds_agree(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
         check_form(self, self.similar, self.dissimilar)
 
     @property
@@ -298,19 +302,19 @@ class ClassProbabilities(Constraints):
         What marks rows without label.
     """
 
-    unlabeled: Any
+    unlabeled: object
     mass: float
 
     def __init__(
         self,
-        rows: Any,
-        classes: Any,
-        labels: Any,
+        rows: TuplesLike,
+        classes: ArrayLike,
+        labels: ArrayLike,
         *,
-        at_least: Any = None,
-        at_most: Any = None,
+        at_least: BoundLike = None,
+        at_most: BoundLike = None,
         mass: float = 0.5,
-        unlabeled: Any = -1,
+        unlabeled: object = -1,
     ) -> None:
         self.indices = as_array(rows, "ClassProbabilities(rows=)")
         self.classes = as_array(classes, "ClassProbabilities(classes=)")
@@ -332,7 +336,7 @@ class ClassProbabilities(Constraints):
             at_least = 0.9
         self.at_least = check_bound(at_least, m, "ClassProbabilities(at_least=)")
         self.at_most = check_bound(at_most, m, "ClassProbabilities(at_most=)")
-        check_order(at_least, at_most, "at_least", "at_most", equal=True)
+        check_bounds_agree(at_least, at_most, "at_least", "at_most", equal=True)
         if not (isinstance(mass, Real) and 0 <= mass < np.inf):
             raise ValueError(f"ClassProbabilities(mass={mass!r}): mass must be a number >= 0.")
         self.mass = float(mass)
@@ -382,14 +386,16 @@ class ClassProbabilities(Constraints):
         return joined._replace(sums=sums, sum_weights=(share,) * len(sums))
 
 
-def is_unlabeled(labels: Array, unlabeled: Any) -> Array:
+def is_unlabeled(labels: Array, unlabeled: object) -> Array:
     """Which labels say "not known"; none if ``unlabeled`` is None."""
     if unlabeled is None or (labels.dtype.kind in "US" and not isinstance(unlabeled, str)):
         return np.zeros(len(labels), dtype=bool)
     return np.asarray(labels == unlabeled, dtype=bool)
 
 
-def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -> Array:
+def check_tuples(
+    tuples: TuplesLike | None, arity: int, name: str, *, distinct: bool = True
+) -> Array:
     """Index tuples (n, arity) of integers or row tuples (n, arity, n_features)."""
     if tuples is None:
         return np.empty((0, arity), dtype=np.intp)
@@ -420,7 +426,7 @@ def check_tuples(tuples: Any, arity: int, name: str, *, distinct: bool = True) -
     return array.astype(np.intp)
 
 
-def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Array | None:
+def check_bound(bound: BoundLike, n: int, name: str, *, negative: bool = False) -> Array | None:
     """A bound as float64, one number or one per tuple; None stays."""
     if bound is None:
         return None
@@ -433,15 +439,16 @@ def check_bound(bound: Any, n: int, name: str, *, negative: bool = False) -> Arr
     return array
 
 
-def check_order(low: Any, high: Any, low_name: str, high_name: str, *, equal: bool = False) -> None:
+def check_bounds_agree(
+    low: BoundLike, high: BoundLike, low_name: str, high_name: str, *, equal: bool = False
+) -> None:
     """Refuse two bounds of all tuples that contradict each other."""
-    if low is None or high is None:
-        return
-    if np.ndim(low) or np.ndim(high):
+    if low is None or high is None or np.ndim(low) or np.ndim(high):
         return  # bounds of single pairs: what contradicts ends in slack
-    if float(low) > float(high) or (float(low) == float(high) and not equal):
+    least, most = float(np.asarray(low)), float(np.asarray(high))
+    if least > most or (least == most and not equal):
         raise ValueError(
-            f"{low_name}={float(low):g} and {high_name}={float(high):g} contradict each other: "
+            f"{low_name}={least:g} and {high_name}={most:g} contradict each other: "
             f"{low_name} must be the smaller one."
         )
 

@@ -4,8 +4,6 @@ Drawing is by position in a given order of the labelled rows; an order by
 content makes it independent of the order in which rows come.
 """
 
-from typing import Any
-
 import numpy as np
 
 from kernel_learn.arrays import Array
@@ -27,7 +25,7 @@ def draw_constraints(
     n_constraints: int,
     rng: np.random.RandomState,
     n_rows: int,  # rows of X in all
-    **bounds: Any,
+    **bounds: float,
 ) -> Constraints:
     """Constraints of one kind that the labels imply; all there are if fewer than asked for."""
     if kind in ("pairs", "similarity"):

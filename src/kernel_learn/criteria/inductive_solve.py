@@ -1,6 +1,6 @@
 """Which solver for regularised kernel learning, and hard constraints for any regulariser."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 from scipy import linalg
@@ -16,6 +16,13 @@ from kernel_learn.solvers.result import Result
 SOLVERS = ("auto", "quasi-newton", "bregman", "uzawa")
 NEWTON_FEATURES = 500  # A Newton step factors some matrices of this size
 NEWTON_SLACK = 10.0  # From here on the steps of Newton's method in A end at the boundary
+
+
+class Options(TypedDict, total=False):
+    """When to stop; what is not given is for each solver to say."""
+
+    tol: float
+    max_iter: int
 
 
 class Solution(NamedTuple):
@@ -40,7 +47,9 @@ def solve_inductive(
     where the former stops short. Else, and where both stop short, "quasi-newton", the projected
     quasi-Newton method on the dual, which hard constraints wrap in the method of multipliers.
     """
-    options: dict[str, Any] = {"tol": tol} | ({} if max_iter is None else {"max_iter": max_iter})
+    options: Options = {"tol": tol}
+    if max_iter is not None:
+        options["max_iter"] = max_iter
     if solver == "auto" and isinstance(dual.regularizer, LogDet):
         solution = None
         if slack <= NEWTON_SLACK and dual.constraints.dimension <= min(dual.n, NEWTON_FEATURES):
@@ -74,7 +83,7 @@ def of_dual(dual: RegularizedDual, result: Result) -> Solution:
     return Solution(point.A, result.point, point.primal, point.value, result)
 
 
-def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+def solve_by_newton(dual: RegularizedDual, options: Options) -> Solution:
     """Newton's method on A; the multipliers are the violations at their price."""
     result = solve_primal_newton(dual.constraints, dual.sign, dual.bound, dual.gamma, **options)
     excess = dual.sign * dual.constraints.inner(result.point) - dual.bound
@@ -82,7 +91,7 @@ def solve_by_newton(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
     return Solution(result.point, z, result.value, result.value - result.gap, result)
 
 
-def solve_by_interior(dual: RegularizedDual, options: dict[str, Any]) -> Solution:
+def solve_by_interior(dual: RegularizedDual, options: Options) -> Solution:
     """Interior points on A and the multipliers together."""
     sizes = dual.constraints.sizes()
     result, z, infeasible = solve_logdet_interior(

@@ -14,8 +14,8 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array
-from kernel_learn.representations import Gram
 from kernel_learn.representations.base import Combined
+from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.linalg import invert_shifted
 from kernel_learn.solvers.eigen import fix_signs, solve_top_eigen
 from kernel_learn.solvers.margin import MarginSolution, best_intercept, total_loss

@@ -2,19 +2,13 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.criteria.joint_problem import (
-    JointProblem,
-    RowMap,
-    map_rows,
-    shrink_spectrum,
-)
+from kernel_learn.criteria.joint_problem import JointProblem, RowMap, map_rows, shrink_spectrum
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.gram import Gram
@@ -32,7 +26,7 @@ class JointRows:
     """Training rows ready for any reg and C: representation, labels, prices."""
 
     sample: Combined
-    X: Any
+    X: Rows
     labels: Array  # (n,)
     n_classes: int
     weight: Array  # (n,), how many rows a row stands for

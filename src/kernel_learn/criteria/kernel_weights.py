@@ -1,6 +1,7 @@
 """Weights of kernels by how well they tell the labels (Chen et al. 2008; Ye et al. 2007)."""
 
-from typing import Any, ClassVar, Literal
+from types import ModuleType
+from typing import ClassVar, Literal
 
 import numpy as np
 from scipy import linalg
@@ -10,6 +11,7 @@ from kernel_learn.criteria.evaluation import Evaluation, IdentityVertex, WeightC
 from kernel_learn.representations.base import Representation, Resolvent
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.solvers.elliptope import solve_elliptope, value_hessian
+from kernel_learn.solvers.sdp import Expression
 
 Coupling = Literal["exact", "approximate"]
 
@@ -99,7 +101,7 @@ class LabelResolvent(WeightCriterion):
             return np.asarray(np.tensordot(self.identity.M.T, resolvent.forms, 1))
         return resolvent.forms[1:]
 
-    def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
+    def semidefinite(self, cp: ModuleType, d: Expression) -> tuple[Expression, list[Expression]]:
         """The papers' linear matrix inequalities in CVXPY: Chen 30; Ye 16, 34, 37, 40, 41.
 
         [M, L_j; L_j', t_j] >= 0 and J = c sum t; with fixed reg the papers divide M by it.
@@ -203,7 +205,7 @@ class KimDiscriminant(WeightCriterion):
             lambda: 2.0 * self.reg * (G_v @ through(G_v.T)),
         )
 
-    def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
+    def semidefinite(self, cp: ModuleType, d: Expression) -> tuple[Expression, list[Expression]]:
         """reg J = t - a'Ga with [reg I + R G R, R G a; ., t] >= 0."""
         bank, reg = self.bank, self.reg
         Gs = [scale * bank.gram(i) for i, scale in enumerate(bank.scales)]

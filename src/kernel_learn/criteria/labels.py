@@ -1,7 +1,6 @@
 """Label kernels H(y) = L L' by a factor L = Y A of the one-hot labels Y."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -13,7 +12,7 @@ LabelKernel = str | Array | Callable[[Array, Array], Array]
 
 
 def label_factor(
-    label_kernel: Any,
+    label_kernel: LabelKernel,
     labels: Array,  # (n,) indices into classes
     classes: Array,  # (k,)
     weight: Array | None = None,  # (n,)
@@ -31,7 +30,7 @@ def label_factor(
 
 
 def factor_of_counts(
-    label_kernel: Any,
+    label_kernel: LabelKernel,
     counts: Array,  # (k,) the weight of each class
     classes: Array,  # (k,)
     n_samples: int,

@@ -14,7 +14,7 @@ from kernel_learn.solvers.block_newton import (
     Blocks,
     HingeSums,
     dual_point,
-    measure,
+    measure_hinges,
     solve_squared_hinges,
     sum_blocks,
 )
@@ -44,7 +44,7 @@ class LandmarkMargin(WeightCriterion):
         theta = self.bank.spread(self.bank.theta_at(d))
         result = self.machines(d)
         zeros = np.zeros(self.n_machines, dtype=bool)
-        found = measure(self.blocks, self.weights, zeros)
+        found = measure_hinges(self.blocks, self.weights, zeros)
         point = dual_point(found.sides, found.squares, lambda V: theta @ V**2)
         lengths = np.sum(point.normals**2, axis=1)
         own = np.array([lengths[block].sum() for block in self.bank.columns])
@@ -107,7 +107,7 @@ class LandmarkSubspaceMargin(WeightCriterion):
         weights = np.zeros((len(root) + 1, self.n_machines))
         weights[kept] = root[kept, None] * normals
         weights[-1] = found.point[-1] - sample.mean @ normals
-        seen = measure(self.blocks, weights, np.zeros(self.n_machines, dtype=bool))
+        seen = measure_hinges(self.blocks, weights, np.zeros(self.n_machines, dtype=bool))
         point = dual_point(
             seen.sides,
             seen.squares,

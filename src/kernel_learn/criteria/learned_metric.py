@@ -5,7 +5,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.measure import Measured
 from kernel_learn.kernels.transformed import TransformedKernel
-from kernel_learn.representations import FeatureMap
+from kernel_learn.representations.feature_map import FeatureMap
 
 
 def transformed_kernel(

@@ -1,6 +1,7 @@
 """Weights of kernels by the margin of support vector machines (Lanckriet et al. 2004; Chen 5.5)."""
 
-from typing import Any
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 from scipy import linalg
@@ -17,6 +18,7 @@ from kernel_learn.solvers.margin import (
     solve_margin,
 )
 from kernel_learn.solvers.margin_interior import solve_interior
+from kernel_learn.solvers.sdp import Expression
 
 # The least weight of the identity when C is learned: C <= 1e6 on kernels of trace n.
 LEAST_RIDGE = 1e-6
@@ -53,7 +55,7 @@ class MarginWeights(WeightCriterion):
         self,
         bank: GramForm,
         signs: Array,  # (n, m)
-        C: Any,  # number, "learn"
+        C: float | str,  # number, "learn"
         *,
         loss: Loss = "hinge",
         prices: Array | None = None,  # (n,), factors on C
@@ -134,7 +136,12 @@ class MarginWeights(WeightCriterion):
         return found if found.gap < solution.gap else solution
 
     def _evaluation(
-        self, K: Array, solution: MarginSolution, C: float, D: Array, curvature: Any = None
+        self,
+        K: Array,
+        solution: MarginSolution,
+        C: float,
+        D: Array,
+        curvature: Callable[[], Array] | None = None,
     ) -> Evaluation:
         """D is dK/dd_i A, (q, n, m)."""
 
@@ -149,9 +156,9 @@ class MarginWeights(WeightCriterion):
             hessian,
         )
 
-    def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
+    def semidefinite(self, cp: ModuleType, d: Expression) -> tuple[Expression, list[Expression]]:
         """Each machine in the primal: f'K(d)^{-1}f <= t as a linear matrix inequality."""
-        K = _combination(self.bank, d[1:] if self.learns_C else d)
+        K = _weighted_sum(self.bank, d[1:] if self.learns_C else d)
         if self.learns_C:
             K = K + (d[0] + LEAST_RIDGE) * np.diag(1.0 / (self.prices * self.row_weight))
         objective, constraints = 0.0, []
@@ -211,9 +218,9 @@ class SubspaceMarginWeights(MarginWeights):
 
         return self._evaluation(Khat, solution, float(self.C), back[:, None] * D, curvature)
 
-    def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
+    def semidefinite(self, cp: ModuleType, d: Expression) -> tuple[Expression, list[Expression]]:
         """f'Khat^{-1}f = |f|^2 + reg f'G^{-1}f on the range of G (rows of weight one)."""
-        G = _combination(self.bank, d)
+        G = _weighted_sum(self.bank, d)
         objective, constraints = 0.0, []
         for y in self.signs.T:
             f, b, t = cp.Variable((len(y), 1)), cp.Variable(), cp.Variable((1, 1))
@@ -255,10 +262,10 @@ def movement(K: Array, solution: MarginSolution, boxes: Array, loss: Loss, D: Ar
     return H
 
 
-def _combination(bank: GramForm, d: Any) -> Any:
+def _weighted_sum(bank: GramForm, d: Expression) -> Expression:
     return sum(d[i] * (scale * bank.gram(i)) for i, scale in enumerate(bank.scales))
 
 
-def _loss(cp: Any, margins: Any, boxes: Array, loss: Loss) -> Any:
+def _loss(cp: ModuleType, margins: Expression, boxes: Array, loss: Loss) -> Expression:
     slack = cp.pos(1 - margins)
     return boxes @ slack if loss == "hinge" else 0.5 * (boxes @ cp.square(slack))

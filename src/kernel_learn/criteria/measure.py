@@ -6,7 +6,7 @@ of such arrays.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -14,10 +14,14 @@ from scipy import sparse
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.constraint_terms import Terms
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations.entries import own_values, paired_values, summed_values
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.rows.access import row_blocks, take_rows
 
 # Percentiles of the base kernel are taken over the pairs of so many distinct rows.
 REFERENCE_ROWS = 1000
+# A block of b pairs costs b^2 kernel values of which b are wanted: at 64 the
+# matrix product still runs at its speed and the waste is small beside it.
+BLOCK_PAIRS = 64
 
 
 class LinearConstraints:
@@ -62,9 +66,9 @@ class LinearConstraints:
             D = self.left.T @ (self.right.multiply(weight[:, None])).tocsr()
             X = self.Z.T @ (D @ self.Z)
         else:
-            used: Any = np.flatnonzero(weight)  # constraints that are met have multiplier zero
-            if len(used) > len(weight) // 2:
-                used = slice(None)  # the copies of so many rows would cost more than they save
+            some = np.flatnonzero(weight)  # constraints that are met have multiplier zero
+            # the copies of so many rows would cost more than they save
+            used = slice(None) if len(some) > len(weight) // 2 else some
             X = self.U[used].T @ (weight[used, None] * self.V[used])
         return np.asarray((X + X.T) / 2)
 
@@ -157,7 +161,7 @@ def combine_points(Z: Array, points: Array, coef: Array) -> Array:
     return np.asarray(result)
 
 
-def as_sparse(points: Array, coef: Array, n_points: int) -> Any:
+def as_sparse(points: Array, coef: Array, n_points: int) -> Rows:
     """The same combinations as a matrix (n_terms, n_points)."""
     rows = np.repeat(np.arange(len(points)), 2)
     return sparse.csr_matrix((coef.ravel(), (rows, points.ravel())), shape=(len(points), n_points))
@@ -230,7 +234,7 @@ def number_points(points: Array, rows: Array, n_sums: int) -> Array:
     return np.where(points < 0, -1 - points, n_sums + np.searchsorted(rows, points))
 
 
-def kernel_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
+def base_values(terms: Terms, kernel: Kernel, X: Rows) -> Array:
     """<C_c, K> under the base kernel itself, from single entries of K."""
     total = np.zeros(len(terms.left))
     for a in range(2):
@@ -254,4 +258,29 @@ def point_products(terms: Terms, kernel: Kernel, X: Rows, left: Array, right: Ar
         own = right == -1 - a
         if own.any():
             values[own] = weight * summed_values(kernel, X, left[own], members)
+    return values
+
+
+def paired_values(kernel: Kernel, X: Rows, i: Array, j: Array) -> Array:
+    """k(x_i, x_j) for each pair of rows of X, in float64."""
+    values = np.empty(len(i))
+    for part in row_blocks(len(i), BLOCK_PAIRS):
+        K = kernel(to_double(take_rows(X, i[part])), to_double(kernel.reference(X, j[part])))
+        values[part] = np.diagonal(K)
+    return values
+
+
+def own_values(kernel: Kernel, X: Rows, i: Array) -> Array:
+    """k(x_i, x_i) for some rows of X; a row of a kernel matrix knows its place in it."""
+    if kernel.input == "matrix":
+        return np.asarray(kernel.diag(to_double(X))[i])
+    return np.asarray(kernel.diag(to_double(take_rows(X, i))), dtype=np.float64)
+
+
+def summed_values(kernel: Kernel, X: Rows, i: Array, members: Array) -> Array:
+    """sum over j in members of k(x_i, x_j), for each i."""
+    values = np.empty(len(i))
+    columns = to_double(kernel.reference(X, members))
+    for part in row_blocks(len(i), max(1, 2**21 // max(1, len(members)))):
+        values[part] = kernel(to_double(take_rows(X, i[part])), columns).sum(axis=1)
     return values

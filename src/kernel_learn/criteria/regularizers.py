@@ -11,8 +11,8 @@ question about numbers, A = U diag(minimizer(x)) U'. To write one, give
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -131,7 +131,7 @@ class Trace(Regularizer):
         return np.maximum(x - self.tau, 0)
 
 
-REGULARIZERS: dict[str, Any] = {
+REGULARIZERS: dict[str, Callable[..., Regularizer]] = {
     "logdet": LogDet,
     "frobenius": Frobenius,
     "pola": Pola,
@@ -139,7 +139,7 @@ REGULARIZERS: dict[str, Any] = {
 }
 
 
-def as_regularizer(spec: Any, tau: float) -> Regularizer:
+def as_regularizer(spec: str | Regularizer, tau: float) -> Regularizer:
     """A regulariser from its name, or the object that was given."""
     if isinstance(spec, str) and spec in REGULARIZERS:
         return Trace(tau) if spec == "trace" else REGULARIZERS[spec]()

@@ -5,6 +5,7 @@ of a pair is |u L|^2 at A = L L', and the gradient in A of sum_p w(d_p) is U' di
 """
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -12,6 +13,8 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.criteria.neighbours import Clustering, PairCriterion, within_class
 from kernel_learn.rows.coerce import as_array
+
+ChunkletsLike = Constraints | ArrayLike  # pairs, or the number of its chunklet for each row
 
 
 class ClusteringPairs(PairCriterion):
@@ -101,7 +104,7 @@ def chunklets_of(pairs: Array, n: int) -> Array:
     return np.where(taken, component, -1)
 
 
-def read_chunklets(constraints: object, n: int, owner: str) -> Array | None:
+def read_chunklets(constraints: ChunkletsLike, n: int, owner: str) -> Array | None:
     """Numbers of chunklets, (n,), if constraints are such an array; negative: in none."""
     if isinstance(constraints, Constraints):
         return None
@@ -114,7 +117,7 @@ def read_chunklets(constraints: object, n: int, owner: str) -> Array | None:
     return chunks
 
 
-def read_pairs(constraints: Constraints, n: int, owner: str) -> tuple[Array, Array]:
+def read_pair_indices(constraints: Constraints, n: int, owner: str) -> tuple[Array, Array]:
     """Similar and dissimilar pairs of indices."""
     for family in constraints.families:
         if not isinstance(family, Pairs):
@@ -127,14 +130,14 @@ def read_pairs(constraints: Constraints, n: int, owner: str) -> tuple[Array, Arr
                 f"{owner} has no bounds on single pairs: leave out similar_max and dissimilar_min, "
                 "or use InductiveKernel."
             )
-    _check_indices(constraints, n, owner)
+    _check_rows_named(constraints, n, owner)
     families = [family for family in constraints.families if isinstance(family, Pairs)]
     similar = np.concatenate([family.similar for family in families])
     dissimilar = np.concatenate([family.dissimilar for family in families])
     return similar, dissimilar
 
 
-def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array]:
+def read_triplets(constraints: ChunkletsLike, n: int, owner: str) -> tuple[Array, Array]:
     """Triplets of indices, and their margins (nan where none was given)."""
     if not isinstance(constraints, Constraints):
         raise ValueError(
@@ -147,7 +150,7 @@ def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array
                 f"{owner} learns from Triplets, and {type(family).__name__} were given. KernelMMC, "
                 "KernelRCA and InductiveKernel take pairs."
             )
-    _check_indices(constraints, n, owner)
+    _check_rows_named(constraints, n, owner)
     families = [family for family in constraints.families if isinstance(family, Triplets)]
     margins = [
         np.broadcast_to(np.nan if f.margin is None else f.margin, len(f.triplets)) for f in families
@@ -155,7 +158,7 @@ def read_triplets(constraints: object, n: int, owner: str) -> tuple[Array, Array
     return np.concatenate([f.triplets for f in families]), np.concatenate(margins)
 
 
-def _check_indices(constraints: Constraints, n: int, owner: str) -> None:
+def _check_rows_named(constraints: Constraints, n: int, owner: str) -> None:
     if not constraints.holds_indices:
         raise ValueError(
             f"{owner} takes constraints by the indices of rows of X; these hold the rows "
@@ -167,7 +170,7 @@ def _check_indices(constraints: Constraints, n: int, owner: str) -> None:
 
 
 def read_clustering(
-    constraints: object,
+    constraints: ChunkletsLike,
     Z: Array,  # (n, M)
     reg: float,
     owner: str,
@@ -181,7 +184,7 @@ def read_clustering(
         check_told(labels.max(initial=0), "chunklets beside the first", owner)
         return Clustering(Z[rows], labels, reg)
     assert isinstance(constraints, Constraints)
-    similar, dissimilar = read_pairs(constraints, len(Z), owner)
+    similar, dissimilar = read_pair_indices(constraints, len(Z), owner)
     check_told(len(similar), "similar pairs", owner)
     check_told(len(dissimilar), "dissimilar pairs", owner)
     near, far = (Z[pairs[:, 0]] - Z[pairs[:, 1]] for pairs in (similar, dissimilar))
@@ -189,12 +192,12 @@ def read_clustering(
     return ClusteringPairs(near, far, reg)
 
 
-def read_chunklet_rows(constraints: object, Z: Array, owner: str) -> tuple[Array, Array]:
+def read_chunklet_rows(constraints: ChunkletsLike, Z: Array, owner: str) -> tuple[Array, Array]:
     """(Z, labels) of the rows in chunklets, which pairs give by what they join."""
     chunks = read_chunklets(constraints, len(Z), owner)
     if chunks is None:
         assert isinstance(constraints, Constraints)
-        similar, _ = read_pairs(constraints, len(Z), owner)
+        similar, _ = read_pair_indices(constraints, len(Z), owner)
         check_told(len(similar), "similar pairs", owner)
         chunks = chunklets_of(similar, len(Z))
     rows = np.flatnonzero(chunks >= 0)

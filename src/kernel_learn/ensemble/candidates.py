@@ -1,12 +1,14 @@
 """Members of the classifier: which kernels are tried on which views."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.criteria.held_out.stacking import LinearMap
 from kernel_learn.kernels import (
     Additive,
     ArcCosine,
@@ -23,25 +25,41 @@ from kernel_learn.kernels import (
 from kernel_learn.kernels.categorical import hamming
 from kernel_learn.kernels.shared import evaluate_shared, pair_median
 
+Item = TypeVar("Item")
 Loss = Literal["ridge", "hinge", "combined"]
 WIDE_FAMILIES = ("rbf", "exp", "lap", "ham")  # those that have a width
+SCALED = " scaled"  # the end of the name of a view whose columns carry learned scales
 NUMBER_WEIGHT = 1.5  # of a rank difference beside a category that differs
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kernel family of some width on a view, with or without learned scales."""
+    """What is tried: a kernel family of some width on a view, with or without learned scales.
+
+    ``kernel`` and ``scales`` are what these become on rows: candidates are compared without them.
+    """
 
     view: str
     family: str
     width: float = 0.0
     learned: bool = False
     loss: Loss = "ridge"
+    kernel: Kernel | None = field(default=None, compare=False, repr=False)
+    scales: Array | None = field(default=None, compare=False, repr=False)  # (d,) of the columns
 
     @property
-    def place(self) -> tuple[str, bool]:
-        """Candidates of one place share their distances."""
-        return self.view, self.learned
+    def space(self) -> str:
+        """The view with or without scales: candidates of one space share their distances."""
+        return self.view + SCALED if self.learned else self.view
+
+    def on_rows(self, kernel: Kernel, scales: Array | None = None) -> "Candidate":
+        """The same with its width as a number, and with the scales of its columns."""
+        return replace(self, kernel=kernel, scales=scales)
+
+    def values(self, S: SharedStatistics) -> Array:
+        """The kernel's values on rows."""
+        assert self.kernel is not None, "a candidate has a kernel once it is on rows"
+        return evaluate_shared(self.kernel, S)
 
     def __str__(self) -> str:
         width = f"{self.width:g}" if self.width else ""
@@ -50,7 +68,39 @@ class Candidate:
         )
 
 
-def candidates(view: str, kernels: str, *, learned: bool = False, loss: Loss = "ridge") -> list:
+@dataclass(frozen=True, eq=False)
+class CrossValidated:
+    """How a candidate does at its best regulariser on rows left out, and its models of all rows."""
+
+    candidate: Candidate  # on rows: with its kernel and scales
+    reg: float
+    loss: float
+    proba: Array  # (n, k), held out
+    models: tuple[tuple[Dual, ...], ...] = ()  # per tree and leaf; without trees there is one leaf
+    maps: tuple[LinearMap, ...] = ()  # from scores to log-odds, per tree
+    lam: float = 0.0  # reg in the kernel's own unit, where leaves share it
+
+    @property
+    def kernel(self) -> Kernel:
+        assert self.candidate.kernel is not None
+        return self.candidate.kernel
+
+    @property
+    def scales(self) -> Array | None:
+        return self.candidate.scales
+
+
+def grouped(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[list[Item]]:
+    """Items of one key side by side, keys in the order in which they come."""
+    groups: dict[Hashable, list[Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
+
+
+def candidates(
+    view: str, kernels: str, *, learned: bool = False, loss: Loss = "ridge"
+) -> list[Candidate]:
     """Candidates from a line such as "rbf1 rbf3 lin": families, each with its width."""
     found = []
     for word in kernels.split():
@@ -61,7 +111,7 @@ def candidates(view: str, kernels: str, *, learned: bool = False, loss: Loss = "
 
 def narrower(candidate: Candidate) -> Candidate:
     """The same with a third of the width: with more rows narrower kernels pay."""
-    return replace(candidate, width=candidate.width / 3)
+    return replace(candidate, width=candidate.width / 3, kernel=None)
 
 
 @dataclass
@@ -97,15 +147,14 @@ class ViewRows:
         """The kernel's values, to be overwritten by whoever asks."""
         return evaluate_shared(kernel, self.statistics)
 
-    def grams(self, group: Sequence[Candidate]) -> Iterator[tuple[Candidate, Kernel, Array]]:
-        """Each candidate with its kernel and the kernel's values, no kernel evaluated twice."""
-        for family in dict.fromkeys((c.family, c.width) for c in group):
-            same = [c for c in group if (c.family, c.width) == family]
+    def grams(self, group: Sequence[Candidate]) -> Iterator[tuple[Candidate, Array]]:
+        """Each candidate on these rows with its kernel's values, no kernel evaluated twice."""
+        for same in grouped(group, lambda c: (c.family, c.width)):
             kernel = self.kernel(same[0])
             K = self.gram(kernel)
             for candidate in same[:-1]:
-                yield candidate, kernel, K.copy()
-            yield same[-1], kernel, K
+                yield candidate.on_rows(kernel), K.copy()
+            yield same[-1].on_rows(kernel), K
 
     def cross(self, rows: Rows) -> SharedStatistics:
         """Statistics of new rows with these."""
@@ -116,7 +165,7 @@ def _codes(view: ViewRows) -> list[int] | None:
     return list(view.categorical) or None
 
 
-FAMILIES = {
+FAMILIES: dict[str, Callable[[ViewRows, float], Kernel]] = {
     "rbf": lambda v, s: Gaussian(1 / (s * v.unit("sqeuclidean"))),
     "exp": lambda v, s: Exponential(1 / (s * float(np.sqrt(v.unit("sqeuclidean"))))),
     "lap": lambda v, s: Laplacian(1 / (s * v.unit("manhattan"))),

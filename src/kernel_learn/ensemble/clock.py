@@ -14,7 +14,7 @@ from kernel_learn.ensemble.candidates import Candidate
 PROBE_ROWS = 300
 LEAST_ROWS = 100  # no fit is cut down to fewer
 # Refits in factorisations with inverse of all rows: three regularisers and the distances; for
-# scaled columns also five parts of four fifths of the rows, and the gradients; for a hinge the
+# scaled columns also five folds of four fifths of the rows, and the gradients; for a hinge the
 # rounds of each class.
 PLAIN_COST, LEARNED_COST, HINGE_COST = 5.0, 18.0, 30.0
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.validation import check_distinct
+from kernel_learn.fitting.variance import check_distinct
 from kernel_learn.representations import ArraySource
 from kernel_learn.representations.summary import summed_labels
 
@@ -43,9 +43,9 @@ def merge_rows(
         ranks = np.unique(both, return_inverse=True)[1].astype(np.uint64)
         source = ArraySource(X, labels, weight, n_classes=n_classes, keys=ranks)
     order = np.random.default_rng(seed).permutation(source.n_distinct)
-    place = np.empty(len(order), dtype=int)
-    place[order] = np.arange(len(order))
-    first, inverse = source.first[order], place[source.inverse]
+    rank = np.empty(len(order), dtype=int)
+    rank[order] = np.arange(len(order))
+    first, inverse = source.first[order], rank[source.inverse]
     counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
     counts *= max(1.0, len(first) / counts.sum())

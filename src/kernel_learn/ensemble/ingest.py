@@ -1,33 +1,33 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
+from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.kept_work import KeptWork
-from kernel_learn.ensemble.problem import Fitted, Problem
-from kernel_learn.ensemble.quality import (
-    QUALITIES,
-    ClassifierPlan,
-    ClassifierSize,
-    bank,
-    plan_classifier,
-)
+from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
+from kernel_learn.ensemble.problem import Problem
+from kernel_learn.ensemble.quality import QUALITIES, bank
 from kernel_learn.ensemble.spill import SpilledTable
 from kernel_learn.fitting.labels import check_labels
-from kernel_learn.fitting.validation import as_views, count_rows, encode_labels, side_by_side
+from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.fitting.targets import encode_labels
+from kernel_learn.fitting.weights import training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
@@ -39,6 +39,23 @@ from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.checkpoint import Checkpoint, CheckpointError, signature_of
 from kernel_learn.streams.progress import Progress
+
+ColumnNames = Sequence[str | int]  # or positions
+ClassWeight = Mapping[str | int, float] | str | None
+
+
+class EnsembleSettings(Protocol):
+    """What an estimator of an ensemble was told, see ``KernelClassifier``."""
+
+    quality: str
+    max_members: int
+    categorical: ColumnNames | str | None
+    column_groups: Mapping[str, ColumnNames] | None
+    class_weight: ClassWeight
+    time_budget: float | None
+    memory_budget: MemoryBudget
+    n_jobs: int | None
+    verbose: int
 
 
 @dataclass(frozen=True)
@@ -57,27 +74,27 @@ class Prepared:
         """Where each distinct row first stands among the rows given."""
         return self.kept[self.rows.first]
 
-    def held_out(self, fitted: Fitted) -> Array:
+    def held_out(self, fitted: FittedEnsemble) -> Array:
         """Held-out probabilities of all rows given; a row of weight zero was never in."""
         P = np.empty((self.n_given, len(self.classes)))
         P[self.kept] = fitted.proba[self.rows.inverse]
         others = np.setdiff1d(np.arange(self.n_given), self.kept)
         if len(others) and self.left is not None:
-            P[others] = fitted.machine.proba(self.left)
+            P[others] = fitted.ensemble.proba(self.left)
         return P
 
 
 def prepare(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    groups: Any,
+    estimator: EnsembleSettings,
+    X: Rows,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    groups: ArrayLike | None,
     seed: int,
     *,
     as_it_is: bool = False,
 ) -> Prepared:
-    """Check everything, merge equal rows, decide what is tried; see ``plan_classifier``."""
+    """Check everything, merge equal rows, decide what is tried; see ``plan_ensemble``."""
     clock = clock_of(estimator)
     if y is None:
         raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
@@ -85,7 +102,7 @@ def prepare(
     X = read_rows(estimator, X, reset=True)
     y = check_labels(y)
     check_consistent_length(X, y)
-    weight = count_rows(sample_weight, len(y))
+    weight = training_weights(sample_weight, len(y))
     weight = np.ones(len(y)) if weight is None else weight
     classes, labels = encode_labels(y, weight)
     reader = learn_table(X, estimator.categorical)
@@ -100,7 +117,7 @@ def prepare(
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
     quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
-    plan = plan_classifier(size, quality, budget, as_it_is=as_it_is)
+    plan = plan_ensemble(size, quality, budget, as_it_is=as_it_is)
     problem = make_problem(
         estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
     )
@@ -109,15 +126,15 @@ def prepare(
 
 
 def make_problem(
-    estimator: Any,
+    estimator: EnsembleSettings,
     table: Table | SpilledTable,  # of distinct rows
     reader: TableReader,
     targets: Targets,
     groups: dict[str, Array],  # named groups of columns
     tried: list[Candidate],
-    plan: ClassifierPlan,
+    plan: EnsemblePlan,
     clock: Clock,
-    few: Array | None = None,
+    subsample: Array | None = None,
     progress: Progress | None = None,
 ) -> Problem:
     """What an estimator makes of distinct rows."""
@@ -133,13 +150,15 @@ def make_problem(
         clock=clock,
         n_jobs=estimator.n_jobs,
         say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
-        few=few,
+        subsample=subsample,
         progress=progress,
     )
 
 
 @contextmanager
-def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepared]:
+def keep_work(
+    estimator: EnsembleSettings, prepared: Prepared, folder: str | os.PathLike[str] | None
+) -> Iterator[Prepared]:
     """The problem with what was kept of an earlier fit to it; given up when the fit is done."""
     if folder is None:
         yield prepared
@@ -162,7 +181,7 @@ def keep_work(estimator: Any, prepared: Prepared, folder: Any) -> Iterator[Prepa
     kept.remove()
 
 
-def clock_of(estimator: Any) -> Clock:
+def clock_of(estimator: EnsembleSettings) -> Clock:
     """It runs from now on."""
     return Clock() if estimator.time_budget is None else Clock(float(estimator.time_budget))
 
@@ -173,7 +192,9 @@ RAW_TEXT = (
 )
 
 
-def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) -> Any:
+def read_rows(
+    estimator: EnsembleSettings, X: Rows, *, reset: bool, least: int | None = None
+) -> Rows:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
@@ -195,7 +216,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     objects = X.dtype.kind in "OUS"
     if objects and X.ndim == 1:
         raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {RAW_TEXT}")
-    finite: Any = True if is_sparse(X) else False if objects else "allow-nan"
+    finite: bool | str = True if is_sparse(X) else False if objects else "allow-nan"
     return validate_data(
         estimator,
         X,
@@ -207,7 +228,7 @@ def read_rows(estimator: Any, X: Any, *, reset: bool, least: int | None = None) 
     )
 
 
-def column_groups(groups: Any, X: Any) -> dict[str, Array]:
+def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str, Array]:
     """Named groups of columns as positions."""
     views = as_views(X)
     if views is not None:
@@ -230,7 +251,7 @@ def column_groups(groups: Any, X: Any) -> dict[str, Array]:
     return {name: np.array(columns) for name, columns in found.items()}
 
 
-def class_factors(class_weight: Any, classes: Array, labels: Array, weight: Array) -> Array:
+def class_factors(class_weight: ClassWeight, classes: Array, labels: Array, weight: Array) -> Array:
     """Factors on the rows' weights whose weighted mean is one, (n,)."""
     if class_weight is None:
         return np.ones(len(labels))
@@ -280,16 +301,16 @@ def size_of(
     reader: TableReader,
     tried: list[Candidate],
     n_jobs: int | None,
-) -> ClassifierSize:
+) -> EnsembleSize:
     """What the plan needs to know; the table may be a part of all rows."""
     views = {candidate.view for candidate in tried}
     learned = [candidate for candidate in tried if candidate.learned]
     most_learned = max(
-        (sum(other.place == one.place for other in learned) for one in learned), default=0
+        (sum(other.space == one.space for other in learned) for one in learned), default=0
     )
     width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
-    places = {candidate.place for candidate in tried}
-    return ClassifierSize(
+    spaces = {candidate.space for candidate in tried}
+    return EnsembleSize(
         n_given=n_given,
         n_rows=targets.n,
         row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
@@ -298,19 +319,19 @@ def size_of(
         views=len(views),
         learned=most_learned,
         candidates=len(tried),
-        n_jobs=min(effective_n_jobs(n_jobs), len(places)),
+        n_jobs=min(effective_n_jobs(n_jobs), len(spaces)),
     )
 
 
-def _check_groups(groups: Any, n: int, kept: Array) -> Array | None:
+def _check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None:
     if groups is None:
         return None
-    groups = column_or_1d(as_array(groups, "groups"))
-    if groups.dtype.kind in "fO" and any(map(is_missing, groups.tolist())):
+    given: Array = column_or_1d(as_array(groups, "groups"))
+    if given.dtype.kind in "fO" and any(map(is_missing, given.tolist())):
         raise ValueError("groups has rows without a group (NaN or None); give each row one.")
-    if len(groups) != n:
-        raise ValueError(f"groups has {len(groups)} entries, and there are {n} rows.")
-    found = np.unique(groups, return_inverse=True)[1][kept]
+    if len(given) != n:
+        raise ValueError(f"groups has {len(given)} entries, and there are {n} rows.")
+    found = np.unique(given, return_inverse=True)[1][kept]
     if len(np.unique(found)) < 2:
         raise ValueError("All rows are of one group, and nothing can be left out of it.")
     return found

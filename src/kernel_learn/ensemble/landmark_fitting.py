@@ -13,17 +13,18 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights
-from kernel_learn.criteria.held_out.ridge import Dual
-from kernel_learn.criteria.held_out.stacking import SecondLevel, fit_second_level
-from kernel_learn.ensemble.cross_validation import FINALISTS, REGS, Judged, Sample
-from kernel_learn.ensemble.fit import fit_views, held_out_average, sample_of
+from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual
+from kernel_learn.criteria.held_out.stacking import FINALISTS, Stacking, fit_stacking
+from kernel_learn.ensemble.candidates import CrossValidated
+from kernel_learn.ensemble.cross_validation import Sample, average_proba, with_stacking
+from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.kept_work import work_key
-from kernel_learn.ensemble.leaves import scaled
-from kernel_learn.ensemble.machine import build_machine
-from kernel_learn.ensemble.problem import Fitted, Problem, make_probe, members_of
-from kernel_learn.ensemble.quality import NARROW_ABOVE
+from kernel_learn.ensemble.members import average_members
+from kernel_learn.ensemble.plan import NARROW_ABOVE
+from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
 from kernel_learn.ensemble.screening import screen, try_narrower
-from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.ensemble.views import TableView
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.model_selection import held_out_scores, leave_one_out
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import select_rpcholesky
@@ -40,7 +41,7 @@ def fit_on_landmarks(
     problem: Problem,  # of a sample of the rows
     read: Callable[[int], Iterator[TableBlock]],  # all rows once more, so many at a time
     seed: int,
-) -> Fitted:
+) -> FittedEnsemble:
     """Kernels chosen on the sample, each fitted to all rows on landmarks.
 
     Landmarks are rows of the sample, one set for all members.
@@ -52,56 +53,52 @@ def fit_on_landmarks(
         kept = try_narrower(problem, sample, kept)
     kept = [one for one in kept if one.candidate.loss != "hinge"] or kept
     kept = kept[: min(problem.quality.leaf_members, problem.max_members)]
-    judged: list[Judged] = []
-    landmarks = np.arange(min(problem.plan.n_landmarks, sample.targets.n))
+    members: list[CrossValidated] = []
+    n_landmarks = problem.plan.n_landmarks or 0
+    landmarks = np.arange(min(n_landmarks, sample.targets.n))
     if kept:
-        landmarks = choose_landmarks(sample, kept[0], problem.plan.n_landmarks, seed)
+        landmarks = draw_landmarks(sample, kept[0], n_landmarks, seed)
         problem.say(f"{len(kept)} members on {len(landmarks)} landmarks")
         maps = [feature_map(sample, one, landmarks) for one in kept]
         moments = add_moments(problem, views, kept, landmarks, maps, read)
         found = [
-            judge_moments(sample, one, features, own)
+            cross_validate_moments(sample, one, features, own)
             for one, features, own in zip(kept, maps, moments, strict=True)
         ]
-        judged = sorted((one for one in found if one is not None), key=lambda one: one.loss)
+        members = sorted((one for one in found if one is not None), key=lambda one: one.loss)
     weights = np.empty(0)
-    if judged:
-        weights = mixture_weights(np.array([one.proba for one in judged]), sample.targets)
+    if members:
+        weights = mixture_weights(np.array([one.proba for one in members]), sample.targets)
     rows = {name: take_rows(Z, landmarks) for name, Z in sample.views.items()}
-    return Fitted(
-        build_machine(judged, weights, views, rows, problem.reader, sample.targets.take(landmarks)),
-        members_of(judged, weights, sample.targets),
-        held_out_average(judged, weights, sample.targets),
-        make_probe(problem, sample, views, learned),
+    known, held_out = sample.targets.take(landmarks), sample.targets
+    return FittedEnsemble(
+        average_members(problem.reader, members, weights, views, rows, known, held_out),
+        average_proba(members, weights, held_out),
+        make_probe(sample, views, learned, problem.reader.n_columns),
         replace(problem.plan, n_landmarks=len(landmarks)),
         np.arange(sample.targets.n),
         landmarks,
     )
 
 
-def member_rows(one: Judged, Z: Rows) -> Rows:
-    """Rows of a view as a member sees them."""
-    return scaled(Z, one.scales)
-
-
-def choose_landmarks(sample: Sample, one: Judged, count: int, seed: int) -> Array:
+def draw_landmarks(sample: Sample, one: CrossValidated, count: int, seed: int) -> Array:
     """Rows of the sample, by the kernel of its heaviest member."""
-    Z = member_rows(one, sample.views[one.candidate.view])
+    Z = scale_columns(sample.views[one.candidate.view], one.scales)
     count = min(count, n_rows(Z))
     rng = check_random_state(seed)
     return np.sort(select_rpcholesky(count, one.kernel, Z, sample.targets.weight, rng)[0])
 
 
-def feature_map(sample: Sample, one: Judged, landmarks: Array) -> FeatureMap:
+def feature_map(sample: Sample, one: CrossValidated, landmarks: Array) -> FeatureMap:
     """Features of a member's kernel at these rows of the sample."""
     Z = take_rows(sample.views[one.candidate.view], landmarks)
-    return FeatureMap.whitened([one.kernel], member_rows(one, Z))
+    return FeatureMap.whitened([one.kernel], scale_columns(Z, one.scales))
 
 
 def add_moments(
     problem: Problem,
     views: Mapping[str, TableView],
-    kept: Sequence[Judged],
+    kept: Sequence[CrossValidated],
     landmarks: Array,
     maps: Sequence[FeatureMap],
     read: Callable[[int], Iterator[TableBlock]],
@@ -120,7 +117,9 @@ def add_moments(
             T = one_hot(labels, problem.targets.n_classes)
             rows = {name: views[name].rows(table) for name in {one.candidate.view for one in kept}}
             new = [
-                features.block_moments(member_rows(one, rows[one.candidate.view]), T, weight)
+                features.block_moments(
+                    scale_columns(rows[one.candidate.view], one.scales), T, weight
+                )
                 for one, features in zip(kept, maps, strict=True)
             ]
             found = [a.merge(b) for a, b in zip(found, new, strict=True)] if found else new
@@ -130,38 +129,29 @@ def add_moments(
     return found
 
 
-def judge_moments(
-    sample: Sample, one: Judged, features: FeatureMap, moments: Moments
-) -> Judged | None:
-    """A member at its best regulariser, judged by the sample's rows left out of all rows."""
-    rows = member_rows(one, sample.views[one.candidate.view])
+def cross_validate_moments(
+    sample: Sample, one: CrossValidated, features: FeatureMap, moments: Moments
+) -> CrossValidated | None:
+    """A member at its best regulariser, by the sample's rows left out of all rows."""
+    rows = scale_columns(sample.views[one.candidate.view], one.scales)
     source = SampleRows(rows, sample)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
     if not form.alive.any():
         return None
     combined = form.at(np.ones(1))
     unit = combined.trace / combined.n
-    path = leave_one_out(combined, (REGS * unit).tolist(), at_most=sample.targets.n)
-    best: tuple[SecondLevel, float] | None = None
+    path = leave_one_out(combined, (RIDGE_REGS * unit).tolist(), at_most=sample.targets.n)
+    best: tuple[Stacking, float] | None = None
     for r in path.errors.argsort()[:FINALISTS]:
         if np.isfinite(path.errors[r]):
             held = held_out_scores(combined, float(path.lams[r]), sample.targets.n)
-            level = fit_second_level(held.scores, sample.targets, sample.folds)
-            if best is None or level.loss < best[0].loss:
-                best = level, float(REGS[r])
+            stacking = fit_stacking(held.scores, sample.targets, sample.folds)
+            if best is None or stacking.loss < best[0].loss:
+                best = stacking, float(RIDGE_REGS[r])
     if best is None:
         return None
-    level, reg = best
-    return Judged(
-        one.candidate,
-        one.kernel,
-        reg,
-        level.loss,
-        level.proba(),
-        ridge_model(combined, reg * unit),
-        level.map,
-        one.scales,
-    )
+    stacking, reg = best
+    return with_stacking(one.candidate, reg, stacking, ridge_model(combined, reg * unit))
 
 
 def ridge_model(sample: FeatureSample, lam: float) -> Dual:

@@ -7,34 +7,34 @@ leave-one-out losses in others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales, pool_scales
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath, with_all_shares
-from kernel_learn.criteria.held_out.stacking import fit_second_level
-from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, ViewRows, narrower
-from kernel_learn.ensemble.cross_validation import REGS, Judged, Sample
-from kernel_learn.ensemble.leaves import LeafKernel, leaf_statistics, scaled
-from kernel_learn.kernels import Kernel, evaluate_shared
+from kernel_learn.criteria.held_out.ridge import (
+    LEAST_SLACK,
+    RIDGE_REGS,
+    RidgePath,
+    with_all_shares,
+)
+from kernel_learn.criteria.held_out.stacking import fit_stacking
+from kernel_learn.ensemble.candidates import (
+    WIDE_FAMILIES,
+    Candidate,
+    CrossValidated,
+    ViewRows,
+    grouped,
+    narrower,
+)
+from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before
 MOST_WIDTHS = 2  # of one family that go on
-# On columns scaled in leaves these are tried even if few rows did not speak for them.
+# On columns scaled in leaves these are tried even if a few rows did not speak for them.
 LEARNED_FAMILIES = ("lap", "exp")
-MOST_PLAIN = 4  # of the kernels without learned scales that few rows spoke for
-
-
-@dataclass(frozen=True)
-class Trial:
-    """A kernel with its scales, to be compared with others."""
-
-    candidate: Candidate
-    kernel: Kernel
-    scales: Array | None
+MOST_PLAIN = 4  # of the kernels without learned scales that a few rows spoke for
 
 
 def leaf_scales(
@@ -56,70 +56,69 @@ def leaf_scales(
     }
 
 
-def leaf_candidates(kept: Sequence[Judged], tried: Sequence[Candidate]) -> list[Candidate]:
+def leaf_candidates(kept: Sequence[CrossValidated], tried: Sequence[Candidate]) -> list[Candidate]:
     """Survivors of few rows; of those on scaled columns the families that many rows ask for."""
     found = [one.candidate for one in kept if not one.candidate.learned][:MOST_PLAIN]
     found += [one.candidate for one in kept if one.candidate.learned]
     found += [c for c in tried if c.learned and c.family in LEARNED_FAMILIES]
-    families: dict[tuple, Candidate] = {}
+    families: dict[tuple[str, str], Candidate] = {}
     for candidate in found:  # the narrowest width of each family stands for it
-        key = (candidate.place, candidate.family)
+        key = (candidate.space, candidate.family)
         if key not in families or candidate.width < families[key].width:
             families[key] = candidate
     return list(families.values())
 
 
-def trials(
+def narrowed(
     sample: Sample,
     candidates: Sequence[Candidate],
-    scales: Mapping[str, ColumnScales],
-    kernels: Mapping[Candidate, Kernel],  # of candidates that have no width
+    scales: Mapping[str, ColumnScales],  # of each view
     rows: Array,  # on which medians are taken
-) -> Iterator[Trial]:
-    """Each candidate at its width and at narrower ones."""
-    views: dict[tuple[str, bool], ViewRows] = {}
+) -> Iterator[Candidate]:
+    """Each candidate at its width and at narrower ones; sums of kernels are taken as they are."""
+    views: dict[str, ViewRows] = {}
     for candidate in candidates:
         own = scales[candidate.view].scales if candidate.learned else None
-        if candidate in kernels:
-            yield Trial(candidate, kernels[candidate], own)
+        if candidate.loss == "combined" and candidate.kernel is not None:
+            yield candidate.on_rows(candidate.kernel, own)
             continue
-        if candidate.place not in views:
-            Z = scaled(take_rows(sample.views[candidate.view], rows), own)
-            views[candidate.place] = sample.view_rows(
+        if candidate.space not in views:
+            Z = sample.scaled_rows(candidate.view, own, rows)
+            views[candidate.space] = sample.view_rows(
                 candidate.view, Z, sample.targets.weight[rows]
             )
         one = candidate
         for _ in range(WIDTHS if candidate.family in WIDE_FAMILIES else 1):
-            yield Trial(one, views[candidate.place].kernel(one), own)
+            yield one.on_rows(views[candidate.space].kernel(one), own)
             one = narrower(one)
 
 
 def tune_on_leaves(
     sample: Sample,
-    tried: Sequence[Trial],
+    tried: Sequence[Candidate],
     leaves: Sequence[Array],
     keep: int,
     most_views: int | None = None,  # the best kernels may be on so many views
-) -> list[LeafKernel]:
+) -> list[CrossValidated]:
     """The best kernels, each at its best lam, by their held-out losses in some leaves.
 
-    lam and the second level are common to the leaves, as they will be in the
-    fit: a lam that is best in every leaf by itself, at a second level of its
-    own, leaves scores that do not compare from leaf to leaf (16 against 14 %
+    lam and the stacking are common to the leaves, as they will be in the fit:
+    a lam that is best in every leaf by itself, at a stacking of its own,
+    leaves scores that do not compare from leaf to leaf (16 against 14 %
     error on 20,000 rows of covtype). All kernels are tried in the first leaf,
-    two thirds of them in each next one; of one family on one place at most two
+    two thirds of them in each next one; of one family in one space at most two
     widths are kept.
     """
     scores: dict[int, list[Array]] = {}
-    safe = np.ones((len(tried), len(REGS)), dtype=bool)
-    units, losses = np.zeros(len(tried)), np.full((len(tried), len(REGS)), np.inf)
+    safe = np.ones((len(tried), len(RIDGE_REGS)), dtype=bool)
+    units, losses = np.zeros(len(tried)), np.full((len(tried), len(RIDGE_REGS)), np.inf)
     going = list(range(len(tried)))
     for i, rows in enumerate(leaves):
         for t, path in _paths(sample, tried, going, rows):
             units[t] = units[t] or path.centred.unit
             if path.centred.unit <= 0:
                 continue
-            S, least = path.held_out(REGS * units[t] / path.centred.unit)
+            S, least = path.held_out(RIDGE_REGS * units[t] / path.centred.unit)
             scores.setdefault(t, []).append(with_all_shares(S, path.centred.targets))
             safe[t] &= least > LEAST_SLACK
         used = np.concatenate(leaves[: i + 1])
@@ -128,38 +127,38 @@ def tune_on_leaves(
             losses[t] = _losses(np.concatenate(scores[t], axis=1), safe[t], sample, used)
         going.sort(key=lambda t: losses[t].min())
         going = going[: max(keep, len(going) * 2 // 3)]
-    found: list[LeafKernel] = []
+    found: list[CrossValidated] = []
+    nobody = np.empty((0, sample.targets.n_classes))
     for t in going:
         one, r = tried[t], int(losses[t].argmin())
-        kin = [f for f in found if f.candidate.place == one.candidate.place]
-        kin = [f for f in kin if f.candidate.family == one.candidate.family]
-        views = {f.candidate.view for f in found} | {one.candidate.view}
+        kin = [f for f in found if f.candidate.space == one.space]
+        kin = [f for f in kin if f.candidate.family == one.family]
+        views = {f.candidate.view for f in found} | {one.view}
         if most_views is not None and len(views) > most_views:
             continue
         if len(kin) < MOST_WIDTHS and np.isfinite(losses[t, r]):
-            lam = float(REGS[r] * units[t])
-            found.append(LeafKernel(one.candidate, one.kernel, one.scales, float(REGS[r]), lam))
+            reg, lam = float(RIDGE_REGS[r]), float(RIDGE_REGS[r] * units[t])
+            found.append(CrossValidated(one, reg, float(losses[t, r]), nobody, lam=lam))
     return found[:keep]
 
 
 def _paths(
-    sample: Sample, tried: Sequence[Trial], going: Sequence[int], rows: Array
+    sample: Sample, tried: Sequence[Candidate], going: Sequence[int], rows: Array
 ) -> Iterator[tuple[int, RidgePath]]:
-    """(trial, its fits in one leaf)."""
-    part = sample.targets.take(rows)
-    for place in dict.fromkeys(tried[t].candidate.place for t in going):
-        mine = [t for t in going if tried[t].candidate.place == place]
-        S = leaf_statistics(sample, place[0], tried[mine[0]].scales, rows)
-        for t in mine:
-            yield t, RidgePath(evaluate_shared(tried[t].kernel, S), part)
+    """(number of a candidate, its fits in one leaf)."""
+    targets = sample.targets.take(rows)
+    for same in grouped(going, lambda t: tried[t].space):
+        S = sample.statistics(tried[same[0]], rows)
+        for t in same:
+            yield t, RidgePath(tried[t].values(S), targets)
 
 
 def _losses(scores: Array, safe: Array, sample: Sample, rows: Array) -> Array:
-    """Losses after a second level, (R,); inf where the scores are rounding."""
-    part, folds = sample.targets.take(rows), sample.folds[rows]
+    """Losses of stacked scores, (R,); inf where the scores are rounding."""
+    targets, folds = sample.targets.take(rows), sample.folds[rows]
     return np.array(
         [
-            fit_second_level(S, part, folds).loss if fine else np.inf
+            fit_stacking(S, targets, folds).loss if fine else np.inf
             for S, fine in zip(scores, safe, strict=True)
         ]
     )

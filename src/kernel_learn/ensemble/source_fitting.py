@@ -14,6 +14,7 @@ from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
 from kernel_learn.ensemble.fit import fit_classifier
+from kernel_learn.ensemble.fitted import FittedEnsemble as Fitted
 from kernel_learn.ensemble.ingest import (
     Prepared,
     candidates_for,
@@ -25,18 +26,18 @@ from kernel_learn.ensemble.ingest import (
     size_of,
 )
 from kernel_learn.ensemble.landmark_fitting import fit_on_landmarks
-from kernel_learn.ensemble.problem import Fitted
-from kernel_learn.ensemble.quality import (
-    QUALITIES,
-    Quality,
+from kernel_learn.ensemble.plan import (
     TooLargeError,
-    plan_classifier,
+    plan_ensemble,
+    plan_landmarks,
+    plan_spilled,
+    rows_for_all,
 )
-from kernel_learn.ensemble.source_plan import plan_landmarks, plan_spilled, rows_for_all
+from kernel_learn.ensemble.quality import QUALITIES, Quality
 from kernel_learn.ensemble.spill import DiskIsShort, Spill, SpilledTable
 from kernel_learn.ensemble.table_blocks import CellBlock, TableBlocks
 from kernel_learn.fitting.stream_training import READ_ROWS
-from kernel_learn.fitting.validation import all_the_same
+from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import Summary, row_bytes
 from kernel_learn.rows.access import dense, is_sparse, row_blocks, take_rows
@@ -178,11 +179,11 @@ def prepare_spilled(
     size = size_of(read.n_given, targets, some, reader, tried, estimator.n_jobs)
     few = None
     try:
-        plan = plan_classifier(size, quality, budget, as_it_is=True)
+        plan = plan_ensemble(size, quality, budget, as_it_is=True)
         table = spilled[:]
     except TooLargeError:
         plan = plan_spilled(size, quality, budget, spill.n_bytes)
-        few = stratified_rows(targets, plan.few_rows)
+        few = stratified_rows(targets, plan.subsample_rows)
         progress.say(str(plan))
     problem = make_problem(
         estimator, table, reader, targets, blocks.groups, tried, plan, clock, few, progress

@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.ensemble.table_views import TableView
+from kernel_learn.ensemble.views import TableView
 from kernel_learn.rows.access import is_sparse, row_blocks
 from kernel_learn.rows.columns import CellLayout
 from kernel_learn.rows.table import Table

@@ -2,30 +2,19 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.ensemble.members import Member
+from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.kernels import Kernel
 
 SHOWN = 10  # new rows of an explanation that prints
 LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{2,}(e[+-]?\d+)?")
 
 
-@dataclass(frozen=True)
-class Member:
-    """One kernel of the average."""
-
-    view: str
-    kernel: Kernel
-    reg: float
-    weight: float
-    loss: float  # held-out log loss
-    error: float  # held-out error
-
-
-def one_line(kernel: Kernel, most: int = 70) -> str:
+def kernel_in_line(kernel: Kernel, most: int = 70) -> str:
     """The kernel as it prints, numbers with three digits and no longer than a line."""
     words = " ".join(repr(kernel).split()).replace("( ", "(")
     words = LONG_NUMBER.sub(lambda number: f"{float(number.group()):.3g}", words)
@@ -39,7 +28,7 @@ class Members(tuple[Member, ...]):
         lines = [f"{'weight':>6}  {'loss':>6}  {'error':>6}  {'reg':>7}  view and kernel"]
         lines += [
             f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  "
-            f"{m.view}: {one_line(m.kernel)}"
+            f"{m.view}: {kernel_in_line(m.kernel)}"
             for m in self
         ]
         return "\n".join(lines)
@@ -104,14 +93,18 @@ def explain_rows(
     return Explanation(labels, first[order], loudest, baseline, odds, loudness)
 
 
-def summarise(classifier: Any) -> str:
+def summarise(
+    found: str,  # by what, and how many classes
+    plan: EnsemblePlan,
+    error: tuple[float, float],  # and its standard error
+    log_loss: tuple[float, float],
+    members: Members,
+) -> str:
     """A few lines on what was done and how well it is expected to do."""
-    members = classifier.members_
     lines = [
-        f"KernelClassifier: {len(classifier.classes_)} classes, {classifier.plan_}.",
-        f"Held out: error {100 * classifier.loo_error_:.1f} % "
-        f"(+- {100 * classifier.loo_error_se_:.1f}), log loss {classifier.loo_log_loss_:.3f} "
-        f"(+- {classifier.loo_log_loss_se_:.3f}).",
+        f"{found}, {plan}.",
+        f"Held out: error {100 * error[0]:.1f} % (+- {100 * error[1]:.1f}), "
+        f"log loss {log_loss[0]:.3f} (+- {log_loss[1]:.3f}).",
         f"{len(members)} members:" if members else "No member: every row looks the same.",
     ]
     return "\n".join([*lines, repr(members)] if members else lines)

@@ -1,17 +1,20 @@
 """Trees that cut rows in two across a direction of large spread until the parts are small."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import row_blocks, take_rows
 
 DIRECTIONS = 4  # of largest spread, mixed at random for all trees but the first
 POWER_ROUNDS = 6
-LEAST_FEW = 30  # of the rows that a tree is grown on, in a leaf
+LEAST_GROWN = 30  # of the rows that a tree is grown on, in a leaf
+
+Indices = Array | slice
 
 
 @dataclass(frozen=True)
@@ -32,16 +35,16 @@ class Tree:
 
     def leaves(self, Z: Rows) -> Array:
         """The leaf of each row, (n,)."""
-        place = np.empty(Z.shape[0], dtype=int)
+        leaf = np.empty(Z.shape[0], dtype=int)
         waiting = [(0 if len(self.thresholds) else -1, np.arange(Z.shape[0]))]
         while waiting:
             node, here = waiting.pop()
             if node < 0:
-                place[here] = -1 - node
+                leaf[here] = -1 - node
             elif len(here):
                 low = take_rows(Z, here) @ self.directions[node] <= self.thresholds[node]
                 waiting += [(self.below[node], here[low]), (self.above[node], here[~low])]
-        return place
+        return leaf
 
     def grafted(self, leaf: int, tree: "Tree") -> "Tree":
         """With a tree in the place of a leaf, whose number its first leaf takes."""
@@ -64,6 +67,49 @@ class Tree:
         )
 
 
+class Leaf(NamedTuple):
+    """New rows in a leaf, and the training rows in it."""
+
+    tree: int
+    number: int
+    new: Indices
+    known: Array | None  # None for all
+
+    @property
+    def pairs(self) -> tuple[Indices, ...]:
+        """Where these rows meet in a matrix of all new rows and all training rows."""
+        if self.known is None or isinstance(self.new, slice):
+            return (self.new,)
+        return np.ix_(self.new, self.known)
+
+    def blocks(self, size: int) -> Iterator["Leaf"]:
+        """At most so many new rows at a time."""
+        if isinstance(self.new, slice):
+            for rows in row_blocks(self.new.stop, size):
+                yield self._replace(new=rows)
+        else:
+            for rows in row_blocks(len(self.new), size):
+                yield self._replace(new=self.new[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """Trees grown in one view, and the training rows of their leaves."""
+
+    view: str
+    scales: Array | None  # of its columns
+    trees: Sequence[Tree]
+    leaf_rows: Sequence[Sequence[Array]]  # per tree and leaf
+
+    def leaves(self, Z: Rows) -> Iterator[Leaf]:
+        """New rows of the view, in the leaves of every tree."""
+        Z = scale_columns(Z, self.scales)
+        for t, (tree, known) in enumerate(zip(self.trees, self.leaf_rows, strict=True)):
+            leaf_of_row = tree.leaves(Z)
+            for number in np.unique(leaf_of_row).tolist():
+                yield Leaf(t, number, np.flatnonzero(leaf_of_row == number), known[number])
+
+
 def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -> Tree:
     """Cut across the direction of largest spread at the median until leaves are small.
 
@@ -75,24 +121,24 @@ def grow_tree(Z: Rows, most_rows: int, rng: np.random.Generator | None = None) -
     waiting, n_leaves = [(np.arange(Z.shape[0]), -1, 0)], 0
     while waiting:
         rows, parent, side = waiting.pop(0)
-        cut = _cut(take_rows(Z, rows), rng) if len(rows) > most_rows else None
+        cut = _cut_rows(take_rows(Z, rows), rng) if len(rows) > most_rows else None
         if cut is None:
             n_leaves += 1
-            place = -n_leaves
+            number = -n_leaves
         else:
             direction, threshold, low = cut
-            place = len(thresholds)
+            number = len(thresholds)
             directions.append(direction)
             thresholds.append(threshold)
             children.append([0, 0])
-            waiting += [(rows[low], place, 0), (rows[~low], place, 1)]
+            waiting += [(rows[low], number, 0), (rows[~low], number, 1)]
         if parent >= 0:
-            children[parent][side] = place
+            children[parent][side] = number
     below, above = np.array(children, dtype=int).reshape(-1, 2).T
     return Tree(np.array(directions).reshape(-1, Z.shape[1]), np.array(thresholds), below, above)
 
 
-def _cut(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
+def _cut_rows(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, Array] | None:
     """A direction, a threshold and the rows below it; None if all rows are the same."""
     V = spread_directions(Z)
     mix = np.eye(V.shape[1])[0] if rng is None else rng.standard_normal(V.shape[1])
@@ -120,35 +166,35 @@ def spread_directions(Z: Rows) -> Array:
     return np.asarray(V @ np.linalg.svd(F, full_matrices=False)[2].T)
 
 
-def rows_of_leaves(place: Array) -> list[Array]:
+def rows_of_leaves(leaf_of_row: Array) -> list[Array]:
     """The rows of each leaf, from the leaf of each row."""
-    order = np.argsort(place, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(place))[:-1])
+    order = np.argsort(leaf_of_row, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(leaf_of_row))[:-1])
 
 
 def divide(
-    rows: Callable[[Any], Rows],  # some rows, of indices or a slice
+    rows: Callable[[Indices], Rows],  # some rows, of indices or a slice
     n: int,
     most_rows: int,
     rng: np.random.Generator | None = None,
-    few: Array | None = None,  # rows that stand for all where not all are in memory
+    subsample: Array | None = None,  # rows that stand for all where not all are in memory
 ) -> tuple[Tree, list[Array]]:
     """A tree with leaves of at most ``most_rows`` rows, and the rows of each leaf.
 
-    Grown on ``few`` rows, in proportion, it is filled with all of them block by block, and
+    Grown on a subsample, in proportion, it is filled with all of them block by block, and
     leaves that turn out too large are cut again.
     """
-    if few is None:
+    if subsample is None:
         Z = rows(slice(None))
         tree = grow_tree(Z, most_rows, rng)
         return tree, rows_of_leaves(tree.leaves(Z))
-    tree, leaves = _fill(rows, np.arange(n), few, most_rows, rng)
+    tree, leaves = _fill(rows, np.arange(n), subsample, most_rows, rng)
     waiting = list(range(len(leaves)))
     while waiting:
         leaf = waiting.pop()
         own = leaves[leaf]
         if len(own) > most_rows:
-            below, parts = _fill(rows, own, own[: len(few)], most_rows, rng)
+            below, parts = _fill(rows, own, own[: len(subsample)], most_rows, rng)
             if len(parts) > 1:  # else all rows are the same
                 waiting += [leaf, *range(len(leaves), len(leaves) + len(parts) - 1)]
                 tree, leaves = tree.grafted(leaf, below), [*leaves, *parts[1:]]
@@ -157,14 +203,16 @@ def divide(
 
 
 def _fill(
-    rows: Callable[[Any], Rows],
+    rows: Callable[[Indices], Rows],
     all_rows: Array,
-    few: Array,
+    subsample: Array,
     most_rows: int,
     rng: np.random.Generator | None,
 ) -> tuple[Tree, list[Array]]:
-    """A tree grown on a few rows and filled with all of them."""
-    share = len(few) / len(all_rows)
-    tree = grow_tree(rows(few), max(min(LEAST_FEW, most_rows), int(share * most_rows)), rng)
-    place = [tree.leaves(rows(all_rows[part])) for part in row_blocks(len(all_rows), len(few))]
-    return tree, [all_rows[part] for part in rows_of_leaves(np.concatenate(place))]
+    """A tree grown on some rows and filled with all of them."""
+    share = len(subsample) / len(all_rows)
+    tree = grow_tree(rows(subsample), max(min(LEAST_GROWN, most_rows), int(share * most_rows)), rng)
+    leaves = [
+        tree.leaves(rows(all_rows[part])) for part in row_blocks(len(all_rows), len(subsample))
+    ]
+    return tree, [all_rows[part] for part in rows_of_leaves(np.concatenate(leaves))]

@@ -1,13 +1,15 @@
 """Views: one table, seen in several ways, for kernels that compare columns as they come.
 
-Transformers of columns of numbers. None looks at labels. A row of weight 2
-counts as two rows, and a missing number is filled with its column's median.
-Quantiles and medians are averaged inverse distribution functions, which
-weights and repetitions enter alike.
+Transformers of columns of numbers, and of categories beside them. None looks at
+labels. A row of weight 2 counts as two rows, and a missing number is filled with
+its column's median. Quantiles and medians are averaged inverse distribution
+functions, which weights and repetitions enter alike.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -16,10 +18,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernel_learn.arrays import Array
-from kernel_learn.fitting.validation import check_weights
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.fitting.weights import check_weights
 from kernel_learn.kernels.pairwise import unit_rows
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.columns import TableReader
+from kernel_learn.rows.table import Table
 
 
 class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
@@ -30,7 +35,7 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: Array | None = None) -> Self:
         """Learn the columns' medians and spreads.
 
         Parameters
@@ -49,7 +54,7 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         self._learn(*self._fill_medians(X[kept], weight[kept]))
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Rows) -> Array:
         """The columns in this view, (n_samples, n_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
@@ -154,7 +159,7 @@ class UnitRows(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: Array | None = None) -> Self:
         """Learn the columns' root mean squares."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
         weight = check_weights(sample_weight, X.shape[0])
@@ -166,7 +171,7 @@ class UnitRows(TransformerMixin, BaseEstimator):
         self.factor_ = factor if self.scale else np.ones_like(factor)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Rows) -> Rows:
         """Rows of length one, sparse if X is; a row of zeros stays."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=np.float64)
@@ -175,7 +180,7 @@ class UnitRows(TransformerMixin, BaseEstimator):
             X = X.multiply(self.factor_[None, :]).tocsr() if is_sparse(X) else X * self.factor_
         return unit_rows(X)
 
-    def _raised(self, X: Any) -> Any:
+    def _raised(self, X: Rows) -> Rows:
         if self.power == 1.0:
             return X
         if is_sparse(X):
@@ -195,7 +200,7 @@ class BlockOneHot(TransformerMixin, BaseEstimator):
     that was not seen at fit is a block of zeros.
     """
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Rows, y: None = None, sample_weight: Array | None = None) -> Self:
         """Learn the levels and their shares; X (n, d) holds codes."""
         X = validate_data(self, X, dtype=np.float64)
         weight = check_weights(sample_weight, len(X))
@@ -211,7 +216,7 @@ class BlockOneHot(TransformerMixin, BaseEstimator):
         self.blocks_ = np.concatenate(blocks) if blocks else np.empty(0, dtype=int)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Rows) -> Array:
         """The blocks side by side, (n_samples, number of levels)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
@@ -268,3 +273,92 @@ def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
     up_to = np.where(last, cumulative, np.inf)
     up_to = np.minimum.accumulate(up_to[::-1], axis=0)[::-1]
     return values, (below + up_to) / (2 * cumulative[-1])
+
+
+DENSE_VIEWS: dict[str, type[ColumnView]] = {
+    "z": ZScores,
+    "q": NormalScores,
+    "u": UniformScores,
+    "c": ClippedScores,
+}
+SPARSE_VIEWS: dict[str, Callable[[], UnitRows]] = {
+    "z": UnitRows,
+    "q": lambda: UnitRows(power=0.5),
+    "c": lambda: UnitRows(scale=True),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TableView:
+    """A fitted view of some columns of a table."""
+
+    numbers: Array  # positions among the table's numbers
+    categories: Array  # positions among its categories
+    of_numbers: ColumnView | UnitRows | None  # fitted; None without numbers
+    of_codes: BlockOneHot | None  # fitted; None where codes stay codes or there are none
+    owner: Array  # (columns of the view,) the table's own column behind each
+
+    def rows(self, table: Table) -> Rows:
+        """The table's rows in this view."""
+        parts: list[Rows] = []
+        if self.of_numbers is not None:
+            parts.append(self.of_numbers.transform(_take_columns(table.numbers, self.numbers)))
+        if len(self.categories):
+            codes = table.others[:, self.categories]
+            parts.append(codes if self.of_codes is None else self.of_codes.transform(codes))
+        if len(parts) == 1:
+            return parts[0]
+        return sparse.hstack(parts, format="csr") if is_sparse(parts[0]) else np.hstack(parts)
+
+    @property
+    def categorical(self) -> tuple[int, ...]:
+        """Positions of the view's columns that hold codes."""
+        if self.of_codes is not None or not len(self.categories):
+            return ()
+        return tuple(range(len(self.owner) - len(self.categories), len(self.owner)))
+
+    @property
+    def blocks(self) -> Array | None:
+        """Which columns share a learned scale; None if each has its own."""
+        blocks = np.unique(self.owner, return_inverse=True)[1]
+        return None if len(set(blocks.tolist())) == len(blocks) else blocks
+
+
+@dataclass(frozen=True, eq=False)
+class RawView:
+    """From rows as the user gives them to a view's rows, with its scales."""
+
+    reader: TableReader
+    view: TableView
+    scales: Array | None
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "RawView":
+        return self  # nothing in it changes
+
+    def transform(self, X: Rows) -> Rows:
+        return scale_columns(self.view.rows(self.reader.read(X)), self.scales)
+
+
+def fit_view(
+    kind: str, table: Table, reader: TableReader, weight: Array, columns: Array | None = None
+) -> TableView:
+    """Fit one view ("z", "q", "u" or "c") on some of the table's own columns, or on all."""
+    numbers, categories = np.arange(len(reader.numbers)), np.arange(len(reader.categories))
+    if columns is not None:
+        numbers = numbers[np.isin(reader.numbers, columns)]
+        categories = categories[np.isin(reader.categories, columns)]
+    make = SPARSE_VIEWS[kind] if is_sparse(table.numbers) else DENSE_VIEWS[kind]
+    of_numbers, of_codes = None, None
+    owner = [reader.numbers[numbers]]
+    if len(numbers):
+        of_numbers = make().fit(_take_columns(table.numbers, numbers), sample_weight=weight)
+    if len(categories) and kind == "u":
+        owner.append(reader.categories[categories])
+    elif len(categories):
+        of_codes = BlockOneHot().fit(table.others[:, categories], sample_weight=weight)
+        owner.append(reader.categories[categories][of_codes.blocks_])
+    return TableView(numbers, categories, of_numbers, of_codes, np.concatenate(owner))
+
+
+def _take_columns(numbers: Rows, positions: Array) -> Rows:
+    return numbers if len(positions) == numbers.shape[1] else numbers[:, positions]

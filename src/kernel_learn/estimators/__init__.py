@@ -9,10 +9,14 @@ from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
-from kernel_learn.estimators.metric import KernelLMNN, KernelMCML, KernelMMC, KernelNCA, KernelRCA
+from kernel_learn.estimators.lmnn import KernelLMNN
+from kernel_learn.estimators.mcml import KernelMCML
+from kernel_learn.estimators.mmc import KernelMMC
 from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.estimators.nca import KernelNCA
 from kernel_learn.estimators.pairs import PairClassifier
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
+from kernel_learn.estimators.rca import KernelRCA
 from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
 
 __all__ = [

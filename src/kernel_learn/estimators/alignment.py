@@ -3,13 +3,14 @@
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.alignment import Alignment, Rescaled
 from kernel_learn.criteria.radius_margin import RadiusMargin
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import (
     ARRAY,
     BOOLEAN,
@@ -17,17 +18,21 @@ from kernel_learn.fitting.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
     STREAMED,
+    check_n_components,
+    check_positive,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_positive
-from kernel_learn.representations import Combined, Eigenpairs, Needs
+from kernel_learn.fitting.training import Labelled
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.base import Combined, Eigenpairs
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.riemannian import orthonormal, solve_grassmann
-from kernel_learn.streams.progress import with_callbacks
 from kernel_learn.warn import warn_user
 
 # Rows whose skewness gives a feature without covariance its sign.
@@ -35,7 +40,7 @@ SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
-class AlignmentSubspace(PartialFit, SubspaceTransformer):
+class AlignmentSubspace(PartialFit, StreamedSubspace):
     """Subspace kernel with the largest alignment to the labels (SKFE).
 
     Maximises the kernel-target alignment of the subspace kernel over all
@@ -130,18 +135,18 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 0.05,
         center: bool = False,
         criterion: str = "alignment",
-        init: Any = "koc",
+        init: str | ArrayLike = "koc",
         tol: float = 1e-4,
         max_iter: int = 500,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -158,15 +163,6 @@ class AlignmentSubspace(PartialFit, SubspaceTransformer):
         self.verbose = verbose
 
     stream_needs = Needs(features=6.0)
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Learn the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _check_stream(self) -> None:
         needed = [] if isinstance(self.init, str) else ["init=array"]

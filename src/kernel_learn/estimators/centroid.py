@@ -1,27 +1,29 @@
 """Kernel orthogonal centroids (KOC)."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.centroid import orthonormal_centroids
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import Labelled
-from kernel_learn.representations import Needs, build_features, plan_source
+from kernel_learn.fitting.training import Labelled
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.rows.access import take_rows
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200
 
 
-class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
+class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
     """Projection on the span of the class centroids in feature space (KOC).
 
     The centroids of the classes are orthonormalised: W = E R^{-1} with
@@ -88,12 +90,12 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         clusters_per_class: int = 1,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -102,15 +104,6 @@ class KernelOrthogonalCentroid(PartialFit, SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the centroids; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _check_stream(self) -> None:
         if self.clusters_per_class > 1:

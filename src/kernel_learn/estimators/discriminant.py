@@ -1,20 +1,21 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Literal, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, Seed
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
-from kernel_learn.criteria.held_out.folds import stratified_parts
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
-    fit_second_level,
+    fit_stacking,
     fit_temperature,
     mend_log_odds,
 )
@@ -22,7 +23,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
@@ -32,15 +33,19 @@ from kernel_learn.fitting.parameters import (
     POSITIVE_LIST,
     STREAMED,
     WEIGHTS,
+    check_n_components,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
-from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
-from kernel_learn.model_selection import held_out_scores
-from kernel_learn.representations import Combined, Gram, Needs, Representation
+from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.kernels.base import KernelsLike
+from kernel_learn.model_selection.leave_one_out import held_out_scores
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.gram import Gram, GramForm
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import solve_top_eigen
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
@@ -51,7 +56,7 @@ CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for th
 
 
 class KernelDiscriminant(
-    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, SubspaceTransformer
+    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, StreamedSubspace
 ):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
@@ -201,22 +206,22 @@ class KernelDiscriminant(
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float | Sequence[float] | str = "loo",
         decision: str = "auto",
-        priors: Any = None,
-        class_weight: Any = None,
+        priors: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
         criterion: str = "discriminant",
         coupling: Coupling = "exact",
-        weights: Any = "learn",
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -235,15 +240,6 @@ class KernelDiscriminant(
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Learn the subspace and the classifier; see :meth:`HSICSubspace.fit`."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -311,21 +307,28 @@ class KernelDiscriminant(
             )
         if data.names is None and not learns:
             return None, regs
-        reg: Any = regs[0] if len(regs) == 1 else "learn"
-        criterion: Any = partial(LabelResolvent, reg=reg, coupling=self.coupling)
+        reg: float | Literal["learn"] = regs[0] if len(regs) == 1 else "learn"
+        criterion: Callable[..., LabelResolvent | KimDiscriminant] = partial(
+            LabelResolvent, reg=reg, coupling=self.coupling
+        )
         if self.criterion == "kim":
             criterion = self._kim(form, regs, data.source.rewinds)
         found = self._weigh_bank(form, data.names or ["kernel"], criterion)
-        return found.theta, [found.criterion.learned_reg(found.result.point)] if learns else regs
+        if not learns:
+            return found.theta, regs
+        assert isinstance(found.criterion, LabelResolvent)
+        return found.theta, [found.criterion.learned_reg(found.result.point)]
 
-    def _kim(self, form: Representation, regs: list[float], rewinds: bool) -> Any:
+    def _kim(
+        self, form: Representation, regs: list[float], rewinds: bool
+    ) -> Callable[[GramForm], KimDiscriminant]:
         """Kim's criterion of a form; lambda is on scatters, and hence lambda / n on covariances."""
         reg = regs[0]
         if len(regs) > 1:
             equal = form.at(form.theta_at(form.uniform()))
             reg = self._choose_reg(equal, regs, rewinds) * equal.n / equal.trace
 
-        def criterion(form: Any) -> KimDiscriminant:
+        def criterion(form: GramForm) -> KimDiscriminant:
             root = form.root_weight[:, None]
             counts = np.maximum(root * form.targets + form.weight[:, None] * form.target_mean, 0.0)
             return KimDiscriminant(form, counts, reg=reg / form.n)
@@ -390,8 +393,8 @@ class KernelDiscriminant(
         # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
         R = np.linalg.pinv(T - T.mean(axis=0))
         scores = F @ R + sample.target_mean
-        folds = stratified_parts(targets, PARTS)
-        level = fit_second_level(scores, targets, folds)
+        folds = stratified_folds(targets, PARTS)
+        level = fit_stacking(scores, targets, folds)
         k = targets.n_classes
         if targets.n >= max(MANY_ROWS, ROWS_PER_NUMBER * k * (k + 1)):
             level = mend_log_odds(level, targets, folds)

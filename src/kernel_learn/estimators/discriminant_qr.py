@@ -1,12 +1,12 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.arrays import Array, MemoryBudget, Rows
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.parameters import (
     COUNT,
     KERNEL,
@@ -15,17 +15,23 @@ from kernel_learn.fitting.parameters import (
     POSITIVE,
     VERBOSE,
     ParameterTable,
+    check_n_components,
 )
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_variance
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations import FeatureMap, MomentForm, Plan, plan_source
+from kernel_learn.fitting.training import Labelled, Training
+from kernel_learn.fitting.variance import check_variance
+from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.represent import plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
-from kernel_learn.streams.progress import CallbackSupport, with_callbacks
+from kernel_learn.streams.progress import CallbackSupport
 
 
-class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
+class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
     """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
 
     The centroids c of the classes are taken in input space; k(x, c) are k
@@ -93,11 +99,11 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 1e-3,
-        memory_budget: float | str | None = None,
+        memory_budget: MemoryBudget = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -108,15 +114,6 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
 
     streams, needs_class_sums = True, True
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the centroids and the subspace; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
-
     def _fit(self, data: Labelled) -> Self:
         if data.kernel.input != "vectors":
             raise ValueError(
@@ -125,10 +122,9 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
             )
         self.classes_ = data.classes
         source = data.source
-        features: Any
-        moments: Any
         if isinstance(source, PooledSource):
             self.plan_, state = source.plan, source.state
+            assert state.features is not None and state.moments is not None
             features, moments = state.features, state.moments
         else:
             self.plan_ = self._plan_centroids(data.kernels, source)
@@ -153,17 +149,18 @@ class KernelDiscriminantQR(CallbackSupport, SubspaceTransformer):
         pool.check_rewinds("KernelDiscriminantQR", "twice, once for the centroids of the classes")
         return self._plan_centroids(kernels, pool)
 
-    def _plan_centroids(self, kernels: list[Kernel], source: Any) -> Plan:
+    def _plan_centroids(self, kernels: list[Kernel], source: ArraySource | PooledSource) -> Plan:
         """k landmarks, given and not chosen."""
         few = take_rows(source.X, np.zeros(source.n_targets, int))
         return plan_source(kernels, source, few, self.memory_budget)
 
-    def _stream_features(self, data: Any, chosen: Plan) -> FeatureMap:
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
         data = data.resolved()
+        assert isinstance(data, Labelled)
         return FeatureMap.whitened(data.kernels, class_means(data).astype(data.X.dtype))
 
 
-def class_means(data: Labelled) -> Any:
+def class_means(data: Labelled) -> Rows:
     """Weighted means of the rows of each class, (k, d); sparse for sparse rows."""
     if isinstance(data.source, PooledSource):
         sums, counts = data.source.state.sums, data.counts

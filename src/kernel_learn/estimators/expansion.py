@@ -1,12 +1,22 @@
 """Support vector machines on a few expansion points that are learned."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    Rows,
+    RowsLike,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
@@ -20,12 +30,15 @@ from kernel_learn.fitting.parameters import (
     SEEDED,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness
-from kernel_learn.fitting.validation import Labelled, class_prices
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import fit_sharpness
+from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import Landmarks, Needs, Plan, plan_source, select_landmarks
+from kernel_learn.representations.landmarks import Landmarks, LandmarksLike, select_landmarks
+from kernel_learn.representations.plan import Needs, Plan
+from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import dense
 from kernel_learn.solvers.margin import one_vs_rest_signs
@@ -130,17 +143,17 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_points: int = 20,
         C: float = 1.0,
-        init: Any = "kmeans",
+        init: str | ArrayLike = "kmeans",
         move_points: bool = True,
-        class_weight: Any = None,
+        class_weight: ClassWeight = None,
         tol: float = 1e-3,
         max_iter: int = 100,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.n_points = n_points
@@ -154,7 +167,9 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: RowsLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn the points and the machines.
 
         Parameters
@@ -214,8 +229,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def _plan(self, data: Labelled) -> Plan:
         """k(x, points) of all rows, its features, and their derivatives."""
-        points: Any = self.init if not isinstance(self.init, str) else None
-        if points is None:
+        points: LandmarksLike = self.init
+        if isinstance(points, str):
             points = Landmarks("rpcholesky", int(self.n_points))
         needs = Needs(rows=ROW_ARRAYS)
         return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
@@ -267,7 +282,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     def _boxes(self, data: Labelled, C: float) -> Array:
         return C * class_prices(self.class_weight, data)[data.labels] * data.weight
 
-    def _machine_values(self, X: Any) -> Array:
+    def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)
         return F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
 
@@ -276,7 +291,7 @@ def _machine(F: Array, y: Array, C: Array, start: Array | None) -> Array:
     return solve_squared_hinge(F, y, C, start=start).point
 
 
-def _column_scale(X: Any, weight: Array) -> Array:
+def _column_scale(X: Rows, weight: Array) -> Array:
     """Standard deviations of the columns, one where a column is constant."""
     sums = ColumnSums.of(X, weight)
     variance = sums.squares / sums.n

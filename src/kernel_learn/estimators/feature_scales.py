@@ -1,9 +1,8 @@
 """Scales of columns inside a kernel: feature selection and scaling."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -11,10 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, WeightsLike
 from kernel_learn.criteria.held_out.column_scales import learn_scales
-from kernel_learn.criteria.held_out.folds import stratified_parts
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
 from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
@@ -28,13 +26,15 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     choice,
 )
-from kernel_learn.fitting.validation import check_spread, validate_labelled
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.fitting.scale_path import ScaleStep, at_columns, choose_penalty, ridge_scores
+from kernel_learn.fitting.training import validate_labelled
+from kernel_learn.fitting.variance import check_spread
+from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel, scale_columns
-from kernel_learn.representations import Needs, plan_source
-from kernel_learn.representations.base import has_variance
-from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import plan_source
 from kernel_learn.rows.access import dense, is_sparse, take_rows
 from kernel_learn.warn import warn_user
 
@@ -42,22 +42,11 @@ from kernel_learn.warn import warn_user
 # inverse of their size, a second.
 SEARCH_ROWS = 2000
 PARTS = 5
-REGS = 10.0 ** np.arange(-4.0, 1.5, 0.5)
 # penalty="auto": shares of the largest scale, and prices of the mean scale.
 THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 # While columns are eliminated a scale is not less: the number of columns is met exactly.
 LEAST_SCALE = 1e-3
-
-
-@dataclass(frozen=True)
-class Step:
-    """A point of the path: the scales at one penalty; None is the kernel without scales."""
-
-    penalty: float | None
-    scales: Array
-    history: tuple[dict[str, float], ...] = ()
-    converged: bool = True
 
 
 class FeatureScales(SelectorMixin, KernelEstimator):
@@ -142,13 +131,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         criterion: str = "gradient",
-        penalty: Any = "auto",
+        penalty: str | float | Sequence[float] = "auto",
         n_features: int | None = None,
         max_iter: int = 100,
-        memory_budget: float | str | None = None,
+        memory_budget: MemoryBudget = None,
     ) -> None:
         self.kernel = kernel
         self.criterion = criterion
@@ -158,7 +147,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self.memory_budget = memory_budget
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Self:
         """Learn the scales; see :meth:`HSICSubspace.fit` for the arguments."""
         penalties = self._check_penalties()
         kernel = as_kernel(self.kernel)
@@ -186,27 +175,29 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         best, errors = 0, None
         if len(path) > 1:
             errors = self._judge(rows, targets, penalties)[: len(path)]
-            best = choose(path, errors, targets.weight)
+            best = choose_penalty(path, errors, targets.weight)
         self._store(path, best, errors, rows, targets)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: RowsLike) -> Rows:
         """The columns that are left, times their scales, (n_samples, n_columns)."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False)
+        rows = validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), reset=False
+        )
         kept = np.flatnonzero(self.scales_)
-        return scale_columns(X[:, kept], self.scales_[kept].astype(X.dtype))
+        return scale_columns(rows[:, kept], self.scales_[kept].astype(rows.dtype))
 
-    def inverse_transform(self, X: Any) -> Any:
+    def inverse_transform(self, X: RowsLike) -> Rows:
         """Columns as they were before the scales; zeros for those that were dropped."""
         check_is_fitted(self)
         kept = np.flatnonzero(self.scales_)
         shape = (len(kept), len(self.scales_))
         E = sparse.csr_matrix((1 / self.scales_[kept], (np.arange(len(kept)), kept)), shape)
-        X = X if is_sparse(X) else np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != len(kept):
-            raise ValueError(f"X has shape {X.shape}; transform gives {len(kept)} columns.")
-        return X @ E
+        rows: Rows = X if is_sparse(X) else np.asarray(X)
+        if rows.ndim != 2 or rows.shape[1] != len(kept):
+            raise ValueError(f"X has shape {rows.shape}; transform gives {len(kept)} columns.")
+        return rows @ E
 
     def _get_support_mask(self) -> Array:
         check_is_fitted(self)
@@ -218,7 +209,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             if self.n_features is not None:
                 return [0.0 if self.criterion == "gradient" else 1.0]
             return [None, *(THRESHOLDS if self.criterion == "gradient" else PRICES)]
-        given = [self.penalty] if isinstance(self.penalty, Real) else list(self.penalty)
+        given = [self.penalty] if isinstance(self.penalty, float | Real) else list(self.penalty)
         most = 1.0 if self.criterion == "gradient" else np.inf
         if not given or not all(isinstance(p, Real) and 0 <= float(p) < most for p in given):
             raise ValueError(
@@ -241,11 +232,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     def _needs(self) -> Needs:
         return Needs(exact=7.0)
 
-    def _path(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> list[Step]:
+    def _path(
+        self, X: Rows, targets: Targets, penalties: Sequence[float | None]
+    ) -> list[ScaleStep]:
         """One step per penalty; fewer if the larger ones leave no column."""
         learned = [p for p in penalties if p is not None]
         search = self._by_gradients if self.criterion == "gradient" else self._by_descent
-        path = [Step(None, np.ones(X.shape[1]))] if None in penalties else []
+        path = [ScaleStep(None, np.ones(X.shape[1]))] if None in penalties else []
         path += [step for step in search(X, targets, learned) if step.scales.any()]
         if not path:
             raise ValueError(
@@ -253,7 +246,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             )
         return path
 
-    def _by_gradients(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+    def _by_gradients(self, X: Rows, targets: Targets, penalties: list[float]) -> list[ScaleStep]:
         """Scales by squared gradients, the largest being one, less the penalty.
 
         min over s >= 0 of 1/2 |s - s_gradient|^2 + penalty |s|_1.
@@ -271,10 +264,10 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         for penalty in penalties:
             left = np.maximum(s / s.max() - penalty, 0.0)
             left /= np.sqrt(np.mean(left[left > 0] ** 2))
-            path.append(Step(penalty, place(left, kept, X.shape[1]), tuple(history)))
+            path.append(ScaleStep(penalty, at_columns(left, kept, X.shape[1]), tuple(history)))
         return path
 
-    def _by_descent(self, X: Rows, targets: Targets, penalties: list[float]) -> list[Step]:
+    def _by_descent(self, X: Rows, targets: Targets, penalties: list[float]) -> list[ScaleStep]:
         """A descent for each penalty, or for each number of columns down to ``n_features``."""
         X, path = dense(X), []
         for penalty in penalties:
@@ -295,32 +288,34 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 if self.n_features is None or len(kept) <= self.n_features:
                     break
                 kept = kept[eliminate(found.point, self.n_features)]
-            scales = place(found.point, kept, X.shape[1])
-            path.append(Step(penalty, scales, tuple(history), found.status == "optimal"))
+            scales = at_columns(found.point, kept, X.shape[1])
+            path.append(ScaleStep(penalty, scales, tuple(history), found.status == "optimal"))
         return path
 
     def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:
         """Squared errors of rows left out, (n_penalties, n), scales learned without them."""
-        parts = stratified_parts(targets, PARTS)
+        parts = stratified_folds(targets, PARTS)
         losses = np.full((len(penalties), targets.n), np.inf)
         for part in np.unique(parts):
             inside, outside = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
             known = targets.take(inside)
             X_in, X_out = take_rows(X, inside), take_rows(X, outside)
             for i, step in enumerate(self._path(X_in, known, penalties)):
-                kernel = ScaledKernel(self.kernel, step.scales).resolve(X_in, known.weight)
+                kernel = ScaledKernel(as_kernel(self.kernel), step.scales).resolve(
+                    X_in, known.weight
+                )
                 scores = ridge_scores(kernel(X_in), known, kernel(X_out, X_in))
                 losses[i, outside] = np.sum((scores - targets.Y[outside]) ** 2, axis=1)
         return losses
 
     def _store(
-        self, path: list[Step], best: int, errors: Array | None, X: Rows, targets: Targets
+        self, path: list[ScaleStep], best: int, errors: Array | None, X: Rows, targets: Targets
     ) -> None:
         step = path[best]
         self.scales_, self.penalty_ = step.scales, step.penalty
         scaled = ScaledKernel(as_kernel(self.kernel), step.scales)
         self.kernel_ = scaled.resolve(X, targets.weight)
-        self.base_kernel_: Kernel = self.kernel_.base
+        self.base_kernel_: Kernel = self.kernel_.kernel
         self.history_, self.n_iter_ = step.history, max(1, len(step.history))
         self.path_ = tuple(
             {
@@ -340,39 +335,3 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"FeatureScales stopped after {self.max_iter} iterations; raise max_iter to go on.",
                 ConvergenceWarning,
             )
-
-
-def place(values: Array, columns: Array, d: int) -> Array:
-    """The values in their columns, zero elsewhere, (d,)."""
-    scales = np.zeros(d)
-    scales[columns] = values
-    return scales
-
-
-def choose(path: Sequence[Step], errors: Array, weight: Array) -> int:
-    """The penalty of the least squared error, the larger of two alike.
-
-    The kernel without scales, if it is on the path, is left only for an error that is better by a
-    standard error of the differences row by row.
-    """
-    p = weight / weight.sum()
-    mean = errors @ p
-    best = len(mean) - 1 - int(mean[::-1].argmin())
-    if path[0].penalty is None and best > 0:
-        gain = errors[0] - errors[best]
-        noise = np.sqrt((gain - gain @ p) ** 2 @ p / weight.sum())
-        return best if gain @ p > noise else 0
-    return best
-
-
-def ridge_scores(K: Array, targets: Targets, K_cross: Array) -> Array:
-    """Scores of new rows by ridge regression, its reg by leave-one-out."""
-    diagonal = float(np.mean(np.diagonal(K)))
-    path = RidgePath(K, targets)
-    if not len(path.w) or not has_variance(path.centred.unit, diagonal):
-        return np.tile(targets.mean, (len(K_cross), 1))
-    held_out, least = path.held_out(REGS)
-    squares = np.sum((held_out - targets.Y) ** 2, axis=2) @ targets.weight
-    squares = np.where(least > LEAST_SLACK, squares, np.inf)
-    reg = REGS[int(squares.argmin())] if np.isfinite(squares).any() else REGS[-1]
-    return path.new_scores(K_cross, np.array([reg]))[0]

@@ -1,16 +1,17 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed, WeightsLike
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
 from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
@@ -20,18 +21,19 @@ from kernel_learn.fitting.parameters import (
     MOMENT_REGS,
     STREAMED,
     WEIGHTS,
+    check_n_components,
+    check_regs,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.validation import (
-    Labelled,
-    check_n_components,
-    check_regs,
-    validate_labelled,
-)
-from kernel_learn.representations import Combined, Needs, Representation
+from kernel_learn.fitting.training import Labelled, validate_labelled
+from kernel_learn.kernels.base import KernelsLike
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import solve_top_eigen
-from kernel_learn.streams.progress import with_callbacks
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
@@ -47,7 +49,7 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
+class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspace):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
     Finds the few directions in the kernel's feature space whose kernel agrees
@@ -179,19 +181,19 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float | Sequence[float] | str = 1e-3,
         uncorrelated: bool = False,
         label_kernel: LabelKernel = "normalized",
-        weights: Any = "learn",
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -207,34 +209,6 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
-
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Learn the subspace.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, strings, or a source of blocks
-            Rows, (n_samples, ...). A source has its own labels and weights, and may have
-            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
-            data frame, which stays with its workers.
-        y : array-like of shape (n_samples,)
-            Class labels; None for a source; for a Dask frame the name of a column, too.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 2 counts as two rows.
-        checkpoint : path, default=None
-            A folder that holds how far the fit has come: if it is ended before its time, the
-            same call goes on from there.
-
-        Returns
-        -------
-        self
-        """
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
 
     def _fit(self, data: Labelled) -> Self:
         regs = self._regs()
@@ -256,7 +230,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         return self
 
     def path(
-        self, X: Any, y: Any, regs: Sequence[float], sample_weight: Any = None
+        self, X: RowsLike, y: LabelsLike, regs: Sequence[float], sample_weight: WeightsLike = None
     ) -> RegularizationPath:
         """Solutions for all ``regs`` from one eigendecomposition; the estimator stays as it is.
 
@@ -296,9 +270,9 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
                 "at once. Pass similarities of the classes, or the rows as an array."
             )
 
-    def _labels(self, data: Labelled) -> tuple[Any, Array]:
+    def _labels(self, data: Labelled) -> tuple[ArraySource | PooledSource, Array]:
         """The rows with the targets T of the label kernel, and its mixing: L = T mixing."""
-        kernel: Any = self.label_kernel
+        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
         if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
             kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
         T, mixing = factor_of_counts(kernel, data.counts, data.classes, data.source.n_rows)
@@ -308,7 +282,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
         """Weights of the kernels of a bank; None for one kernel, which stays what it is."""
         if data.names is None:
             return None
-        reg: Any = regs[0] if len(regs) == 1 else "learn"
+        reg: float | Literal["learn"] = regs[0] if len(regs) == 1 else "learn"
         if reg == "learn" and not self.uncorrelated:
             if isinstance(self.weights, str) and self.weights == "learn":
                 raise ValueError(
@@ -316,15 +290,19 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, SubspaceTransfo
                     "reg: give a number for reg, or weights='loo'."
                 )
             return self._weigh_without_criterion(form, data.names)
-        criterion: Any = partial(LabelResolvent, reg=reg)
+        criterion: Callable[..., LabelResolvent | ProjectedDependence] = partial(
+            LabelResolvent, reg=reg
+        )
         if not self.uncorrelated:
-            criterion = partial(ProjectedDependence, reg=reg, n_components=self._n_wanted(data))
+            criterion = partial(
+                ProjectedDependence, reg=float(reg), n_components=self._n_wanted(data)
+            )
         targets = self._one_hot(data) if self._weighs_by_loo else None
         return self._weigh_bank(form, data.names, criterion, loo_targets=targets).theta
 
     def _one_hot(self, data: Labelled) -> Array | None:
         """The one-hot labels of the form's rows, if similarities of rows are its targets."""
-        kernel: Any = self.label_kernel
+        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
         if np.shape(kernel) != (data.n_given, data.n_given):
             return None
         if self.plan_.representation != "gram":

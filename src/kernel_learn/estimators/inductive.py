@@ -1,7 +1,7 @@
 """Inductive regularised kernel learning from pairs, triplets and labels (Jain et al. 2010)."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, DataLike, LabelsLike, MemoryBudget, Rows, RowsLike, Seed
 from kernel_learn.criteria.constraint_terms import Terms
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.draw import KINDS, draw_constraints
@@ -41,10 +41,14 @@ from kernel_learn.fitting.parameters import (
     choice,
     instance,
 )
-from kernel_learn.fitting.unlabelled import labelled_rows
-from kernel_learn.fitting.validation import check_spread, copied_bytes, encode_labels, validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
+from kernel_learn.fitting.targets import encode_labels, labelled_rows
+from kernel_learn.fitting.training import copied_bytes
+from kernel_learn.fitting.variance import check_spread
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.representations import ArraySource
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
@@ -187,22 +191,22 @@ default="pairs"
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
-        regularizer: Any = "logdet",
-        constraints: Any = "pairs",
+        regularizer: str | Regularizer = "logdet",
+        constraints: str | Constraints = "pairs",
         n_constraints: int | None = None,
         slack: float = 1.0,
         tau: float = 0.01,
-        unlabeled: Any = "raise",
+        unlabeled: object = "raise",
         n_components: int | None = None,
         components: str = "kernel",
-        landmarks: Any = "auto",
+        landmarks: LandmarksLike = "auto",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.regularizer = regularizer
@@ -221,7 +225,9 @@ default="pairs"
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, *, constraints: Constraints | None = None) -> Self:
+    def fit(
+        self, X: DataLike, y: LabelsLike | None = None, *, constraints: Constraints | None = None
+    ) -> Self:
         """Learn the kernel from labels, or from constraints.
 
         Parameters
@@ -263,7 +269,7 @@ default="pairs"
         return self
 
     @on_sources
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: DataLike) -> Array:
         """The learned features of each row: their products are the low-rank part of ``kernel_``.
 
         Parameters
@@ -281,7 +287,7 @@ default="pairs"
         X = validate_rows(self, self.base_kernel_, X, reset=False)
         return self.embedding_.transform(X)
 
-    def distance(self, X: Any, X_ref: Any = None) -> Array:
+    def distance(self, X: RowsLike, X_ref: RowsLike | None = None) -> Array:
         """Squared distances k(x, x) + k(y, y) - 2 k(x, y) under the learned kernel.
 
         Parameters
@@ -307,7 +313,7 @@ default="pairs"
             np.fill_diagonal(D, 0.0)
         return D
 
-    def _regularizer(self) -> Any:
+    def _regularizer(self) -> Regularizer:
         if self.regularizer == "trace" and self.tau >= 1:
             raise ValueError(
                 f"InductiveKernel(tau={self.tau!r}): tau is relative to the value from which on "
@@ -337,7 +343,13 @@ default="pairs"
             )
         return regularizer
 
-    def _validate(self, X: Any, y: Any, constraints: Any, rng: Any) -> ConstrainedRows:
+    def _validate(
+        self,
+        X: Rows,
+        y: LabelsLike | None,
+        constraints: Constraints | None,
+        rng: np.random.RandomState,
+    ) -> ConstrainedRows:
         kernel = as_kernel(self.kernel)
         given = constraints if constraints is not None else self.constraints
         if constraints is not None and y is not None:
@@ -376,7 +388,7 @@ default="pairs"
         return ConstrainedRows(kernel, source, whole, indexed, indexed.rows())
 
     def _draw(
-        self, source: ArraySource, y: Any, kind: Any, rng: np.random.RandomState
+        self, source: ArraySource, y: LabelsLike | None, kind: str, rng: np.random.RandomState
     ) -> Constraints:
         if y is None:
             raise ValueError(

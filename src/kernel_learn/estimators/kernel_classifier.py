@@ -1,5 +1,6 @@
 """KernelClassifier: a classifier for tables that needs no tuning."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -8,11 +9,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
 from kernel_learn.criteria.held_out.stacking import log_losses
-from kernel_learn.ensemble.ingest import Prepared, prepare, read_rows
-from kernel_learn.ensemble.problem import Fitted
+from kernel_learn.ensemble.fitted import FittedEnsemble
+from kernel_learn.ensemble.ingest import ColumnNames, Prepared, prepare, read_rows
+from kernel_learn.ensemble.plan import MemoryBudget
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
 from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise
@@ -28,12 +30,14 @@ from kernel_learn.fitting.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
     SEEDED,
+    check_count,
     choice,
     instance,
 )
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
-from kernel_learn.fitting.validation import check_count
+from kernel_learn.kernels import Combination
+from kernel_learn.rows.table import Table
 from kernel_learn.streams.blocks import as_source
 
 
@@ -111,7 +115,7 @@ class KernelClassifier(
         How much it varies between five parts of the rows.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
-    plan_ : ClassifierPlan
+    plan_ : EnsemblePlan
         What was carried out; prints itself.
     summary_ : str
 
@@ -143,13 +147,13 @@ class KernelClassifier(
         *,
         quality: str = "balanced",
         max_members: int = 20,
-        categorical: Any = "auto",
-        column_groups: Any = None,
+        categorical: ColumnNames | str | None = "auto",
+        column_groups: Mapping[str, ColumnNames] | None = None,
         class_weight: Any = None,
         time_budget: float | None = None,
-        memory_budget: Any = None,
+        memory_budget: MemoryBudget = None,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
         self.quality = quality
@@ -175,12 +179,12 @@ class KernelClassifier(
     @all_or_nothing
     def fit(
         self,
-        X: Any,
+        X: Rows,
         y: Any = None,
         sample_weight: Any = None,
         groups: Any = None,
         *,
-        checkpoint: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit to a table and its labels.
 
@@ -214,19 +218,19 @@ class KernelClassifier(
         self._store(*fit_prepared(self, prepared, checkpoint), seed)
         return self
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Rows) -> Array:
         """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
         check_is_fitted(self)
-        return self._fitted.machine.features(self._table(X))
+        return self._fitted.ensemble.features(self._table(X))
 
-    def explain(self, X: Any, n_rows: int = 10) -> Explanation:
+    def explain(self, X: Rows, n_rows: int = 10) -> Explanation:
         """The training rows that speak loudest for each row's predicted class."""
         check_is_fitted(self)
         table = self._table(X)
         count = check_count("n_rows", n_rows, self)
-        winners = self._fitted.machine.proba(table).argmax(axis=1)
+        winners = self._fitted.ensemble.proba(table).argmax(axis=1)
         contrast = contrasts(winners, len(self.classes_))
-        added, baseline = self._fitted.machine.contributions(table, contrast)
+        added, baseline = self._fitted.ensemble.contributions(table, contrast)
         return explain_rows(added, baseline, self._first, self.classes_[winners], count)
 
     def permutation_p_value(self, n_permutations: int = 200) -> float:
@@ -262,40 +266,47 @@ class KernelClassifier(
         return self._fitted.probe.relevance[1]
 
     @property
-    def kernel_(self) -> Any:
+    def kernel_(self) -> Combination:
         """sum of weight * kernel / mean diagonal, each on its view."""
         check_is_fitted(self)
-        return self._fitted.machine.kernel_object()
+        return self._fitted.ensemble.kernel_object()
 
     @property
     def summary_(self) -> str:
         """What was found, in words."""
         check_is_fitted(self)
-        return summarise(self)
+        return summarise(
+            f"KernelClassifier: {len(self.classes_)} classes",
+            self.plan_,
+            (self.loo_error_, self.loo_error_se_),
+            (self.loo_log_loss_, self.loo_log_loss_se_),
+            self.members_,
+        )
 
-    def _class_scores(self, X: Any) -> Array:
+    def _class_scores(self, X: Rows) -> Array:
         check_is_fitted(self)
-        return np.log(np.maximum(self._fitted.machine.proba(self._table(X)), 1e-300))
+        return np.log(np.maximum(self._fitted.ensemble.proba(self._table(X)), 1e-300))
 
-    def _table(self, X: Any) -> Any:
-        return self._fitted.machine.reader.read(read_rows(self, X, reset=False))
+    def _table(self, X: Rows) -> Table:
+        return self._fitted.ensemble.reader.read(read_rows(self, X, reset=False))
 
-    def _store(self, prepared: Prepared, fitted: Fitted, seed: int) -> None:
-        rows = prepared.rows
-        targets = rows.targets if fitted.judged is None else rows.targets.take(fitted.judged)
+    def _store(self, prepared: Prepared, fitted: FittedEnsemble, seed: int) -> None:
+        rows, some = prepared.rows, fitted.proba_rows
+        targets = rows.targets if some is None else rows.targets.take(some)
         self.classes_ = prepared.classes
-        self._fitted: Fitted = fitted
+        self._fitted = fitted
         first = prepared.first
-        self._first = first if fitted.held is None else first[fitted.held]  # of the machine's rows
+        known = slice(None) if fitted.known_rows is None else fitted.known_rows
+        self._first = first[known]  # of the ensemble's rows
         self._rows_digest = rows.digest
         self._seed = seed
         self._n_features_out = len(self.classes_) - 1
         self.plan_ = fitted.plan
-        if fitted.judged is None:
+        if some is None:
             self.loo_proba_ = prepared.held_out(fitted)
         else:
-            order = np.argsort(first[fitted.judged])
-            self.loo_rows_ = first[fitted.judged][order]
+            order = np.argsort(first[some])
+            self.loo_rows_ = first[some][order]
             self.loo_proba_ = fitted.proba[order]
         wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
         self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)
@@ -303,7 +314,7 @@ class KernelClassifier(
         self.loo_log_loss_, self.loo_log_loss_se_ = mean_and_error(losses, targets)
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: int | np.random.RandomState) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))

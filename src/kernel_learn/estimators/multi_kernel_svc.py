@@ -2,12 +2,21 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    Rows,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.margin_weights import MarginWeights
 from kernel_learn.fitting.base import all_or_nothing
@@ -21,13 +30,16 @@ from kernel_learn.fitting.parameters import (
     WEIGHTS,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores
-from kernel_learn.fitting.validation import class_prices, validate_rows
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
+from kernel_learn.fitting.row_validation import validate_rows
+from kernel_learn.fitting.training import TrainingLike, class_prices
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.subspace import BLOCK_SIZE
-from kernel_learn.representations import ArraySource, GramForm, Needs, plan_source, represent
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.kernels.base import BLOCK_SIZE, KernelsLike
+from kernel_learn.representations.gram import GramForm
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.represent import plan_source, represent
+from kernel_learn.representations.sources import ArraySource, one_hot
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
@@ -135,18 +147,18 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         loss: Loss = "hinge",
         C: float | str = 1.0,
-        class_weight: Any = None,
-        weights: Any = "learn",
+        class_weight: ClassWeight = None,
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int = 100,
-        landmarks: Any = "all",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "all",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.loss = loss
@@ -161,7 +173,9 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn weights and machines.
 
         Parameters
@@ -205,6 +219,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         names = data.names or ["kernel"]
         found = self._weigh_bank(form, names, criterion, align=GramForm.centred)
         self.C_ = found.criterion.learned_C(found.result.point)
+        assert isinstance(form, GramForm)
         self._store_machines(source, form, found, first)
         return self
 
@@ -225,8 +240,8 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     def _store_machines(
         self,
         source: ArraySource,
-        form: Any,
-        found: Weighed,
+        form: GramForm,
+        found: Weighed[MarginWeights],
         first: Array,
     ) -> None:
         """The machines on the combined kernel with the C found: prediction and objective agree."""
@@ -249,7 +264,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         K = K if len(told) == len(K) else K[np.ix_(told, told)]
         self.sharpness_ = machine_sharpness(K, Targets(counts[told]), boxes, self.loss)
 
-    def _machine_values(self, X: Any) -> Array:
+    def _machine_values(self, X: Rows) -> Array:
         check_is_fitted(self)
         X = validate_rows(self, self.base_kernel_, X, reset=False)
         if not hasattr(self, "dual_coef_"):

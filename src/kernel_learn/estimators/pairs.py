@@ -1,17 +1,27 @@
 """Same or not: a classifier of pairs of rows."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, Rows, RowsLike
 from kernel_learn.criteria.constraints import Constraints, Pairs, Triplets
 from kernel_learn.estimators.inductive import InductiveKernel
-from kernel_learn.estimators.metric import KernelLMNN
+from kernel_learn.estimators.lmnn import KernelLMNN
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.pages import OwnPage
+from kernel_learn.fitting.pairs import (
+    as_row_sequence,
+    check_pairs,
+    check_same,
+    choose_threshold,
+    learned_distances,
+    spread_parts,
+    take_any_rows,
+)
 from kernel_learn.fitting.parameters import (
     FRACTION,
     NONE,
@@ -21,16 +31,10 @@ from kernel_learn.fitting.parameters import (
     is_whole,
 )
 from kernel_learn.fitting.state import PlainState
-from kernel_learn.fitting.validation import validate_rows
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
-from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.frames import is_frame
-
-BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
+from kernel_learn.rows.access import n_rows
 
 
-def takes_constraints(learner: Any) -> bool:
+def takes_constraints(learner: BaseEstimator) -> bool:
     """InductiveKernel, KernelMMC, KernelRCA, KernelLMNN; not those that learn from labels alone."""
     return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
@@ -96,13 +100,19 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         "cv": Condition(("an integer of at least 2",), lambda cv: is_whole(cv, 2)),
     }
 
-    def __init__(self, learner: Any = None, threshold: Any = "accuracy", *, cv: int = 5) -> None:
+    def __init__(
+        self,
+        learner: BaseEstimator | None = None,
+        threshold: str | float = "accuracy",
+        *,
+        cv: int = 5,
+    ) -> None:
         self.learner = learner
         self.threshold = threshold
         self.cv = cv
 
     @all_or_nothing
-    def fit(self, X: Any, pairs: Any, same: Any) -> Self:
+    def fit(self, X: RowsLike, pairs: ArrayLike, same: ArrayLike) -> Self:
         """Learn the kernel and the threshold.
 
         Parameters
@@ -118,50 +128,50 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         -------
         self
         """
-        X = as_row_sequence(X)
-        pairs, same = check_pairs(pairs, same, n_rows(X))
-        distances = np.zeros(len(pairs))
-        told = pairs[:, 0] != pairs[:, 1]  # a row beside itself says nothing
-        pairs, same = pairs[told], same[told]
-        parts = min(int(self.cv), int(same.sum()), int((~same).sum()))
-        held_out = np.empty(len(pairs))
-        part = spread_parts(same, parts)
+        rows = as_row_sequence(X)
+        ends, alike = check_pairs(pairs, same, n_rows(rows))
+        distances = np.zeros(len(ends))
+        told = ends[:, 0] != ends[:, 1]  # a row beside itself says nothing
+        ends, alike = ends[told], alike[told]
+        parts = min(int(self.cv), int(alike.sum()), int((~alike).sum()))
+        held_out = np.empty(len(ends))
+        part = spread_parts(alike, parts)
         for i in range(parts):
             inside, outside = part != i, part == i
-            learner = self._learn(X, pairs[inside], same[inside])
-            A, B = (take_any_rows(X, pairs[outside, side]) for side in range(2))
+            learner = self._learn(rows, ends[inside], alike[inside])
+            A, B = (take_any_rows(rows, ends[outside, side]) for side in range(2))
             held_out[outside] = learned_distances(learner, A, B)
-        self.learner_ = self._learn(X, pairs, same)
-        self.threshold_ = choose_threshold(held_out, same, self.threshold)
+        self.learner_ = self._learn(rows, ends, alike)
+        self.threshold_ = choose_threshold(held_out, alike, self.threshold)
         distances[told] = held_out
         self.held_out_distances_ = distances
-        self.held_out_accuracy_ = float(np.mean((held_out <= self.threshold_) == same))
+        self.held_out_accuracy_ = float(np.mean((held_out <= self.threshold_) == alike))
         self.classes_ = np.array([False, True])
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.learner_, name):
                 setattr(self, name, getattr(self.learner_, name))
         return self
 
-    def decision_function(self, X_a: Any, X_b: Any) -> Array:
+    def decision_function(self, X_a: RowsLike, X_b: RowsLike) -> Array:
         """threshold - d(x_a, x_b) for each pair of rows, (n_pairs,): positive for the same."""
         check_is_fitted(self)
         return self.threshold_ - learned_distances(self.learner_, X_a, X_b)
 
-    def predict(self, X_a: Any, X_b: Any) -> Array:
+    def predict(self, X_a: RowsLike, X_b: RowsLike) -> Array:
         """Whether the i-th rows of X_a and X_b are alike, (n_pairs,) of bool."""
         return np.asarray(self.decision_function(X_a, X_b) >= 0)
 
-    def score(self, X_a: Any, X_b: Any, same: Any) -> float:
+    def score(self, X_a: RowsLike, X_b: RowsLike, same: ArrayLike) -> float:
         """The share of right answers."""
-        same = check_same(same, n_rows(X_a))
-        return float(np.mean(self.predict(X_a, X_b) == same))
+        alike = check_same(same, n_rows(X_a))
+        return float(np.mean(self.predict(X_a, X_b) == alike))
 
-    def _learn(self, X: Any, pairs: Array, same: Array) -> Any:
+    def _learn(self, X: Rows, pairs: Array, same: Array) -> BaseEstimator:
         learner = InductiveKernel() if self.learner is None else clone(self.learner)
         return learner.fit(X, constraints=as_constraints(learner, pairs, same))
 
 
-def as_constraints(learner: Any, pairs: Array, same: Array) -> Constraints:
+def as_constraints(learner: BaseEstimator, pairs: Array, same: Array) -> Constraints:
     """The pairs, or for a learner of triplets those that two pairs of one row make."""
     if not isinstance(learner, KernelLMNN):
         return Pairs(pairs[same], pairs[~same])
@@ -177,107 +187,3 @@ def as_constraints(learner: Any, pairs: Array, same: Array) -> Constraints:
             "Give pairs that share rows, or another learner."
         )
     return Triplets(np.array(triplets))
-
-
-def learned_distances(learner: Any, X_a: Any, X_b: Any) -> Array:
-    """k(a, a) + k(b, b) - 2 k(a, b) of the learned kernel for each pair of rows, (n_pairs,)."""
-    A, B = (validate_rows(learner, learner.base_kernel_, X, reset=False) for X in (X_a, X_b))
-    if n_rows(A) != n_rows(B):
-        raise ValueError(f"X_a has {n_rows(A)} rows and X_b has {n_rows(B)}: a pair has one each.")
-    return pair_distances(learner.kernel_, A, B)
-
-
-def pair_distances(kernel: Kernel, A: Rows, B: Rows) -> Array:
-    """Squared distances of the rows of A and B, pair by pair, (n,)."""
-    D = np.asarray(kernel.diag(A) + kernel.diag(B), dtype=np.float64)
-    for rows in row_blocks(n_rows(A), BLOCK_ROWS):
-        D[rows] -= 2 * np.diagonal(kernel(take_rows(A, rows), take_rows(B, rows)))
-    return np.maximum(D, 0.0)
-
-
-def choose_threshold(distances: Array, same: Array, rule: Any) -> float:
-    """The threshold on the distance, half way between two of them, that is best by the rule.
-
-    The smallest of several alike: "same" is said less often.
-    """
-    order = np.argsort(distances, kind="stable")
-    d, hit = distances[order], same[order]
-    # none, or the first 1, 2, ... pairs are called the same; equal distances go together
-    ends = np.append(np.flatnonzero(np.diff(d) > 0), len(d) - 1)
-    right = np.append(0, np.cumsum(hit)[ends])
-    wrong = np.append(0, np.cumsum(~hit)[ends])
-    edges = np.append(d[ends[:-1] + 1], 2 * d[-1] if d[-1] > 0 else 1.0)
-    cuts = np.append(d[0] / 2, (d[ends] + edges) / 2)
-    if d[0] == 0:  # nothing is less than no distance at all
-        right, wrong, cuts = right[1:], wrong[1:], cuts[1:]
-    positives, negatives = int(same.sum()), int((~same).sum())
-    if rule == "accuracy":
-        return float(cuts[np.argmax(right + negatives - wrong)])
-    if rule == "f1":
-        return float(cuts[np.argmax(2 * right / (right + wrong + positives))])
-    allowed = wrong <= float(rule) * negatives
-    return float(cuts[np.flatnonzero(allowed)[-1]]) if allowed.any() else 0.0
-
-
-def spread_parts(same: Array, parts: int) -> Array:
-    """A part for each pair, both kinds spread evenly."""
-    part = np.empty(len(same), dtype=int)
-    for kind in (same, ~same):
-        part[kind] = np.arange(int(kind.sum())) % parts
-    return part
-
-
-def take_any_rows(X: Any, rows: Array) -> Any:
-    """Some of the rows as they were given, lists too."""
-    if hasattr(X, "tocsr"):
-        return X.tocsr()[rows]
-    if hasattr(X, "shape"):
-        return take_rows(X, rows)
-    return [X[i] for i in rows]
-
-
-def as_row_sequence(X: Any) -> Any:
-    """Rows that can be counted and taken; lists, of strings say, stay as they are."""
-    if isinstance(X, list | tuple) or is_sparse(X) or is_frame(X):
-        return X
-    X = as_array(X, "X")
-    if X.ndim == 0:
-        raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
-    return X
-
-
-def check_pairs(pairs: Any, same: Any, n: int) -> tuple[Array, Array]:
-    """Pairs of row indices and whether they are the same, checked."""
-    pairs = as_array(pairs, "pairs")
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise ValueError(
-            f"pairs must hold row indices, (n_pairs, 2) integers; it is {pairs.dtype} of shape "
-            f"{pairs.shape}."
-        )
-    if len(pairs) and not (pairs.min() >= 0 and pairs.max() < n):
-        raise ValueError(
-            f"pairs name the rows {pairs.min()} to {pairs.max()}, and X has {n} rows, numbered "
-            f"from 0 to {n - 1}."
-        )
-    same = check_same(same, len(pairs))
-    itself = pairs[:, 0] == pairs[:, 1]
-    if np.any(itself & ~same):
-        raise ValueError(
-            f"pairs say that row {pairs[itself & ~same][0, 0]} differs from itself, which no "
-            "distance can meet. Leave out such pairs."
-        )
-    n_same, n_different = int(same[~itself].sum()), int((~same).sum())
-    if min(n_same, n_different) < 2:
-        raise ValueError(
-            f"{n_same} pairs of two rows are the same and {n_different} are different; at "
-            "least two of each kind are needed to learn a threshold."
-        )
-    return pairs, same
-
-
-def check_same(same: Any, n: int) -> Array:
-    """One boolean per pair."""
-    same = as_array(same, "same")
-    if same.shape != (n,) or not np.isin(same, (0, 1)).all():
-        raise ValueError(f"same must hold True or False for each of the {n} pairs.")
-    return same.astype(bool)

@@ -1,27 +1,30 @@
 """Kernel partial least squares, for classes and for real targets."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.utils import Tags
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, DataLike, MemoryBudget, Seed
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
-from kernel_learn.fitting.parameters import STREAMED
+from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.predictions import ScoreClassifier
-from kernel_learn.fitting.probabilities import SharpenedScores, fit_sharpness, pool_kernel
-from kernel_learn.fitting.validation import Labelled, Training, Valued, check_n_components
-from kernel_learn.representations import Combined, Gram, Needs
+from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import ScorePart, fit_sharpness, pool_kernel
+from kernel_learn.fitting.training import Labelled, Training, Valued
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
-from kernel_learn.streams.progress import with_callbacks
 
 
-class _KernelPLS(PartialFit, SubspaceTransformer):
+class _KernelPLS(PartialFit, StreamedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
@@ -30,12 +33,12 @@ class _KernelPLS(PartialFit, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelLike = "gaussian",
         *,
         n_components: int | None = None,
-        landmarks: Any = "auto",
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -117,15 +120,6 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     0.99
     """
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the scores; see :meth:`HSICSubspace.fit` for the arguments."""
-        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
-            return self._fit(data)
-
     def _fit(self, data: Labelled) -> Self:
         self.classes_ = data.classes
         solved, sample = self._solve(data, default=len(data.classes))
@@ -133,7 +127,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         self._warn_if_fewer()
         return self
 
-    def _parts(self, data: Any, sample: Combined) -> tuple[Targets, Any]:
+    def _parts(self, data: Training, sample: Combined) -> tuple[Targets, ScorePart]:
         """Labels of some rows, and what the scores of some of them say of others."""
         if isinstance(sample, Gram):
             told = np.flatnonzero(sample.weight > 0)
@@ -233,27 +227,6 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
 
     learns_values = True
 
-    @all_or_nothing
-    @with_callbacks
-    def fit(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, checkpoint: Any = None
-    ) -> Self:
-        """Find the scores.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, data frame, strings, or a source of blocks
-            Rows, as at fit.
-        y : array-like of shape (n_samples,) or (n_samples, n_targets); None for a source
-            Labels of the rows; none where the source has them.
-        sample_weight : array-like of shape (n_samples,), default=None
-            What each row counts.
-        checkpoint : path, default=None
-            See :meth:`HSICSubspace.fit`.
-        """
-        with self._training(X, y, sample_weight, values=True, checkpoint=checkpoint) as data:
-            return self._fit(data)
-
     def _fit(self, data: Valued) -> Self:
         self._single = data.single
         self._solve(data, default=10)
@@ -261,7 +234,7 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         return self
 
     @on_sources
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: DataLike) -> Array:
         """Targets, (n_samples,) or (n_samples, n_targets) as at fit."""
         values = self._regress(self._features(X))
         return values[:, 0] if self._single else values

@@ -4,20 +4,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.stacking import fit_centroids
-from kernel_learn.criteria.joint_problem import (
-    DualMap,
-    DualProblem,
-    JointProblem,
-    RowMap,
-    map_dual,
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    LabelsLike,
+    MemoryBudget,
+    Rows,
+    RowsLike,
+    Seed,
+    WeightsLike,
 )
+from kernel_learn.criteria.held_out.stacking import fit_centroids
+from kernel_learn.criteria.joint_problem import DualMap, DualProblem, JointProblem, RowMap, map_dual
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
 from kernel_learn.fitting.base import all_or_nothing
@@ -29,35 +33,23 @@ from kernel_learn.fitting.parameters import (
     REGS,
     SUBSPACE,
     WEIGHTS,
+    check_n_components,
     check_parameters,
+    check_regs,
     choice,
 )
-from kernel_learn.fitting.predictions import MachineClassifier
-from kernel_learn.fitting.probabilities import (
-    HELD_OUT_ROWS,
-    SharpenedScores,
-    choose_rule,
-    fit_sharpness,
-)
-from kernel_learn.fitting.validation import Labelled, check_n_components, check_regs, class_prices
+from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
+from kernel_learn.fitting.probabilities import choose_rule, fit_sharpness, parts_bytes
+from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import is_bank
-from kernel_learn.representations import Needs
+from kernel_learn.representations.base import Representation
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.eigen import fix_signs
-from kernel_learn.solvers.joint import (
-    JointSolution,
-    solve_alternating,
-    solve_closed,
-    solve_exact,
-)
+from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_closed, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.warn import warn_user
-
-
-def parts_bytes(n: int, M: int) -> float:
-    """Of four parts of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
-    m = min(n, HELD_OUT_ROWS)
-    return 8.0 * m * (3.0 * m + min(M, n) / 2)
-
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
@@ -243,7 +235,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     def __init__(
         self,
-        kernel: Any = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         C: float = 1.0,
         loss: str = "auto",
@@ -251,14 +243,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         uncorrelated: bool = True,
         n_components: int | None = None,
         method: Literal["exact", "alternating"] = "exact",
-        landmarks: Any = "auto",
-        class_weight: Any = None,
-        weights: Any = "learn",
+        landmarks: LandmarksLike = "auto",
+        class_weight: ClassWeight = None,
+        weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
         max_iter: int | None = None,
-        memory_budget: float | str | None = None,
-        random_state: Any = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
     ) -> None:
         self.kernel = kernel
         self.C = C
@@ -277,7 +269,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+    ) -> Self:
         """Learn the subspace and the machines.
 
         Parameters
@@ -312,7 +306,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         return self
 
     def path(
-        self, X: Any, y: Any, Cs: Sequence[float], regs: Sequence[float] | None = None
+        self, X: RowsLike, y: LabelsLike, Cs: Sequence[float], regs: Sequence[float] | None = None
     ) -> MarginPath:
         """Machines for all ``regs`` (default: ``reg``) and ``Cs``; the estimator stays as it is.
 
@@ -322,9 +316,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         plan is exact (each row once if rows are repeated).
         """
         check_parameters(self)
-        if regs is None:
-            regs = [self.reg]
-        regs, Cs = check_regs(regs, self), check_regs(Cs, self, "C")
+        regs = check_regs(self.reg if regs is None else regs, self)
+        Cs = check_regs(Cs, self, "C")
         worker = type(self)(**self.get_params(deep=False))
         if is_bank(self.kernel):
             raise ValueError("A bank of kernels has no path: its weights depend on reg and C.")
@@ -353,7 +346,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             lower,
         )
 
-    def _machine_values(self, X: Any) -> Array:
+    def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)
         if hasattr(self, "_log_odds"):
             return self._log_odds(F)
@@ -432,7 +425,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             )
 
     def _weights(
-        self, data: Labelled, form: Any, price: Array
+        self, data: Labelled, form: Representation, price: Array
     ) -> tuple[Array | None, float | None]:
         """Weights of a bank, and a lower bound over all weights if they were learned."""
         if data.names is None:

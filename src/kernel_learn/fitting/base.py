@@ -1,5 +1,6 @@
 """What all estimators of a learned subspace share."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -11,49 +12,54 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import (
+    Array,
+    DataLike,
+    LabelsLike,
+    MemoryBudget,
+    PathLike,
+    Rows,
+    Seed,
+    WeightsLike,
+)
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.pages import OwnPage
 from kernel_learn.fitting.parameters import check_parameters
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.fitting.stream_training import read_training
-from kernel_learn.fitting.validation import (
+from kernel_learn.fitting.training import (
+    AnyTraining,
     Training,
-    check_distinct,
-    check_variance,
+    TrainingLike,
     validate_labelled,
-    validate_rows,
     validate_valued,
 )
+from kernel_learn.fitting.variance import check_distinct, check_variance
 from kernel_learn.kernels.bank import common_input
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelsLike
 from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.representations import (
-    ArraySource,
-    Combined,
-    FeatureMap,
-    Needs,
-    Plan,
-    Representation,
-    build_features,
-    plan_source,
-    represent,
-)
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.represent import build_features, plan_source, represent
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
 from kernel_learn.streams.blocks import ArrayRows, as_source
+from kernel_learn.streams.progress import with_callbacks
 from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
-AnyTraining = TypeVar("AnyTraining", bound=Training)
 
 
 @contextmanager
-def unchanged_if_it_fails(estimator: Any) -> Iterator[None]:
+def unchanged_if_it_fails(estimator: BaseEstimator) -> Iterator[None]:
     """Whatever is raised inside, the estimator is then as it was before."""
     own = estimator.__dict__
     before = dict(own)
@@ -111,21 +117,21 @@ class Convertible:
 class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
     """An estimator with a parameter ``kernel``."""
 
-    kernel: Any
-    landmarks: Any
-    memory_budget: Any
-    random_state: Any
+    kernel: KernelsLike
+    landmarks: LandmarksLike
+    memory_budget: MemoryBudget
+    random_state: Seed
     stream_needs = Needs()
 
     @contextmanager
     def _training(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: TrainingLike,
+        y: LabelsLike | None,
+        sample_weight: WeightsLike = None,
         *,
         values: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
     ) -> Iterator[Any]:
         """Checked training data: of arrays, of a source, or of the state of one.
 
@@ -146,7 +152,9 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
                 check_distinct(data.source)
                 yield data
 
-    def _rows(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def _rows(
+        self, X: TrainingLike, y: LabelsLike | None, sample_weight: WeightsLike = None
+    ) -> Any:
         """Checked training data for a fit that keeps all rows; a source may have as many."""
         with self._training(X, y, sample_weight) as data:
             return data
@@ -178,7 +186,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         nested = nested_parameters(self.kernel) if deep else {}
         return {f"kernel__{name}": value for name, value in nested.items()} | params
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Set parameters by name; one of a kernel makes a new kernel, the one given stays as it is.
 
         Returns
@@ -211,12 +219,12 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     """A transformer whose features are those of its fitted ``kernel_``."""
 
     n_components: int | None
-    landmarks: Any
-    memory_budget: Any
-    random_state: Any
+    landmarks: LandmarksLike
+    memory_budget: MemoryBudget
+    random_state: Seed
 
     @on_sources
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: DataLike) -> Array:
         """The learned features of each row.
 
         Parameters
@@ -234,7 +242,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
         """
         return self._features(X)
 
-    def _features(self, X: Any) -> Array:
+    def _features(self, X: Rows) -> Array:
         """``transform`` without the output container that ``set_output`` asks for."""
         check_is_fitted(self)
         return self.kernel_.transform(validate_rows(self, self.base_kernel_, X, reset=False))
@@ -242,7 +250,9 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     def _represent(
         self,
         data: AnyTraining,
-        source: ArraySource | None = None,  # the rows with other targets than the labels
+        source: ArraySource
+        | PooledSource
+        | None = None,  # the rows with other targets than the labels
         *,
         needs: Needs | None = None,
         merge: bool = True,
@@ -298,3 +308,48 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
     def _store_kernel(self, kernel: SubspaceKernel) -> None:
         self.kernel_ = kernel
         self.n_components_ = self._n_features_out = kernel.coef.shape[1]
+
+
+class StreamedSubspace(SubspaceTransformer):
+    """A transformer that learns, by ``_fit``, from rows, from a source of blocks, or a state."""
+
+    learns_values = False  # and not labels
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> Self:
+        """Learn from the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source has its own labels and weights, and may have
+            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
+            data frame, which stays with its workers.
+        y : array-like of shape (n_samples,), for a regression also (n_samples, n_targets)
+            Class labels, or values for a regression; None for a source; for a Dask frame the
+            name of a column, too.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows.
+        checkpoint : path, default=None
+            A folder that holds how far the fit has come: if it is ended before its time, the
+            same call goes on from there.
+
+        Returns
+        -------
+        self
+        """
+        values = self.learns_values
+        with self._training(X, y, sample_weight, values=values, checkpoint=checkpoint) as data:
+            return self._fit(data)
+
+    @abstractmethod
+    def _fit(self, data: Any) -> Self:
+        """Learn from checked rows, labelled or with values; sets what is fitted."""

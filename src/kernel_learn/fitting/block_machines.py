@@ -3,19 +3,20 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.stacking import fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import RowMap
 from kernel_learn.criteria.landmark_margin import Change, Projected, map_blocks
+from kernel_learn.fitting.kernel_weights import Judge
 from kernel_learn.fitting.probabilities import class_logits
-from kernel_learn.fitting.validation import Labelled
-from kernel_learn.representations import Combined, FeatureMap
+from kernel_learn.fitting.training import Labelled
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.state import LabelledRows, class_places
 from kernel_learn.rows.access import dense, take_rows
@@ -39,7 +40,7 @@ CALIBRATION_ROWS = 2000
 INNER_SHARE = 0.1
 
 
-def reachable(tol: float, dtype: Any) -> float:
+def reachable(tol: float, dtype: np.dtype) -> float:
     """The gap asked for, or the least that sums of this type can show."""
     return max(tol, SINGLE_TOL) if dtype == np.float32 else tol
 
@@ -53,7 +54,7 @@ class FeatureBlocks:
     """
 
     data: Labelled
-    features: Callable[[Any], Array]  # of rows
+    features: Callable[[Rows], Array]  # of rows
     row_bytes: int  # of the features of a row
     prices: Array  # (n_classes,) C of a row of each class
     plan: Plan
@@ -76,7 +77,7 @@ class FeatureBlocks:
 
     def _read(self) -> Iterator[tuple[Array, Array, Array]]:
         held: list[tuple[Array, Array, Array]] = []
-        rows: Iterator[Any] = self.data.source.blocks(self.plan.block_rows)
+        rows: Iterator[tuple[Rows, Array, Array]] = self.data.source.blocks(self.plan.block_rows)
         if self.ready is not None:
             rows = ((self.ready.pop(0), labels, weight) for _, labels, weight in rows)
         for block in machine_blocks(rows, self.features, self.prices):
@@ -128,7 +129,7 @@ def can_hold(data: Labelled, plan: Plan, features: FeatureMap) -> bool:
 class BlockSums:
     """The sums over some rows, wherever they are."""
 
-    features: Callable[[Any], Array]
+    features: Callable[[Rows], Array]
     prices: Array
     classes: Array
     U: Array
@@ -142,8 +143,8 @@ class BlockSums:
 
 
 def machine_blocks(
-    rows: Iterable[tuple[Any, Array, Array]],  # X, class indices, weights
-    features: Callable[[Any], Array],
+    rows: Iterable[tuple[Rows, Array, Array]],  # X, class indices, weights
+    features: Callable[[Rows], Array],
     prices: Array,  # (n_classes,)
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Features, signs and prices of blocks of rows."""
@@ -152,14 +153,14 @@ def machine_blocks(
 
 
 def bank_criterion(
-    criterion: Callable[..., Any],
+    criterion: Callable[..., Judge],
     data: Labelled,
     features: FeatureMap,
     prices: Array,  # (n_classes,)
     plan: Plan,
     tol: float,
-    **options: Any,
-) -> tuple[Callable[..., Any], Plan]:
+    **options: float,
+) -> tuple[Callable[..., Judge], Plan]:
     """A criterion of a bank's weights by machines on its features, and the plan with what is held.
 
     The machines at some weights are solved to a share of the gap asked of the weights.
@@ -200,7 +201,7 @@ def solve_in_blocks(
     axes = coordinates.lift(np.eye(r))
     features = sample.expand(axes)
     dtype = features.coef.dtype
-    rows: Callable[[Any], Array] = features.transform
+    rows: Callable[[Rows], Array] = features.transform
     if held is not None:
         rows = Projected(axes.astype(dtype), features.offset)
     row_bytes = r * dtype.itemsize
@@ -225,7 +226,7 @@ def solve_in_blocks(
     return found, blocks.plan
 
 
-def calibrate_scores(data: Labelled, score: Any) -> float:
+def calibrate_scores(data: Labelled, score: Callable[[Rows], Array]) -> float:
     """The factor on scores with the least log loss on rows of the summary."""
     summary = data.source.summary
     few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))

@@ -1,21 +1,24 @@
 """What MultiKernelSVC does on landmark features: weights and machines by passes over blocks."""
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, ClassWeight, Rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.landmark_margin import LandmarkMargin
 from kernel_learn.fitting.base import KernelEstimator
 from kernel_learn.fitting.block_machines import bank_criterion
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.probabilities import fit_sharpness, pool_kernel
-from kernel_learn.fitting.validation import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, Training, class_prices
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.representations import MomentForm, Needs, Plan, plan_source, represent
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.represent import build_features
+from kernel_learn.representations.represent import build_features, plan_source, represent
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
 
 BLOCK_NEEDS = Needs(features=16.0)
@@ -26,9 +29,9 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
     """For MultiKernelSVC: SM2 on landmark features."""
 
     streams, stream_needs = True, BLOCK_NEEDS
-    C: Any
+    C: float | str
     loss: Loss
-    class_weight: Any
+    class_weight: ClassWeight
 
     def _landmark_plan(self, data: Labelled) -> Plan | None:
         """The plan of a fit on landmark features; None: exact, if they would not be fewer."""
@@ -53,12 +56,12 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
                 "loss='squared_hinge' and a number for C, or landmarks='all'."
             )
 
-    def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
         pool.check_rewinds(type(self).__name__)
         landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
         return plan_source(kernels, pool, landmarks, self.memory_budget, BLOCK_NEEDS, exact_rows=0)
 
-    def _stream_features(self, data: Any, chosen: Plan) -> Any:
+    def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
         data = data.resolved()
         landmarks = "auto" if isinstance(self.landmarks, str) else self.landmarks
         return build_features(data.kernels, data.source, chosen, landmarks, self.random_state)
@@ -67,7 +70,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         """min over the weights of the optimum of the machines; sets what is fitted."""
         self.classes_, self.plan_, source = data.classes, chosen, data.source
         data = data.resolved()
-        form: Any = represent(
+        form = represent(
             data.kernels,
             source,
             self.plan_,
@@ -75,6 +78,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             center=False,
             random_state=self.random_state,
         )
+        assert isinstance(form, MomentForm)
         prices = float(self.C) * class_prices(self.class_weight, data)
         criterion, self.plan_ = bank_criterion(
             LandmarkMargin, data, form.features, prices, self.plan_, self.tol
@@ -93,7 +97,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         self.sharpness_ = machine_sharpness(K, targets, boxes, self.loss)
         return self
 
-    def _landmark_values(self, X: Any) -> Array:
+    def _landmark_values(self, X: Rows) -> Array:
         return np.asarray(self._machines.transform(X) + self.intercept_, dtype=np.float64)
 
 

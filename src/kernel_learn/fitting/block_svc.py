@@ -2,9 +2,9 @@
 
 from functools import partial
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, ClassWeight
 from kernel_learn.criteria.joint_problem import map_rows, orthonormal_span
 from kernel_learn.criteria.landmark_margin import LandmarkSubspaceMargin
 from kernel_learn.fitting.base import SubspaceTransformer
@@ -17,8 +17,12 @@ from kernel_learn.fitting.block_machines import (
 )
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import LeaveOneOutChoice
-from kernel_learn.fitting.validation import Labelled, check_n_components, class_prices
-from kernel_learn.representations import MomentForm, Needs, Plan
+from kernel_learn.fitting.parameters import check_n_components
+from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.representations.base import Representation
+from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import Gap
@@ -36,20 +40,20 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
     loss: str
     method: str
     uncorrelated: bool
-    class_weight: Any
-    gap_: Any
+    class_weight: ClassWeight
+    gap_: float
     _weights_lower: float
 
     streams, stream_needs = True, BLOCK_NEEDS
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """The parts of a gap: a model file holds plain numbers."""
         state = super().__getstate__()
         if isinstance(gap := state.get("gap_"), Gap):
             state["gap_"] = [float(gap), gap.structural]
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         if isinstance(parts := state.get("gap_"), list):
             state = {**state, "gap_": Gap(*parts)}
         super().__setstate__(state)
@@ -70,11 +74,11 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
                 "those of a stream come and go. Use loss='squared_hinge' and method='exact'."
             )
 
-    def _plan_stream(self, kernels: Any, pool: PooledSource) -> Plan:
+    def _plan_stream(self, kernels: list[Kernel], pool: PooledSource) -> Plan:
         pool.check_rewinds(type(self).__name__)
         return super()._plan_stream(kernels, pool)
 
-    def _landmark_weights(self, data: Labelled, form: Any, prices: Array) -> Array:
+    def _landmark_weights(self, data: Labelled, form: Representation, prices: Array) -> Array:
         """Weights of a bank; learned with the machines, if they are, at one reg."""
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             return self._weigh_without_criterion(form, data.names or [])

@@ -7,8 +7,8 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.labels import check_classes, label_column, plain_labels
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.labels import check_class_labels, label_column, plain_labels
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.state import (
     MODULUS,
@@ -146,7 +146,7 @@ class CheckedBlocks:
             if missing is None:
                 y = plain_labels(y)
                 if y.dtype.kind == "c" or (y.dtype.kind == "f" and np.any(y != np.round(y))):
-                    check_classes(y)
+                    check_class_labels(y)
         except (ValueError, TypeError) as error:
             raise refuse(str(error)) from error
         if missing is not None:

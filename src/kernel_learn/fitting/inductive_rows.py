@@ -3,28 +3,25 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, MemoryBudget, Rows, Seed
 from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
 from kernel_learn.criteria.constraints import ClassProbabilities, Constraints, Pairs
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
 from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
-from kernel_learn.criteria.measure import REFERENCE_ROWS, kernel_values
+from kernel_learn.criteria.measure import REFERENCE_ROWS, base_values
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    Plan,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.points import Points, exact_points, feature_points
+from kernel_learn.representations.represent import build_features, plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.rows.check_rows import check_magnitude
 from kernel_learn.solvers.metric_system import DIRECT_SIZE
@@ -67,8 +64,8 @@ class ConstrainedRows:
         return resolved
 
     def plan(
-        self, landmarks: Any, memory_budget: float | str | None, slack: float
-    ) -> tuple[Plan, Any]:
+        self, landmarks: LandmarksLike, memory_budget: MemoryBudget, slack: float
+    ) -> tuple[Plan, LandmarksLike]:
         """How the fit is carried out, and on what landmarks."""
         terms = self.constraints.terms(UnitReference())
         n_terms, n_constraints = len(terms.left), len(terms.sign)
@@ -81,7 +78,7 @@ class ConstrainedRows:
                 newton = max(newton, 8.0 * 6 * n_terms**2)
             return 8.0 * M * (6 * n_terms + 2 * len(self.rows)) + newton
 
-        def planned(landmarks: Any, source: ArraySource) -> Plan:
+        def planned(landmarks: LandmarksLike, source: ArraySource) -> Plan:
             return plan_source(
                 [self.kernel],
                 source,
@@ -99,7 +96,7 @@ class ConstrainedRows:
             return planned(plan.n_landmarks, self.whole), plan.n_landmarks
         return planned(landmarks, self.whole), landmarks
 
-    def measure(self, plan: Plan, landmarks: Any, rng: Any) -> MeasuredRows:
+    def measure(self, plan: Plan, landmarks: LandmarksLike, rng: Seed) -> MeasuredRows:
         """The feature map, and the constrained rows in it; each kernel value once."""
         source, rows = self.source, self.rows
         if plan.representation == "gram":
@@ -114,8 +111,8 @@ class ConstrainedRows:
         is_matrix = self.kernel.input == "matrix"
         X_ref = to_double(self.kernel.reference(source.X, few)) if is_matrix else None
         K = self.kernel(X_few, X_ref)
-        base_values = partial(kernel_values, kernel=self.kernel, X=source.X)
-        return MeasuredRows(features, points, K, None if is_exact else base_values)
+        exact = partial(base_values, kernel=self.kernel, X=source.X)
+        return MeasuredRows(features, points, K, None if is_exact else exact)
 
 
 class UnitReference:
@@ -165,7 +162,7 @@ class RowTable:
         if not self.extra:
             return self.X
         if sparse.issparse(self.X):
-            parts: list[Any] = [self.X, *map(sparse.csr_matrix, self.extra)]
+            parts: list[Rows] = [self.X, *map(sparse.csr_matrix, self.extra)]
             return sparse.vstack(parts, format="csr")
         return np.concatenate([self.X, *self.extra])
 

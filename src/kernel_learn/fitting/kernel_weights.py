@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.bank_alignment import align_weights
+from kernel_learn.criteria.alignment import align_weights
+from kernel_learn.criteria.evaluation import WeightCriterion
 from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
-from kernel_learn.representations import Representation
+from kernel_learn.representations.base import Representation
 from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
@@ -19,7 +21,8 @@ from kernel_learn.warn import warn_user
 # Steps on the weights where an estimator leaves max_iter open.
 WEIGHT_STEPS = 100
 
-Criterion = Callable[[Any], Any]  # of a representation
+Judge = TypeVar("Judge", bound=WeightCriterion)  # of weights, made of a representation
+Align = Callable[..., Representation]  # a form -> the same, centred
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,12 @@ class WeightsReport:
         return f"{abs(share):.3g} % {'worse' if share >= 0 else 'better'}"
 
 
-class Weighed(NamedTuple):
+class Weighed(NamedTuple, Generic[Judge]):
     """Weights of the kernels as given, the proof, and the criterion that judged them."""
 
     theta: Array
     result: Result
-    criterion: Any
+    criterion: Judge
 
 
 class WeightLearner:
@@ -62,11 +65,10 @@ class WeightLearner:
 
     accepts_banks = True
 
-    weights: Any
+    weights: str | ArrayLike
     solver: str
     tol: float
     max_iter: int | None
-    history_: Any
 
     def _start_weights(self) -> None:
         self.gap_, self.n_iter_ = 0.0, 1
@@ -78,12 +80,12 @@ class WeightLearner:
 
     def _weigh_bank(
         self,
-        form: Any,
+        form: Representation,
         names: list[str],
-        make_criterion: Criterion,
-        align: Any = None,
+        make_criterion: Callable[..., Judge],
+        align: Align | None = None,
         loo_targets: Array | None = None,
-    ) -> Weighed:
+    ) -> Weighed[Judge]:
         """Weights of the kernels as given, and the proof; ``align`` centres the form if it is not.
 
         ``loo_targets`` are the one-hot labels where the form has other targets. What
@@ -112,10 +114,12 @@ class WeightLearner:
             self.gap_ = max(result.value - best, 0.0)
         self._store_descent(descent)
         again, tangents = form.again, (search.intercepts, search.slopes)
-        self._weights_report: Any = lambda: report(make_criterion, again(), names, result, tangents)
+        self._weights_report: WeightsReport | Callable[[], WeightsReport] | None = lambda: (
+            report_weights(make_criterion, again(), names, result, tangents)
+        )
         return Weighed(theta, result, criterion)
 
-    def _weigh_without_criterion(self, form: Any, names: list[str]) -> Array:
+    def _weigh_without_criterion(self, form: Representation, names: list[str]) -> Array:
         """Weights that are given or aligned, where no convex criterion could judge them."""
         check_alive(form, names)
         point, descent = self._given_point(form, names, None, None)
@@ -138,8 +142,8 @@ class WeightLearner:
             self._weights_report = found = found()
         return found
 
-    def __getstate__(self) -> Any:
-        state: Any = super().__getstate__()
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(super().__getstate__())  # type: ignore[call-overload]
         if callable(state.get("_weights_report")):
             state = {**state, "_weights_report": None}
         return state
@@ -155,7 +159,7 @@ class WeightLearner:
             self.gap_, self.history_, self.n_iter_ = np.nan, descent.history, descent.n_iter
 
     def _given_point(
-        self, bank: Any, names: list[str], align: Any, loo_targets: Array | None
+        self, bank: Representation, names: list[str], align: Align | None, loo_targets: Array | None
     ) -> tuple[Array, Result | None]:
         """A point that does not depend on the criterion, and the descent that led to it."""
         if not isinstance(self.weights, str):
@@ -208,8 +212,8 @@ def vertices_of(form: Representation) -> list[Array]:
     return [np.eye(form.p)[i] for i in np.flatnonzero(form.alive)]
 
 
-def report(
-    make_criterion: Criterion,
+def report_weights(
+    make_criterion: Callable[..., WeightCriterion],
     form: Representation,
     names: list[str],
     result: Result,

@@ -1,13 +1,12 @@
 """Class labels as users give them: one for each row, all of them strings or all numbers."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike, Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.keys import is_missing
@@ -16,33 +15,33 @@ from kernel_learn.rows.keys import is_missing
 LARGEST_LABEL = 2.0**62
 
 
-def label_column(y: Any, *, warn: bool = True) -> Array:
+def label_column(y: LabelsLike | None, *, warn: bool = True) -> Array:
     """One label for each row, of any type, missing ones included; a column is flattened."""
-    y = y if is_sparse(y) else as_array(y, "y")
-    shape = tuple(getattr(y, "shape", ()))
+    column: Rows = y if is_sparse(y) else as_array(y, "y")
+    shape = tuple(getattr(column, "shape", ()))
     if len(shape) == 2 and shape[1] > 1 and shape[0] != 1:
         raise ValueError(
             f"y should be a 1d array, one class for each row, and it has several labels per row "
             f"(shape {shape}). For one-hot labels pass y.argmax(axis=1); for multi-label targets "
             "fit one model each, with sklearn.multioutput.MultiOutputClassifier."
         )
-    y = column_or_1d(y, warn=warn)
-    if y.dtype.kind == "V":
+    labels: Array = column_or_1d(column, warn=warn)
+    if labels.dtype.kind == "V":
         raise ValueError(
-            f"y is a structured array with the fields {list(y.dtype.names or ())}; pass one of "
-            "them, y['name']."
+            f"y is a structured array with the fields {list(labels.dtype.names or ())}; pass one "
+            "of them, y['name']."
         )
-    return y
+    return labels
 
 
-def check_labels(y: Any) -> Array:
+def check_labels(y: LabelsLike | None) -> Array:
     """Class labels as a one-dimensional array of one type, none of them missing."""
     y = plain_labels(label_column(y))
-    check_classes(y)
+    check_class_labels(y)
     return y
 
 
-def check_classes(y: Array) -> None:
+def check_class_labels(y: Array) -> None:
     """Refuse real numbers, the targets of a regression, and whatever else are no classes."""
     real = np.flatnonzero(y != np.floor(y)) if y.dtype.kind == "f" else np.arange(0)
     if len(real):

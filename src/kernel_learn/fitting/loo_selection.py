@@ -2,24 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.fitting.validation import Labelled
+from kernel_learn.fitting.training import AnyTraining
 from kernel_learn.kernels.bank import evaluate_bank
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.stationary import CHOICE_ROWS, Stationary
-from kernel_learn.model_selection import (
+from kernel_learn.model_selection.leave_one_out import (
     cross_validate_generally,
     leave_one_out,
     search_leave_one_out,
 )
-from kernel_learn.representations import ArraySource, Combined, Gram
-from kernel_learn.representations.gram import to_double
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.plan import Plan
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import dense, take_rows
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
@@ -41,20 +42,20 @@ class LeaveOneOutChoice:
     several values were tried; ``reg_rule_``, by what they were judged.
     """
 
-    reg: Any
-    plan_: Any
+    reg: float | str | Sequence[float]
+    plan_: Plan
 
     def _regs(self) -> list[float]:
         """The values to try; a word stands for the list of them."""
         if isinstance(self.reg, str):
             return list(LOO_REGS)
-        return [float(reg) for reg in ([self.reg] if isinstance(self.reg, Real) else self.reg)]
+        return [float(reg) for reg in np.ravel(self.reg)]
 
     def _choose_reg(self, sample: Combined, regs: list[float], rewinds: bool = True) -> float:
         """lambda; ``rewinds``: whether the rows can be read again."""
         scale = sample.trace / sample.n
-        self.loo_regs_: Any = None
-        self.loo_errors_: Any = None
+        self.loo_regs_: Array | None = None
+        self.loo_errors_: Array | None = None
         self.reg_rule_: str | None = None
         if len(regs) == 1:
             return regs[0] * scale
@@ -70,10 +71,10 @@ class LeaveOneOutChoice:
         self.loo_regs_, self.loo_errors_ = path.lams / scale, path.errors
         return float(path.lams[path.best])
 
-    def _settle(self, data: Any) -> Any:
+    def _settle(self, data: AnyTraining) -> AnyTraining:
         return self._choose_width(data, self._regs()).resolved()
 
-    def _choose_width(self, data: Labelled, regs: Sequence[float]) -> Labelled:
+    def _choose_width(self, data: AnyTraining, regs: Sequence[float]) -> AnyTraining:
         """gamma="loo" of the one kernel replaced by the width chosen; anything else as it is."""
         kernel = data.kernels[0]
         if data.names is not None or not (isinstance(kernel, Stationary) and kernel.gamma == "loo"):
@@ -81,7 +82,7 @@ class LeaveOneOutChoice:
         return replace(data, kernels=[choose_width(kernel, data.source, regs)])
 
 
-def _is_word(value: Any, word: str) -> bool:
+def _is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 

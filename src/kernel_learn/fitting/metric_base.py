@@ -1,37 +1,36 @@
 """What the kernelised metric learners share: features in units of the base kernel's distances."""
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, Keys
+from kernel_learn.arrays import Array, Keys, LabelsLike, MemoryBudget, Rows, Seed
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
-from kernel_learn.fitting.validation import (
-    Training,
-    check_n_components,
-    check_spread,
-    validate_labelled,
-    validate_unlabelled,
-)
-from kernel_learn.representations import (
-    ArraySource,
-    FeatureMap,
-    Needs,
-    build_features,
-    plan_source,
-)
-from kernel_learn.representations.gram import to_double
+from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
+from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
+from kernel_learn.fitting.variance import check_spread
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.points import exact_points, feature_points
+from kernel_learn.representations.represent import build_features, plan_source
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import learned_directions
+from kernel_learn.solvers.psd import Criterion, solve_psd
 from kernel_learn.solvers.result import Result
 from kernel_learn.warn import warn_user
 
+# What parameters may be where a metric is found by descent, and where all pairs are looked at.
+DESCENT = SUBSPACE | {"reg": POSITIVE, "tol": POSITIVE, "max_iter": COUNT}
+PAIRWISE = DESCENT | {"max_rows": COUNT | NONE}
 EXACT_ROWS = 600
 DEFAULT_LANDMARKS = 300
 ROW_ARRAYS = 4.0  # n x M arrays that are held at a time
@@ -47,7 +46,7 @@ class MetricProblem(NamedTuple):
     scale: float  # the mean squared distance
     keys: Keys  # of the rows' contents
 
-    def drawn(self, max_rows: int | None, random_state: Any) -> tuple[Array, Array]:
+    def drawn(self, max_rows: int | None, random_state: Seed) -> tuple[Array, Array]:
         """(Z, labels) of the rows whose pairs are looked at."""
         order = np.argsort(self.keys, kind="stable")
         rows = draw_rows(self.labels, order, max_rows, check_random_state(random_state))
@@ -62,18 +61,20 @@ class KernelMetric(SubspaceTransformer):
     """
 
     n_components: int | None
+    tol: float  # of those that descend
+    max_iter: int
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
 
     def __init__(
         self,
-        kernel: Any,
+        kernel: KernelLike,
         n_components: int | None,
         reg: float,
-        landmarks: Any,
-        memory_budget: float | str | None,
-        random_state: Any,
+        landmarks: LandmarksLike,
+        memory_budget: MemoryBudget,
+        random_state: Seed,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
@@ -82,7 +83,7 @@ class KernelMetric(SubspaceTransformer):
         self.memory_budget = memory_budget
         self.random_state = random_state
 
-    def _prepare(self, X: Any, y: Any) -> MetricProblem:
+    def _prepare(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, with their class labels."""
         data = validate_labelled(self, X, y)
         # in float64: what float32 leaves of directions with little variance is their noise
@@ -91,7 +92,7 @@ class KernelMetric(SubspaceTransformer):
         self._check_classes(source)
         return self._measure(replace(data, source=source), data.labels)
 
-    def _prepare_rows(self, X: Any, y: Any) -> MetricProblem:
+    def _prepare_rows(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, where constraints take the place of labels."""
         if y is not None:
             raise ValueError(
@@ -146,6 +147,14 @@ class KernelMetric(SubspaceTransformer):
                 f"has two distinct rows ({source.n_classes} classes, {source.n_distinct} distinct "
                 "rows). Check that y holds classes and not numbers of rows."
             )
+
+    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
+        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
+        result = solve_psd(
+            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
+        )
+        self._store_certificate(result)
+        return result
 
     def _store_metric(self, problem: MetricProblem, A: Array) -> None:
         """kernel_ from A in scaled features; principal axes of the learned kernel first."""

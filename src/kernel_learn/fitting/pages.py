@@ -1,7 +1,6 @@
 """The page of each estimator, to which its diagram in a notebook links."""
 
 from pathlib import Path
-from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 # In an installed package, and in a source tree.
@@ -44,5 +43,5 @@ class OwnPage:
     _doc_link_module = "kernel_learn"
     _doc_link_template = "{address}"
 
-    def _doc_link_url_param_generator(self) -> dict[str, Any]:
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"address": page_address(type(self).__name__)}

@@ -3,14 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from kernel_learn.kernels.resolve import as_bank, as_kernel
+from kernel_learn.arrays import Seed
+from kernel_learn.kernels.bank import as_bank
+from kernel_learn.kernels.base import KernelsLike
+from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.landmarks import check_landmarks
 from kernel_learn.representations.plan import parse_memory
+from kernel_learn.rows.coerce import as_array
 from kernel_learn.solvers.choice import SOLVERS
 
 
@@ -19,20 +24,21 @@ class Condition:
     """A test of a value, and the words for what passes it; conditions add with ``|``."""
 
     words: tuple[str, ...]
-    accepts: Callable[[Any], bool]
+    accepts: Callable[[object], bool]
 
     def __or__(self, other: "Condition") -> "Condition":
         return Condition(
             self.words + other.words, lambda value: self.accepts(value) or other.accepts(value)
         )
 
-    def check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: object, owner: object) -> None:
         """A sentence about what ``name`` must be, unless it is."""
         if not self.accepts(value):
             *first, last = self.words
             wanted = f"{', '.join(first)} or {last}" if first else last
-            array = isinstance(value, np.ndarray) and value.ndim  # whose values fill no sentence
-            given = f"array of shape {value.shape}" if array else repr(value)
+            given = repr(value)
+            if isinstance(value, np.ndarray) and value.ndim:  # whose values fill no sentence
+                given = f"array of shape {value.shape}"
             raise ValueError(f"{type(owner).__name__}({name}={given}): {name} must be {wanted}.")
 
 
@@ -42,11 +48,11 @@ class Read:
 
     read: Callable[[Any], Any]
 
-    def check(self, name: str, value: Any, owner: Any) -> None:
+    def check(self, name: str, value: object, owner: object) -> None:
         self.read(value)
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: BaseEstimator) -> None:
     """Refuse the first parameter that is not what the tables of its classes say."""
     for name, condition in getattr(estimator, "_parameters", {}).items():
         condition.check(name, getattr(estimator, name), estimator)
@@ -64,43 +70,43 @@ def instance(kind: type, words: str) -> Condition:
     return Condition((words,), lambda value: isinstance(value, kind))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not _is_bool(value) and bool(np.isfinite(float(value)))
 
 
-def _is_positive(value: Any) -> bool:
+def _is_positive(value: object) -> TypeGuard[float]:
     # beyond this range products of a price or a ridge with a kernel's values overflow
     return _is_number(value) and 1e-30 <= float(value) <= 1e30
 
 
-def _is_moderate(value: Any) -> bool:
+def _is_moderate(value: object) -> bool:
     return _is_number(value) and abs(float(value)) <= 1e30
 
 
-def _is_bool(value: Any) -> bool:
+def _is_bool(value: object) -> bool:
     return isinstance(value, bool | np.bool_)
 
 
-def is_whole(value: Any, least: int) -> bool:
+def is_whole(value: object, least: int) -> TypeGuard[int]:
     """A whole number, and no boolean, of at least so much."""
     return isinstance(value, Integral) and not _is_bool(value) and int(value) >= least
 
 
-def _is_list(value: Any) -> bool:
+def _is_list(value: object) -> TypeGuard[Sequence[object]]:
     if isinstance(value, str | bytes | Mapping):
         return False
     return isinstance(value, Sequence) or len(getattr(value, "shape", ())) > 0
 
 
-def _is_positive_list(value: Any) -> bool:
+def _is_positive_list(value: object) -> bool:
     return _is_list(value) and len(value) > 0 and all(map(_is_positive, value))
 
 
-def _read_kernel(spec: Any) -> Any:
+def _read_kernel(spec: KernelsLike) -> object:
     return as_bank(spec) or as_kernel(spec)
 
 
-def check_seed(random_state: Any) -> None:
+def check_seed(random_state: Seed) -> None:
     """Refuse what scikit-learn cannot make a generator of, and integers that are no seeds."""
     if is_whole(random_state, -(2**200)) and not 0 <= random_state < 2**32:
         raise ValueError(
@@ -109,11 +115,11 @@ def check_seed(random_state: Any) -> None:
     check_random_state(random_state)
 
 
-def _is_jobs(value: Any) -> bool:
+def _is_jobs(value: object) -> bool:
     return value is None or (is_whole(value, -(2**31)) and value != 0)
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     if not _is_list(value):
         return False
     try:
@@ -172,3 +178,31 @@ WEIGHTS: ParameterTable = {
     "max_iter": COUNT | NONE,
     "memory_budget": MEMORY,
 }
+
+
+def check_positive(name: str, value: object, owner: object) -> float:
+    """A positive finite number as a float."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 < float(value) < np.inf:
+        return float(value)
+    raise ValueError(
+        f"{type(owner).__name__}({name}={value!r}): {name} must be a positive finite number."
+    )
+
+
+def check_regs(regs: object, owner: object, name: str = "reg") -> list[float]:
+    """The values of a parameter along a path: positive numbers, one at least."""
+    values = as_array(regs, f"{name}s").ravel().tolist()
+    if not values:
+        raise ValueError(f"{name}s is empty; a path needs at least one {name}.")
+    return [check_positive(name, value, owner) for value in values]
+
+
+def check_count(name: str, value: int, owner: object) -> int:
+    """A positive integer."""
+    COUNT.check(name, value, owner)
+    return int(value)
+
+
+def check_n_components(value: int | None, default: int, owner: object) -> int:
+    """The number of components, ``default`` for None."""
+    return default if value is None else check_count("n_components", value, owner)

@@ -16,7 +16,7 @@ from kernel_learn.fitting.stream_training import (
     start_features,
     training_of,
 )
-from kernel_learn.fitting.validation import Training, stream_kernels
+from kernel_learn.fitting.training import Training, stream_kernels
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.streams.blocks import ArrayRows, as_source

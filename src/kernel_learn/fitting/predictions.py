@@ -1,30 +1,30 @@
 """How scores become predictions."""
 
-from typing import Any
-
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, DataLike, Rows
+from kernel_learn.criteria.held_out.stacking import log_softmax, softmax
 from kernel_learn.fitting.block_results import ScoredClassifier, on_sources
-from kernel_learn.fitting.probabilities import ProbabilityMixin
+from kernel_learn.fitting.probabilities import class_logits
 
 
 class ScoreClassifier(ScoredClassifier):
     """A classifier by ``_scores(F)``: one score per class from the features, the largest wins."""
 
     @on_sources
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: DataLike) -> Array:
         """Scores of the classes, (n_samples, n_classes); the difference (n_samples,) for two."""
         scores = self._class_scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     @on_sources
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: DataLike) -> Array:
         """The most likely class of each row, (n_samples,)."""
         winners = np.argmax(self._class_scores(X), axis=1)
         return self.classes_[winners]
 
-    def _class_scores(self, X: Any) -> Array:
+    def _class_scores(self, X: Rows) -> Array:
         return self._scores(self._features(X))
 
 
@@ -32,21 +32,56 @@ class MachineClassifier(ScoredClassifier):
     """A classifier by ``_machine_values(X)``: one machine per class, or one for two classes."""
 
     @on_sources
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: DataLike) -> Array:
         """Values of the machines, (n_samples, n_classes); of the one machine, (n_samples,)."""
         values = self._machine_values(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     @on_sources
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: DataLike) -> Array:
         """The class of the largest value, (n_samples,)."""
         values = self.decision_function(X)
         winners = (values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)
         return self.classes_[winners]
 
 
+class ProbabilityMixin:
+    """Probabilities from ``_logits(X)``: log-odds (n, k) by a second level on held-out scores.
+
+    The second level is a discriminant on scores of rows left out (KernelDiscriminant, the members
+    of KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
+    """
+
+    @on_sources
+    def predict_proba(self, X: DataLike) -> Array:
+        """Probabilities of the classes, (n_samples, n_classes)."""
+        check_is_fitted(self)
+        return softmax(self._logits(X))
+
+    @on_sources
+    def predict_log_proba(self, X: DataLike) -> Array:
+        """Logarithms of ``predict_proba``, finite where those round to zero."""
+        check_is_fitted(self)
+        return log_softmax(self._logits(X))
+
+    def _logits(self, X: Rows) -> Array:
+        raise NotImplementedError
+
+
+class SharpenedScores(ProbabilityMixin):
+    """softmax(sharpness_ * decision values): the likeliest class is the predicted one.
+
+    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_part)``.
+    """
+
+    sharpness_: float
+
+    def _logits(self, X: Rows) -> Array:
+        return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]
+
+
 class ProbabilityClassifier(ProbabilityMixin, ScoreClassifier):
     """A ``ScoreClassifier`` whose scores are log probabilities up to a constant."""
 
-    def _logits(self, X: Any) -> Array:
+    def _logits(self, X: Rows) -> Array:
         return self._class_scores(X)

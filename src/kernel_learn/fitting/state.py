@@ -1,7 +1,6 @@
 """What an estimator holds, as names and numbers that a file without pickle can hold too."""
 
 import re
-from typing import Any
 
 from sklearn import config_context
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -16,7 +15,7 @@ class PlainState:
     files goes for ever.
     """
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = dict(super().__getstate__())  # type: ignore[call-overload]
         held = [name for name, value in state.items() if isinstance(value, MetadataRequest)]
         for name in held:
@@ -24,8 +23,9 @@ class PlainState:
             state[REQUESTS] = {m: dict(getattr(routed, m).requests) for m in routed_methods(self)}
         return state
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         requests = state.get(REQUESTS, {})
+        assert isinstance(requests, dict)
         super().__setstate__(  # type: ignore[misc]
             {name: value for name, value in state.items() if name != REQUESTS}
         )
@@ -34,7 +34,7 @@ class PlainState:
                 getattr(self, f"set_{method}_request")(**asked)
 
 
-def routed_methods(estimator: Any) -> list[str]:
+def routed_methods(estimator: object) -> list[str]:
     """Methods of an estimator that can ask for metadata."""
     found = (re.fullmatch(r"set_(\w+)_request", name) for name in dir(type(estimator)))
     return [name[1] for name in found if name]

@@ -9,22 +9,10 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.fitting.checked_blocks import (
-    CheckedBlocks,
-    after_seen,
-    rebatch,
-    stack_blocks,
-)
-from kernel_learn.fitting.validation import (
-    Labelled,
-    Training,
-    Valued,
-    at_safe_scale,
-    copied_bytes,
-    encode_labels,
-    stream_kernels,
-    warn_of_normalised,
-)
+from kernel_learn.fitting.checked_blocks import CheckedBlocks, after_seen, rebatch, stack_blocks
+from kernel_learn.fitting.targets import encode_labels
+from kernel_learn.fitting.training import Labelled, Training, Valued, copied_bytes, stream_kernels
+from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations import ArraySource, FeatureMap
 from kernel_learn.representations.plan import Plan, parse_memory

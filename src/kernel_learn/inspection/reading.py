@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.validation import validate_rows
+from kernel_learn.fitting.row_validation import validate_rows
 
 
 @dataclass(frozen=True)

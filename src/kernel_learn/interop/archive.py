@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 import numpy as np
 from scipy import sparse
 
+from kernel_learn.arrays import PathLike, Rows
 from kernel_learn.interop.trusted import to_stable_names, to_todays_homes, trusted_names
 from kernel_learn.representations.plan import format_bytes
 
@@ -32,7 +33,7 @@ class ModelFileError(ValueError):
     """A model that cannot be written as a file, or a file that is refused."""
 
 
-def as_path(path: Any) -> Path:
+def as_path(path: PathLike) -> Path:
     """Where a model file is, or is to be; a sentence if it is no place."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(
@@ -68,7 +69,7 @@ def opened(path: Path, budget: float) -> Iterator[ZipFile]:
             yield archive
 
 
-def check_sizes(archive: ZipFile, available: int, budget: float, where: Any) -> None:
+def check_sizes(archive: ZipFile, available: int, budget: float, where: Path) -> None:
     """Refuse what claims to unpack to too much, before anything is unpacked."""
     members = archive.infolist()
     total = sum(member.file_size for member in members)
@@ -110,7 +111,7 @@ def read_metadata(archive: ZipFile, path: Path) -> Node:
     return metadata
 
 
-def read_json(archive: ZipFile, name: str, path: Path) -> Any:
+def read_json(archive: ZipFile, name: str, path: Path) -> object:
     """A member of the archive as JSON; an error says what is damaged."""
     try:
         return json.loads(archive.read(name))
@@ -118,7 +119,7 @@ def read_json(archive: ZipFile, name: str, path: Path) -> Any:
         raise ModelFileError(f"{path} is damaged: {name} cannot be read ({error}).") from error
 
 
-def nodes_of(schema: Any) -> list[Node]:
+def nodes_of(schema: object) -> list[Node]:
     """Every part of a skops schema that says how something is built."""
     found, waiting = [], [schema]
     while waiting:
@@ -137,7 +138,7 @@ def node_name(node: Node) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> None:
+def check_schema(archive: ZipFile, schema: object, budget: float, path: Path) -> None:
     """Look at each part of the schema, whose names become today's, and at the arrays it names."""
     if not isinstance(schema, dict) or not isinstance(schema.get("protocol"), int):
         raise ModelFileError(f"{path} is damaged: {SCHEMA} is not a schema of skops.")
@@ -157,15 +158,15 @@ def check_schema(archive: ZipFile, schema: Any, budget: float, path: Path) -> No
                 f"{known[name]} alone."
             )
         if loader == "NdArrayNode" and node.get("type") == "numpy":
-            check_array(archive, node.get("file"), path)
+            check_array(archive, str(node.get("file")), path)
         elif loader == "SparseMatrixNode":
-            check_sparse(archive, node.get("file"), budget, path)
+            check_sparse_member(archive, str(node.get("file")), budget, path)
 
 
 HEADERS = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}
 
 
-def check_array(archive: ZipFile, name: Any, path: Path) -> None:
+def check_array(archive: ZipFile, name: str, path: Path) -> None:
     """An .npy member is as long as its header says, and holds no objects."""
     try:
         with archive.open(name) as file:
@@ -182,7 +183,7 @@ def check_array(archive: ZipFile, name: Any, path: Path) -> None:
         )
 
 
-def check_sparse(archive: ZipFile, name: Any, budget: float, path: Path) -> None:
+def check_sparse_member(archive: ZipFile, name: str, budget: float, path: Path) -> None:
     """A sparse matrix whose indices stay within it: SciPy's loops do not look."""
     try:
         data = io.BytesIO(archive.read(name))
@@ -191,7 +192,7 @@ def check_sparse(archive: ZipFile, name: Any, budget: float, path: Path) -> None
             for part in inner.namelist():
                 check_array(inner, part, path)
         data.seek(0)
-        matrix: Any = sparse.load_npz(data)
+        matrix: Rows = sparse.load_npz(data)
         if matrix.format != "csr":
             raise ValueError(f"its format is {matrix.format}")
         matrix.check_format(full_check=True)
@@ -240,7 +241,7 @@ def _add(target: ZipFile, name: str, data: bytes) -> None:
     target.writestr(name, data, ZIP_DEFLATED if is_tight else ZIP_STORED)
 
 
-def with_schema(archive: ZipFile, schema: Any) -> io.BytesIO:
+def with_schema(archive: ZipFile, schema: object) -> io.BytesIO:
     """The same archive with another schema."""
     copy = io.BytesIO()
     with ZipFile(copy, "w") as target:

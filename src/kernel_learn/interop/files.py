@@ -3,19 +3,22 @@
 import io
 import json
 import math
-import os
 import re
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import ModuleType
+from typing import BinaryIO
 from zipfile import ZipFile
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
+from kernel_learn.arrays import MemoryBudget, PathLike
+from kernel_learn.atomic_write import check_folder, write_whole
 from kernel_learn.interop.archive import (
     SCHEMA,
     ModelFileError,
+    Node,
     as_path,
     check_schema,
     node_name,
@@ -28,7 +31,6 @@ from kernel_learn.interop.archive import (
 )
 from kernel_learn.interop.metadata import FORMAT, describe_model, metadata_in_words
 from kernel_learn.interop.trusted import SKRUB, minor_version, trusted_names
-from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.plan import parse_memory
 
@@ -48,7 +50,7 @@ REMEDIES = {
 }
 
 
-def save(model: Any, path: str | os.PathLike[str]) -> None:
+def save(model: BaseEstimator, path: PathLike) -> None:
     """Write a fitted model as a file that is read without running code.
 
     The file is a zip archive of arrays and texts in the format of skops, with
@@ -96,7 +98,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     write_whole(path, pack(dump, describe_model(model, uses_skrub=uses_skrub)))
 
 
-def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = None) -> Any:
+def load(path: PathLike, *, memory_budget: MemoryBudget = None) -> BaseEstimator:
     """Read a model that ``save`` wrote; its predictions are the same to the last bit.
 
     Nothing in the file is run. Types that are not on the list of
@@ -129,7 +131,7 @@ def load(path: str | os.PathLike[str], *, memory_budget: float | str | None = No
     return model
 
 
-def describe(path: str | os.PathLike[str]) -> str:
+def describe(path: PathLike) -> str:
     """What a model file holds, as a text; no model is built for it.
 
     Class, date, versions, kernel, plan, how many training rows are in the file
@@ -145,7 +147,7 @@ def describe(path: str | os.PathLike[str]) -> str:
         return metadata_in_words(read_metadata(archive, path))
 
 
-def import_skops(caller: str) -> Any:
+def import_skops(caller: str) -> ModuleType:
     """skops.io, or an error that names the extra."""
     try:
         import skops.io
@@ -154,7 +156,7 @@ def import_skops(caller: str) -> Any:
     return skops.io
 
 
-def _check_model(model: Any) -> None:
+def _check_model(model: BaseEstimator) -> None:
     if isinstance(model, type) or not isinstance(model, BaseEstimator):
         raise ModelFileError(
             f"kernel_learn.save writes fitted estimators, and this is {type(model).__name__}."
@@ -163,13 +165,13 @@ def _check_model(model: Any) -> None:
         check_is_fitted(model)
 
 
-def _check_dump(skops: Any, dump: bytes) -> set[str]:
+def _check_dump(skops: ModuleType, dump: bytes) -> set[str]:
     """The names in a dump; refuses what ``load`` would refuse."""
     with ZipFile(io.BytesIO(dump)) as archive:
         nodes = nodes_of(json.loads(archive.read(SCHEMA)))
     unknown = set(skops.get_untrusted_types(data=dump)) - set(trusted_names())
     called = {node_name(node) for node in nodes if node.get("__loader__") in CALLABLES} & unknown
-    if called or "kernel_learn.kernels.adapters.FunctionKernel" in unknown:
+    if called or "kernel_learn.kernels.resolve.FunctionKernel" in unknown:
         names = sorted(called) or ["a function"]
         raise ModelFileError(
             f"The model holds functions, {', '.join(names)}, and a file without pickle holds no "
@@ -198,7 +200,7 @@ def _skrub_remedy() -> str:
     return f" skrub {found} is installed, and encoders of skrub {', '.join(SKRUB)} are known."
 
 
-def _check_version(metadata: dict[str, Any], path: Path) -> None:
+def _check_version(metadata: Node, path: Path) -> None:
     """Refuse files of a newer version of this library."""
     written = str(metadata["versions"].get("kernel-learn"))
     form = metadata.get("format")
@@ -215,7 +217,7 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", version)[:3])
 
 
-def _check_trust(skops: Any, source: BinaryIO, path: Path) -> None:
+def _check_trust(skops: ModuleType, source: BinaryIO, path: Path) -> None:
     """Refuse by name what is not trusted, before anything is built."""
     try:
         unknown = set(skops.get_untrusted_types(file=source)) - set(trusted_names())

@@ -4,21 +4,21 @@ import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import Any
+from typing import SupportsInt
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from kernel_learn._version import __version__
-from kernel_learn.estimators import (
-    ExpansionSVC,
-    FeatureScales,
-    KernelClassifier,
-    KernelDiscriminantQR,
-)
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.expansion import ExpansionSVC
+from kernel_learn.estimators.feature_scales import FeatureScales
+from kernel_learn.estimators.kernel_classifier import KernelClassifier
+from kernel_learn.interop.archive import Node
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.rows.access import n_rows
 
 FORMAT = 2
@@ -32,7 +32,7 @@ FEWER = (
 )
 
 
-def describe_model(model: Any, *, uses_skrub: bool) -> dict[str, Any]:
+def describe_model(model: BaseEstimator, *, uses_skrub: bool) -> Node:
     """The metadata of a fitted model."""
     packages = (*PACKAGES, "skrub") if uses_skrub else PACKAGES
     return {
@@ -50,7 +50,7 @@ def describe_model(model: Any, *, uses_skrub: bool) -> dict[str, Any]:
     }
 
 
-def our_parts(model: Any) -> Iterator[Any]:
+def our_parts(model: BaseEstimator) -> Iterator[BaseEstimator]:
     """The fitted estimators of this library within a model, itself included."""
     waiting, seen = [model], set()
     while waiting:
@@ -68,7 +68,7 @@ def our_parts(model: Any) -> Iterator[Any]:
             waiting += vars(part).values()
 
 
-def _describe_part(part: Any) -> dict[str, Any]:
+def _describe_part(part: BaseEstimator) -> Node:
     return {
         "class": type(part).__name__,
         "kernel": _kernel(part),
@@ -80,10 +80,10 @@ def _describe_part(part: Any) -> dict[str, Any]:
     }
 
 
-def carried_rows(model: Any) -> int:
+def carried_rows(model: BaseEstimator) -> int:
     """How many training rows a fitted model holds."""
     if isinstance(model, KernelClassifier):
-        return int(model._fitted.machine.targets.n)
+        return int(model._fitted.ensemble.targets.n)
     if not _holds_rows(model):
         return 0
     rows = getattr(model, "_support_rows", None)
@@ -93,7 +93,7 @@ def carried_rows(model: Any) -> int:
     return 0 if rows is None else n_rows(rows)
 
 
-def _holds_rows(model: Any) -> bool:
+def _holds_rows(model: BaseEstimator) -> bool:
     """Whether what the model compares new rows with are rows, not points made of them."""
     kernel = model.base_kernel_
     if kernel.input == "matrix" or model.plan_.representation == "explicit":
@@ -106,15 +106,14 @@ def _holds_rows(model: Any) -> bool:
     return not (averages and model.plan_.n_landmarks < model.plan_.n_rows)
 
 
-def _are_averages(landmarks: Any) -> bool:
+def _are_averages(landmarks: LandmarksLike) -> bool:
     rule = getattr(landmarks, "rule", landmarks)
     return isinstance(rule, str) and rule == "kmeans"
 
 
-def _what_is_carried(model: Any) -> str:
+def _what_is_carried(model: BaseEstimator) -> str:
     if isinstance(model, KernelClassifier):
-        machine = model._fitted.machine
-        count = len(machine.rows)
+        count = len(model._fitted.ensemble.training.rows)
         return f"each in {count} view{'s' * (count > 1)}"
     if carried_rows(model):
         return ""
@@ -130,7 +129,7 @@ def _what_is_carried(model: Any) -> str:
     )
 
 
-def _kernel(part: Any) -> str:
+def _kernel(part: BaseEstimator) -> str:
     if isinstance(part, KernelClassifier):
         members = part.members_
         views = sorted({member.view for member in members})
@@ -142,24 +141,24 @@ def _kernel(part: Any) -> str:
     return kernel_in_words(part.base_kernel_)
 
 
-def _class_in_words(model: Any) -> str:
+def _class_in_words(model: BaseEstimator) -> str:
     if isinstance(model, Pipeline):
         return f"Pipeline({', '.join(type(step).__name__ for _, step in model.steps)})"
     return type(model).__name__
 
 
-def _classes(model: Any) -> list[str] | None:
+def _classes(model: BaseEstimator) -> list[str] | None:
     classes = getattr(model, "classes_", None)
     if classes is None or len(classes) > MOST_CLASSES:
         return None
     return [str(label) for label in np.asarray(classes).tolist()]
 
 
-def _as_int(value: Any) -> int | None:
+def _as_int(value: SupportsInt | None) -> int | None:
     return None if value is None else int(value)
 
 
-def metadata_in_words(metadata: dict[str, Any]) -> str:
+def metadata_in_words(metadata: Node) -> str:
     """The text of kernel_learn.describe."""
     versions = {str(name): str(number) for name, number in metadata["versions"].items()}
     own = versions.pop("kernel-learn", "?")
@@ -180,7 +179,7 @@ def metadata_in_words(metadata: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _part_in_words(part: dict[str, Any]) -> list[str]:
+def _part_in_words(part: Node) -> list[str]:
     digest = f" (digest {part['digest']})" if part.get("digest") else ""
     why = f", {part['carries']}" if part.get("carries") else ""
     if part.get("carried"):

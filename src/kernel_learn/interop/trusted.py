@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from types import MappingProxyType
 from typing import Any
 
+Nodes = list[dict[str, Any]]  # of a schema of skops
 OBJECT, FUNCTION = "ObjectNode", "FunctionNode"
 
 # Where each of our classes lives today. A file knows a class by its own name alone,
@@ -21,17 +22,13 @@ HOMES = {
     "criteria.held_out.ridge": "Dual",
     "criteria.held_out.stacking": "LinearMap",
     "criteria.held_out.targets": "Targets",
-    "ensemble.candidates": "Candidate",
     "ensemble.cross_validation": "Sample",
-    "ensemble.kernel_features": "KernelFeatures WeightedKernel",
-    "ensemble.leaves": "LeafKernel LeafMachine LeafMember",
-    "ensemble.machine": "Machine Part",
-    "ensemble.problem": "Fitted Probe",
-    "ensemble.quality": "ClassifierPlan",
-    "ensemble.summary": "Member",
-    "ensemble.table_views": "RawView TableView",
-    "ensemble.trees": "Tree",
-    "ensemble.views": "BlockOneHot ClippedScores NormalScores UniformScores UnitRows ZScores",
+    "ensemble.fitted": "FittedEnsemble Probe",
+    "ensemble.members": "Ensemble Member TrainingRows",
+    "ensemble.plan": "EnsemblePlan",
+    "ensemble.trees": "Forest Tree",
+    "ensemble.views": "BlockOneHot ClippedScores NormalScores RawView TableView UniformScores "
+    "UnitRows ZScores",
     "estimators.alignment": "AlignmentSubspace",
     "estimators.centroid": "KernelOrthogonalCentroid",
     "estimators.discriminant": "KernelDiscriminant",
@@ -41,25 +38,30 @@ HOMES = {
     "estimators.hsic": "HSICSubspace",
     "estimators.inductive": "InductiveKernel",
     "estimators.kernel_classifier": "KernelClassifier",
-    "estimators.metric": "KernelLMNN KernelMCML KernelMMC KernelNCA KernelRCA",
+    "estimators.lmnn": "KernelLMNN",
+    "estimators.mcml": "KernelMCML",
+    "estimators.mmc": "KernelMMC",
     "estimators.multi_kernel_svc": "MultiKernelSVC",
+    "estimators.nca": "KernelNCA",
     "estimators.pairs": "PairClassifier",
     "estimators.pls": "KernelPLS KernelPLSRegressor",
+    "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
-    "kernels.adapters": "GaussianProcessKernel PairwiseKernel",
+    "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",
-    "kernels.bank": "Combination",
+    "kernels.bank": "Combination StackedSubspaceKernel",
     "kernels.categorical": "Hamming Matching",
     "kernels.columns": "ColumnKernel",
     "kernels.deformed": "GraphDeformed",
     "kernels.dot_product": "Cosine Linear Polynomial",
     "kernels.low_rank": "LowRank",
     "kernels.precomputed": "Precomputed",
+    "kernels.resolve": "GaussianProcessKernel PairwiseKernel",
     "kernels.scaled": "ScaledKernel",
     "kernels.stationary": "ChiSquared Exponential Gaussian Laplacian Matern",
     "kernels.strings": "Spectrum Subsequence",
-    "kernels.subspace": "StackedSubspaceKernel SubspaceKernel",
+    "kernels.subspace": "SubspaceKernel",
     "kernels.transformed": "TransformedKernel",
     "kernels.viewed": "ViewKernel",
     "representations.landmarks": "Landmarks",
@@ -73,6 +75,15 @@ HOMES = {
 OURS = MappingProxyType(
     {name: f"kernel_learn.{home}" for home, names in HOMES.items() for name in names.split()}
 )
+
+# What became of the classes of earlier files, see ``interop.earlier``.
+EARLIER = {
+    "EarlierFit": "Fitted",
+    "EarlierPlan": "ClassifierPlan",
+    "EarlierRecord": "Candidate KernelFeatures LeafKernel LeafMachine LeafMember Machine Part "
+    "WeightedKernel",
+}
+RENAMED = {old: name for name, olds in EARLIER.items() for old in olds.split()}
 
 # Of others, where our models hold them.
 OTHERS = {
@@ -148,19 +159,22 @@ def minor_version(package: str) -> str:
         return ""
 
 
-def to_stable_names(nodes: list[dict[str, Any]]) -> None:
+def to_stable_names(nodes: Nodes) -> None:
     """Turn where our classes live into the names by which files know them, in place."""
     for node in nodes:
         if OURS.get(node.get("__class__", "")) == node.get("__module__"):
             node["__module__"] = "kernel_learn"
 
 
-def to_todays_homes(nodes: list[dict[str, Any]]) -> None:
+def to_todays_homes(nodes: Nodes) -> None:
     """Turn names of our classes into where they live, in place.
 
     Files from before 0.2 name the module in which a class lived then.
     """
     for node in nodes:
-        is_ours = str(node.get("__module__")).partition(".")[0] == "kernel_learn"
-        if is_ours and node.get("__class__") in OURS:
-            node["__module__"] = OURS[node["__class__"]]
+        if str(node.get("__module__")).partition(".")[0] != "kernel_learn":
+            continue
+        name = str(node.get("__class__"))
+        name = RENAMED.get(name, name)
+        if name in OURS:
+            node["__class__"], node["__module__"] = name, OURS[name]

@@ -1,10 +1,12 @@
 """Kernels in words, for people who have a model and not its code."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.arrays import Array
+from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.kernels.columns import Columns
 from kernel_learn.kernels.resolve import as_kernel
 
 FORMULAS = {
@@ -31,9 +33,9 @@ MOST_MEMBERS = 5
 MOST_LETTERS = 200
 
 
-def kernel_in_words(kernel: Any) -> str:
+def kernel_in_words(spec: KernelLike) -> str:
     """One line on k(x, z)."""
-    kernel = as_kernel(kernel)
+    kernel = as_kernel(spec)
     name = type(kernel).__name__
     if name in FORMULAS and type(kernel).__module__.startswith("kernel_learn."):
         return f"{name} kernel, {FORMULAS[name].format(**_numbers(kernel))}"
@@ -48,7 +50,7 @@ def kernel_in_words(kernel: Any) -> str:
         return f"{count} learned feature{'s' * (count > 1)} of: {kernel_in_words(kernel.kernel)}"
     if name == "GraphDeformed":
         return f"{kernel_in_words(kernel.base)}, bent along a graph of neighbours"
-    return _cut(" ".join(repr(kernel).split()))
+    return _shortened(" ".join(repr(kernel).split()))
 
 
 def _numbers(kernel: Kernel) -> dict[str, str]:
@@ -59,7 +61,7 @@ def _numbers(kernel: Kernel) -> dict[str, str]:
     }
 
 
-def sum_in_words(kernels: Any, weights: Any) -> str:
+def sum_in_words(kernels: Sequence[KernelLike], weights: Sequence[float] | Array) -> str:
     """A weighted sum, its heaviest members first."""
     order = np.argsort(-np.asarray(weights), kind="stable")
     used = [int(i) for i in order if weights[i] > 0]
@@ -68,13 +70,13 @@ def sum_in_words(kernels: Any, weights: Any) -> str:
     return f"weighted sum of {len(used)} kernels: {'; '.join(shown)}{more}"
 
 
-def _columns_in_words(columns: Any) -> str:
+def _columns_in_words(columns: Columns) -> str:
     if isinstance(columns, slice):
         return f"the columns {columns.start} to {columns.stop}"
     names = [str(column) for column in np.ravel(np.asarray(columns, dtype=object))]
     word = "the column" if len(names) == 1 else "the columns"
-    return _cut(f"{word} {', '.join(names)}")
+    return _shortened(f"{word} {', '.join(names)}")
 
 
-def _cut(text: str) -> str:
+def _shortened(text: str) -> str:
     return text if len(text) <= MOST_LETTERS else text[: MOST_LETTERS - 3] + "..."

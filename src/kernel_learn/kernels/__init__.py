@@ -1,6 +1,6 @@
 """Kernels: k(X, X_ref) on blocks of rows."""
 
-from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
+from kernel_learn.kernels import names  # noqa: F401  (fills the table of names)
 from kernel_learn.kernels.additive import Additive, PairwiseAnova
 from kernel_learn.kernels.arc_cosine import ArcCosine
 from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
@@ -11,7 +11,12 @@ from kernel_learn.kernels.deformed import GraphDeformed
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.precomputed import Precomputed
-from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.resolve import (
+    FunctionKernel,
+    GaussianProcessKernel,
+    PairwiseKernel,
+    as_kernel,
+)
 from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.shared import SharedStatistics, StatisticsKernel, evaluate_shared
 from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern

@@ -11,7 +11,6 @@ the sum over all pairs is S1^2 - S2.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from kernel_learn.rows.coerce import as_vectors
 class UnitColumns(StatisticsKernel):
     """Base of the kernels of columns within [0, 1], some of which may be categories."""
 
-    def __init__(self, categorical: Any = None) -> None:
+    def __init__(self, categorical: str | Sequence[int] | Array | None = None) -> None:
         self.categorical = categorical
 
     @property

@@ -10,8 +10,10 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.base import (
+    BLOCK_SIZE,
     InputKind,
     Kernel,
+    KernelsLike,
     ProfileKernel,
     evaluate_profiles,
     mirror_panel,
@@ -19,8 +21,11 @@ from kernel_learn.kernels.base import (
 )
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.kernels.pool import Pool
+from kernel_learn.kernels.precomputed import Precomputed
+from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.rows.access import n_rows, row_blocks
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.table import Table
 
@@ -56,6 +61,37 @@ def gaussian_bank(
         names = [f"{name}_{i}" for i, name in enumerate(names)]
     gammas = [f"{1 / sigma!r} * median" if relative else 1 / sigma for sigma in sigmas]
     return {name: Gaussian(gamma) for name, gamma in zip(names, gammas, strict=True)}
+
+
+def as_bank(spec: KernelsLike, X: Rows = None) -> tuple[list[str], list[Kernel]] | None:
+    """Names and kernels of a bank; None if the user gave one kernel.
+
+    A precomputed kernel and a stack X of matrices (n, n, p) are a bank of p layers.
+    """
+    if is_bank(spec):
+        names, specs = named_kernels(spec)
+        if not specs:
+            raise ValueError("kernel is an empty bank; give at least one kernel.")
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(
+                f"kernel is a bank with several kernels of the name {', '.join(twice)} (names are "
+                "read as strings). Give each its own name."
+            )
+        return names, [as_kernel(kernel) for kernel in specs]
+    if spec == "precomputed" or isinstance(spec, Precomputed):
+        kernel = as_kernel(spec)
+        if isinstance(kernel, Precomputed) and kernel.layer is None and getattr(X, "ndim", 2) == 3:
+            layers = range(X.shape[2])
+            if not layers:
+                raise ValueError(
+                    f"X is a stack of no kernel matrices (shape {X.shape}); a stack is (n, n, p) "
+                    "with p of at least 1."
+                )
+            return [f"kernel_{i}" for i in layers], [
+                Precomputed(psd=kernel.psd, layer=i) for i in layers
+            ]
+    return None
 
 
 class Combination(Kernel):
@@ -231,3 +267,22 @@ def _group_rows(kernel: Kernel, X: Rows) -> Rows:
     if isinstance(kernel, ColumnKernel) and _profile(kernel) is not None:
         return kernel.select(X)
     return rows_for(kernel, X)
+
+
+class StackedSubspaceKernel(SubspaceKernel):
+    """f(x) = sum_i coef_i'k_i(x, landmarks) - offset: coefficients of their own for each kernel.
+
+    ``coef`` is (n_kernels * n_landmarks, n_components), one block per kernel
+    of the combination ``kernel``.
+    """
+
+    def transform(self, X: Rows) -> Array:
+        assert isinstance(self.kernel, Combination)
+        kernels = self.kernel.kernels
+        features = np.zeros((n_rows(X), self.coef.shape[1]), dtype=self.coef.dtype)
+        coefs = self.coef.reshape(len(kernels), -1, self.coef.shape[1])
+        for rows in row_blocks(len(features), max(1, BLOCK_SIZE // len(self.coef))):
+            for i, K in evaluate_bank(kernels, take_rows(X, rows), self.landmarks):
+                features[rows] += K @ coefs[i]
+        features -= self.offset
+        return features

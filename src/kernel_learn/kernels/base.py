@@ -1,17 +1,21 @@
 """The contract of a kernel: k(X, X_ref) on blocks of rows."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
+if TYPE_CHECKING:
+    from kernel_learn.kernels.pool import Pool
+
+# Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
+BLOCK_SIZE = 2**21
 InputKind = Literal["vectors", "strings", "matrix", "columns"]
 
 
@@ -39,7 +43,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     pool_rows: int | None = None
     """At how many rows of a pool its rules look; None for all of them."""
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         """A class that gives its own ``resolve`` and no ``resolve_on`` is asked for the former."""
         super().__init_subclass__(**options)
         if "resolve" in vars(cls) and "resolve_on" not in vars(cls):
@@ -65,7 +69,7 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """The same kernel with every rule (``gamma="median"``) replaced by its value on X."""
         return self
 
-    def resolve_on(self, pool: Pool) -> Self:
+    def resolve_on(self, pool: "Pool") -> Self:
         """``resolve`` on rows that were chosen by content already; estimators call this."""
         if type(self).resolve is Kernel.resolve:
             return self
@@ -101,6 +105,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         y: nothing is lost, and n is gone.
         """
         raise ValueError(f"{self!r} has no explicit feature space.")
+
+
+KernelLike = Kernel | str | Callable[..., object]  # its name, or a function k(X, X_ref)
+Bank = Mapping[str, KernelLike] | Sequence[KernelLike]  # several, named or numbered
+KernelsLike = KernelLike | Bank
 
 
 class ProfileKernel(Kernel):
@@ -171,6 +180,16 @@ def mirror_panel(K: Array, rows: slice) -> None:
     K[: rows.start, rows] = K[rows, : rows.start].T
     square = K[rows, rows]
     np.copyto(square, square.T, where=np.tri(len(square), k=-1, dtype=bool).T)
+
+
+def landmark_features(kernel: Kernel, X: Rows, landmarks: Rows, coef: Array) -> Array:
+    """coef'k(x, landmarks) for each row, (n_rows, r), in row blocks."""
+    n = n_rows(X)
+    F = np.empty((n, coef.shape[1]), dtype=coef.dtype)
+    for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(coef)))):
+        K = kernel(take_rows(X, rows), landmarks)
+        np.matmul(K, coef, out=F[rows], casting="same_kind")
+    return F
 
 
 def check_resolved(kernel: Kernel) -> None:

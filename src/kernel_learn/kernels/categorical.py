@@ -6,7 +6,7 @@ may stand beside the categories; they enter by sum |x_c - y_c|.
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -63,7 +63,10 @@ class Hamming(StatisticsKernel):
     input: ClassVar[InputKind] = "columns"
 
     def __init__(
-        self, gamma: float | str = "median", categorical: Any = "all", weight: float = 1.5
+        self,
+        gamma: float | str = "median",
+        categorical: str | Sequence[int] | Array = "all",
+        weight: float = 1.5,
     ) -> None:
         self.gamma = gamma
         self.categorical = categorical

@@ -1,19 +1,21 @@
 """A kernel on some of the columns."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.check_rows import check_readable
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.frames import frame_columns, is_frame
 from kernel_learn.rows.table import Table, column_names
+
+Columns = str | int | slice | Sequence[str] | Sequence[int] | Array  # of a frame or an array
 
 
 class ColumnKernel(Kernel):
@@ -33,7 +35,7 @@ class ColumnKernel(Kernel):
 
     input: ClassVar[InputKind] = "columns"
 
-    def __init__(self, kernel: Any, columns: Any) -> None:
+    def __init__(self, kernel: KernelLike, columns: Columns) -> None:
         self.kernel = kernel
         self.columns = columns
 
@@ -84,7 +86,7 @@ class ColumnKernel(Kernel):
         return type(self)(self.base.resolve_on(part), self.columns)
 
 
-def select_columns(X: Rows, columns: Any) -> Rows:
+def select_columns(X: Rows, columns: Columns) -> Rows:
     """Columns of a table, frame, array or sparse matrix, always two-dimensional."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     found = find_columns(X, columns)
@@ -93,16 +95,16 @@ def select_columns(X: Rows, columns: Any) -> Rows:
     return frame_columns(X, found) if is_frame(X) else X[:, found]
 
 
-def find_columns(X: Rows, columns: Any) -> Any:
+def find_columns(X: Rows, columns: Columns) -> list[int] | slice:
     """Positions of columns given by name or position: a list, or a slice."""
     if isinstance(columns, slice):
         return _find_slice(X, columns)
-    wanted = as_array(columns, "columns of ColumnKernel") if _is_list(columns) else [columns]
-    wanted = np.ravel(np.asarray(wanted, dtype=object)).tolist()
+    given = as_array(columns, "columns of ColumnKernel") if _are_several(columns) else [columns]
+    wanted: list[object] = np.ravel(np.asarray(given, dtype=object)).tolist()
     if any(isinstance(column, str) for column in wanted):
         names = column_names(X)
         _check_names(X, names, wanted)
-        found = [names.index(name) for name in wanted]
+        found = [names.index(str(name)) for name in wanted]
     else:
         found = _positions(X, wanted).tolist()
     twice = sorted({c for c in found if found.count(c) > 1})
@@ -115,7 +117,7 @@ def find_columns(X: Rows, columns: Any) -> Any:
     return found
 
 
-def _is_list(columns: Any) -> bool:
+def _are_several(columns: Columns) -> bool:
     return isinstance(columns, Sequence | np.ndarray) and not isinstance(columns, str)
 
 
@@ -134,7 +136,7 @@ def _find_slice(X: Rows, columns: slice) -> slice:
     return columns
 
 
-def _check_names(X: Rows, names: list[str], columns: Any) -> None:
+def _check_names(X: Rows, names: list[str], columns: list[object] | slice) -> None:
     if not names:
         raise ValueError(
             f"ColumnKernel selects the columns {columns!r} by name, and X is a "
@@ -147,9 +149,9 @@ def _check_names(X: Rows, names: list[str], columns: Any) -> None:
         raise ValueError(f"ColumnKernel: X has no columns {missing!r}; it has {names!r}.")
 
 
-def _positions(X: Rows, columns: Any) -> Array:
+def _positions(X: Rows, columns: list[object] | slice) -> Array:
     try:
-        return np.asarray(np.arange(X.shape[1])[columns])
+        return np.asarray(np.arange(X.shape[1])[columns])  # type: ignore[index]
     except (IndexError, TypeError) as error:
         raise ValueError(
             f"ColumnKernel selects the columns {columns!r}, and X has {X.shape[1]} columns. Give "

@@ -1,13 +1,13 @@
 """A kernel deformed by the geometry of a sample (Sindhwani, Niyogi & Belkin 2005)."""
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.access import n_rows
@@ -53,7 +53,7 @@ class GraphDeformed(Kernel):
 
     def __init__(
         self,
-        base: Any = "gaussian",
+        base: KernelLike = "gaussian",
         X_graph: Rows | None = None,
         n_neighbors: int = 6,
         strength: float = 1.0,

@@ -1,13 +1,13 @@
 """A kernel cut to its leading directions on a sample."""
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.access import n_rows
@@ -39,7 +39,7 @@ class LowRank(Kernel):
 
     def __init__(
         self,
-        base: Any = "gaussian",
+        base: KernelLike = "gaussian",
         n_components: int = 2,
         landmarks: Rows | None = None,
         coef: Array | None = None,

@@ -9,17 +9,18 @@ from typing import Any
 
 from sklearn.base import clone
 
+from kernel_learn.kernels.base import Bank, KernelLike, KernelsLike
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 
 
-def nested_parameters(spec: Any) -> dict[str, Any]:
+def nested_parameters(spec: KernelsLike) -> dict[str, object]:
     """Parameters of what was given for ``kernel=``, by their names below ``kernel__``."""
     if not is_bank(spec):
         try:
             return dict(as_kernel(spec).get_params(deep=True)) if isinstance(spec, str) else {}
         except ValueError:  # an unknown name is refused by fit
             return {}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, kernel in zip(*named_kernels(spec), strict=True):
         found[name] = kernel
         inside = kernel.get_params(deep=True) if hasattr(kernel, "get_params") else {}
@@ -28,7 +29,7 @@ def nested_parameters(spec: Any) -> dict[str, Any]:
     return found
 
 
-def with_parameters(spec: Any, changes: Mapping[str, Any]) -> Any:
+def with_parameters(spec: KernelsLike, changes: Mapping[str, object]) -> KernelsLike:
     """What was given for ``kernel=``, with some parameters changed: a new object."""
     if is_bank(spec):
         return _bank_with(spec, changes)
@@ -38,13 +39,14 @@ def with_parameters(spec: Any, changes: Mapping[str, Any]) -> Any:
             f"kernel={spec!r} has no parameters that can be set by name: {', '.join(changes)}. "
             "Give an object of kernel_learn.kernels."
         )
-    return clone(kernel).set_params(**changes)
+    changed: KernelLike = clone(kernel).set_params(**changes)
+    return changed
 
 
-def _bank_with(spec: Any, changes: Mapping[str, Any]) -> Any:
+def _bank_with(spec: Bank, changes: Mapping[str, object]) -> Bank:
     names, kernels = named_kernels(spec)
-    bank = dict(zip(names, kernels, strict=True))
-    inside: dict[str, dict[str, Any]] = {}
+    bank: dict[str, Any] = dict(zip(names, kernels, strict=True))
+    inside: dict[str, dict[str, object]] = {}
     for key, value in changes.items():
         # a name may hold "__" itself: the longest that fits
         fitting = [name for name in names if key == name or key.startswith(f"{name}__")]
@@ -61,4 +63,4 @@ def _bank_with(spec: Any, changes: Mapping[str, Any]) -> Any:
         bank[name] = with_parameters(bank[name], own)
     if isinstance(spec, Mapping):
         return dict(zip(spec, bank.values(), strict=True))
-    return type(spec)(bank.values())
+    return type(spec)(bank.values())  # type: ignore[call-arg]  # a list or a tuple

@@ -302,3 +302,8 @@ def unit_rows(X: Rows) -> Rows:
     norms = np.sqrt(squared_norms(X))
     inverse = (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype)
     return X.multiply(inverse[:, None]).tocsr() if is_sparse(X) else X * inverse[:, None]
+
+
+def to_double(X: Rows) -> Rows:
+    """float32 rows as float64; everything else as it is."""
+    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X

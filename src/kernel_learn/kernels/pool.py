@@ -1,7 +1,7 @@
 """What a rule may look at: rows chosen by content, and sums over the columns of all rows."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -54,7 +54,7 @@ class ColumnSums:
         squares = self.squares + other.squares + (self.n * other.n / n) * d**2
         return type(self)(n, self.mean + (other.n / n) * d, squares)
 
-    def select(self, columns: Any) -> Self:
+    def select(self, columns: list[int] | slice | Array) -> Self:
         return type(self)(self.n, self.mean[columns], self.squares[columns])
 
     def variance(self) -> float:

@@ -8,6 +8,7 @@ from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.resolve import check_symmetric_matrix, is_positive_semidefinite
 from kernel_learn.rows.access import dense
 from kernel_learn.rows.coerce import as_vectors
 from kernel_learn.warn import warn_user
@@ -119,33 +120,3 @@ def check_square(K: Array) -> None:
             f"A precomputed kernel matrix must be square at fit, and X has shape {K.shape}. "
             "Pass K(X_train, X_train) to fit and K(X_new, X_train) afterwards."
         )
-
-
-def check_symmetric_matrix(
-    K: Array,
-    what: str = "The precomputed kernel matrix",
-    remedy: str = "Use (K + K.T) / 2 if that is rounding, and check that X is "
-    "K(X_train, X_train) if it is not.",
-) -> None:
-    """Refuse a matrix that differs from its transpose by more than rounding."""
-    largest = np.abs(K).max(initial=0.0)
-    difference = np.abs(K - K.T)
-    if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:
-        i, j = np.unravel_index(np.argmax(difference), K.shape)
-        raise ValueError(
-            f"{what} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
-            f"entry ({j}, {i}) is {K[j, i]:.6g}. {remedy}"
-        )
-
-
-def is_positive_semidefinite(K: Array) -> bool:
-    """Whether no eigenvalue lies below -10 n eps max|K|, by one Cholesky factorisation."""
-    n, eps = len(K), float(np.finfo(K.dtype).eps)
-    shift = 10 * n * eps * max(float(np.abs(K).max(initial=0.0)), 1e-300)
-    shifted = np.array(K, dtype=np.float64)
-    shifted[np.diag_indices(n)] += shift
-    try:
-        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        return False
-    return True

@@ -1,46 +1,123 @@
-"""From what a user writes to a kernel: the only file that reads kernel strings."""
+"""From what a user writes to a kernel: names, functions and scikit-learn kernels."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Self, TypeGuard
 
+import numpy as np
+from scipy import linalg
 from sklearn.gaussian_process.kernels import Kernel as SklearnGPKernel
-from sklearn.metrics.pairwise import kernel_metrics
+from sklearn.metrics.pairwise import kernel_metrics, pairwise_kernels
 
-from kernel_learn.kernels.adapters import FunctionKernel, GaussianProcessKernel, PairwiseKernel
-from kernel_learn.kernels.additive import Additive, PairwiseAnova
-from kernel_learn.kernels.arc_cosine import ArcCosine
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.categorical import Hamming, Matching
-from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
-from kernel_learn.kernels.precomputed import Precomputed
-from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, Laplacian, Matern
-from kernel_learn.kernels.strings import Spectrum, Subsequence
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.base import Bank, Kernel, KernelLike, KernelsLike
+from kernel_learn.rows.access import dense, n_rows, writeable
+from kernel_learn.rows.coerce import as_numbers, as_vectors
+from kernel_learn.warn import warn_user
 
-NAMES: dict[str, Callable[[], Kernel]] = {
-    "gaussian": Gaussian,
-    "exponential": Exponential,
-    "matern": Matern,
-    "linear": Linear,
-    "cosine": Cosine,
-    "chi_squared": ChiSquared,
-    "arc_cosine": ArcCosine,
-    "additive": Additive,
-    "pairwise_anova": PairwiseAnova,
-    "matching": Matching,
-    "hamming": Hamming,
-    "spectrum": Spectrum,
-    "subsequence": Subsequence,
-    "precomputed": Precomputed,
-    # scikit-learn's own names keep scikit-learn's own defaults
-    "rbf": lambda: Gaussian(gamma="auto"),
-    "laplacian": lambda: Laplacian(gamma="auto"),
-    "poly": lambda: Polynomial(degree=3, gamma="auto", coef0=1.0),
-    "polynomial": lambda: Polynomial(degree=3, gamma="auto", coef0=1.0),
-    "chi2": lambda: ChiSquared(gamma=1.0),
-}
+if TYPE_CHECKING:
+    from kernel_learn.kernels.pool import Pool
+
+# What a name stands for; ``kernels.names`` fills it in when the package is imported, so that
+# kernels that wrap others can read a name without knowing every kernel.
+NAMES: dict[str, Callable[[], Kernel]] = {}
+# Rows on which a function is looked at before it is trusted to be a kernel.
+CHECKED_ROWS = 100
+CHECK_FUNCTION = "A kernel gives k(x, z) = k(z, x)."
 
 
-def as_kernel(spec: Any) -> Kernel:
+class FunctionKernel(Kernel):
+    """k(X, X_ref) given as a function of two sets of rows that returns (n_rows, n_ref).
+
+    Parameters
+    ----------
+    function : callable
+        Of two sets of rows.
+    """
+
+    pool_rows = CHECKED_ROWS
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.function = function
+
+    def resolve_on(self, pool: "Pool") -> Self:
+        """The kernel itself, after a look at whether it is one on some of the rows."""
+        K = self(pool.head(CHECKED_ROWS).rows).astype(np.float64)
+        check_symmetric_matrix(K, f"The kernel function {self.function!r}", CHECK_FUNCTION)
+        if np.isfinite(K).all() and not is_positive_semidefinite(K):
+            w = linalg.eigvalsh(K)
+            warn_user(
+                f"The kernel function {self.function!r} is not positive semidefinite: on "
+                f"{len(K)} rows its matrix has eigenvalues from {w[0]:.3g} to {w[-1]:.3g}. What is "
+                "learned with it means little; correct it, or pass the repaired matrix to "
+                'kernel="precomputed".'
+            )
+        return self
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        X_ref = X if X_ref is None else X_ref
+        values = as_numbers(
+            dense(self.function(X, X_ref)),
+            f"What the kernel function {self.function!r} returned",
+        )
+        K = values.astype(pairwise.result_dtype(X, X_ref), copy=False)
+        expected = (n_rows(X), n_rows(X_ref))
+        if K.shape != expected:
+            raise ValueError(
+                f"The kernel function {self.function!r} returned shape {K.shape} for "
+                f"{expected[0]} and {expected[1]} rows. It must return k(X, X_ref) of shape "
+                f"{expected}; scikit-learn-style functions of two single rows can be "
+                "wrapped in sklearn.metrics.pairwise_kernels."
+            )
+        if not np.isfinite(K).all():
+            raise ValueError(
+                f"The kernel function {self.function!r} returned values that are not finite on "
+                "these rows."
+            )
+        return K
+
+
+class PairwiseKernel(Kernel):
+    """A kernel of ``sklearn.metrics.pairwise_kernels`` by its name, with its defaults.
+
+    Parameters
+    ----------
+    metric : str
+        The name.
+    """
+
+    def __init__(self, metric: str) -> None:
+        self.metric = metric
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        # the chi-squared metrics of scikit-learn take neither sparse nor read-only rows
+        rows = writeable if self.metric in ("chi2", "additive_chi2") else as_vectors
+        X_ref = None if X_ref is None else rows(X_ref)
+        return np.asarray(pairwise_kernels(rows(X), X_ref, metric=self.metric))
+
+
+class GaussianProcessKernel(Kernel):
+    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand.
+
+    Parameters
+    ----------
+    kernel : scikit-learn kernel
+        As it stands.
+    """
+
+    def __init__(self, kernel: SklearnGPKernel) -> None:
+        self.kernel = kernel
+
+    def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
+        dtype = pairwise.result_dtype(X, X if X_ref is None else X_ref)
+        X_ref = None if X_ref is None else dense(X_ref)
+        return np.asarray(self.kernel(dense(X), X_ref), dtype)
+
+    def diag(self, X: Rows) -> Array:
+        return np.asarray(self.kernel.diag(dense(X)), pairwise.result_dtype(X))
+
+
+def as_kernel(spec: KernelsLike) -> Kernel:
     """One kernel from a name, a Kernel, a scikit-learn kernel or a function.
 
     Parameters
@@ -67,43 +144,12 @@ def as_kernel(spec: Any) -> Kernel:
     )
 
 
-def as_bank(spec: Any, X: Any = None) -> tuple[list[str], list[Kernel]] | None:
-    """Names and kernels of a bank; None if the user gave one kernel.
-
-    A precomputed kernel and a stack X of matrices (n, n, p) are a bank of p layers.
-    """
-    if is_bank(spec):
-        names, specs = named_kernels(spec)
-        if not specs:
-            raise ValueError("kernel is an empty bank; give at least one kernel.")
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            raise ValueError(
-                f"kernel is a bank with several kernels of the name {', '.join(twice)} (names are "
-                "read as strings). Give each its own name."
-            )
-        return names, [as_kernel(kernel) for kernel in specs]
-    if spec == "precomputed" or isinstance(spec, Precomputed):
-        kernel = as_kernel(spec)
-        if isinstance(kernel, Precomputed) and kernel.layer is None and getattr(X, "ndim", 2) == 3:
-            layers = range(X.shape[2])
-            if not layers:
-                raise ValueError(
-                    f"X is a stack of no kernel matrices (shape {X.shape}); a stack is (n, n, p) "
-                    "with p of at least 1."
-                )
-            return [f"kernel_{i}" for i in layers], [
-                Precomputed(psd=kernel.psd, layer=i) for i in layers
-            ]
-    return None
-
-
-def is_bank(spec: Any) -> bool:
+def is_bank(spec: object) -> TypeGuard[Bank]:
     """Whether several kernels were given: a dict, a list or a tuple."""
     return isinstance(spec, Mapping | list | tuple)
 
 
-def named_kernels(bank: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[Any]]:
+def named_kernels(bank: Bank) -> tuple[list[str], list[KernelLike]]:
     """Names and kernels of a bank in the user's order; a list is numbered."""
     if isinstance(bank, Mapping):
         return [str(name) for name in bank], list(bank.values())
@@ -117,3 +163,33 @@ def _named(name: str) -> Kernel:
         return PairwiseKernel(name)
     known = sorted({*NAMES, *kernel_metrics()})
     raise ValueError(f"kernel={name!r} is not known. Known names: {', '.join(known)}.")
+
+
+def check_symmetric_matrix(
+    K: Array,
+    what: str = "The precomputed kernel matrix",
+    remedy: str = "Use (K + K.T) / 2 if that is rounding, and check that X is "
+    "K(X_train, X_train) if it is not.",
+) -> None:
+    """Refuse a matrix that differs from its transpose by more than rounding."""
+    largest = np.abs(K).max(initial=0.0)
+    difference = np.abs(K - K.T)
+    if difference.max(initial=0.0) > np.sqrt(np.finfo(K.dtype).eps) * largest:
+        i, j = np.unravel_index(np.argmax(difference), K.shape)
+        raise ValueError(
+            f"{what} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g}, "
+            f"entry ({j}, {i}) is {K[j, i]:.6g}. {remedy}"
+        )
+
+
+def is_positive_semidefinite(K: Array) -> bool:
+    """Whether no eigenvalue lies below -10 n eps max|K|, by one Cholesky factorisation."""
+    n, eps = len(K), float(np.finfo(K.dtype).eps)
+    shift = 10 * n * eps * max(float(np.abs(K).max(initial=0.0)), 1e-300)
+    shifted = np.array(K, dtype=np.float64)
+    shifted[np.diag_indices(n)] += shift
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return False
+    return True

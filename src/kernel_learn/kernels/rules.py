@@ -2,15 +2,17 @@
 
 import re
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.kernels import pairwise
-from kernel_learn.kernels.pool import Pool
 from kernel_learn.rows.access import row_blocks
 from kernel_learn.rows.coerce import as_vectors
+
+if TYPE_CHECKING:
+    from kernel_learn.kernels.pool import Pool
 
 GAMMA_RULES = ("median", "scale", "auto")
 # Pairs among this many distinct rows decide a median: 1e6 distances, and a
@@ -24,7 +26,7 @@ MULTIPLE = re.compile(r"\s*(\d*\.?\d+(?:[eE][+-]?\d+)?)\s*\*\s*median\s*")
 WIDTH_RULES = (*GAMMA_RULES, "2 * median", "loo")
 
 
-def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -> None:
+def check_gamma(kernel: object, gamma: object, rules: tuple[str, ...] = GAMMA_RULES) -> None:
     """Refuse a gamma that is neither a positive number nor a rule."""
     if isinstance(gamma, str) and (gamma in rules or (rules is WIDTH_RULES and multiple_of(gamma))):
         return
@@ -36,7 +38,7 @@ def check_gamma(kernel: Any, gamma: Any, rules: tuple[str, ...] = GAMMA_RULES) -
     )
 
 
-def multiple_of(rule: Any) -> float | None:
+def multiple_of(rule: object) -> float | None:
     """The factor c of "c * median", 1 for "median"; None for any other rule."""
     if rule == "median":
         return 1.0
@@ -45,7 +47,7 @@ def multiple_of(rule: Any) -> float | None:
     return factor if 0 < factor < np.inf else None
 
 
-def resolve_gamma(rule: str, pool: Pool, statistic: pairwise.StatisticName) -> float:
+def resolve_gamma(rule: str, pool: "Pool", statistic: pairwise.StatisticName) -> float:
     """The width that a rule stands for on a pool; a row of weight 2 counts as two rows."""
     if rule == "loo":
         raise ValueError(
@@ -64,7 +66,7 @@ def resolve_gamma(rule: str, pool: Pool, statistic: pairwise.StatisticName) -> f
     return (multiple_of(rule) or 1.0) * pool.medians[statistic]
 
 
-def median_gamma(pool: Pool, statistic: pairwise.StatisticName) -> float:
+def median_gamma(pool: "Pool", statistic: pairwise.StatisticName) -> float:
     """1 / median distance over all pairs (i, j), i = j included, pair weights w_i w_j.
 
     Of more than ``MEDIAN_ROWS`` rows the first of the pool are taken. Where more

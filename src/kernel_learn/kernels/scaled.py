@@ -1,11 +1,11 @@
 """A kernel of rows whose columns carry scales."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.access import dense, is_sparse
@@ -28,7 +28,7 @@ class ScaledKernel(Kernel):
 
     input: ClassVar[InputKind] = "vectors"
 
-    def __init__(self, base: Any, scales: Array) -> None:
+    def __init__(self, base: KernelLike, scales: Array) -> None:
         self.base = base
         self.scales = scales
 
@@ -122,6 +122,8 @@ class ScaledKernel(Kernel):
         return s
 
 
-def scale_columns(X: Rows, s: Array) -> Rows:
-    """X diag(s), sparse if X is."""
+def scale_columns(X: Rows, s: Array | None) -> Rows:
+    """X diag(s), sparse if X is; X itself without scales."""
+    if s is None:
+        return X
     return X.multiply(s[None, :]).tocsr() if is_sparse(X) else X * s

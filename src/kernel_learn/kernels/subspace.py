@@ -1,16 +1,11 @@
 """The learned kernel of a subspace model."""
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.bank import Combination, evaluate_bank
-from kernel_learn.kernels.base import InputKind, Kernel
-from kernel_learn.rows.access import n_rows, row_blocks, take_rows
-
-# Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
-BLOCK_SIZE = 2**21
+from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
 class SubspaceKernel(Kernel):
@@ -52,11 +47,7 @@ class SubspaceKernel(Kernel):
 
     def transform(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, n_components), in row blocks."""
-        n, n_landmarks = n_rows(X), len(self.coef)
-        features = np.empty((n, self.coef.shape[1]), dtype=self.coef.dtype)
-        for rows in row_blocks(n, max(1, BLOCK_SIZE // n_landmarks)):
-            K = self.kernel(take_rows(X, rows), self.landmarks)
-            np.matmul(K, self.coef, out=features[rows], casting="same_kind")
+        features = landmark_features(self.kernel, X, self.landmarks, self.coef)
         features -= self.offset
         return features
 
@@ -68,24 +59,5 @@ class SubspaceKernel(Kernel):
         F = self.transform(X)
         return np.asarray(np.einsum("ij,ij->i", F, F))
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return self  # immutable by convention; its arrays need no copies
-
-
-class StackedSubspaceKernel(SubspaceKernel):
-    """f(x) = sum_i coef_i'k_i(x, landmarks) - offset: coefficients of their own for each kernel.
-
-    ``coef`` is (n_kernels * n_landmarks, n_components), one block per kernel
-    of the combination ``kernel``.
-    """
-
-    def transform(self, X: Rows) -> Array:
-        assert isinstance(self.kernel, Combination)
-        kernels = self.kernel.kernels
-        features = np.zeros((n_rows(X), self.coef.shape[1]), dtype=self.coef.dtype)
-        coefs = self.coef.reshape(len(kernels), -1, self.coef.shape[1])
-        for rows in row_blocks(len(features), max(1, BLOCK_SIZE // len(self.coef))):
-            for i, K in evaluate_bank(kernels, take_rows(X, rows), self.landmarks):
-                features[rows] += K @ coefs[i]
-        features -= self.offset
-        return features

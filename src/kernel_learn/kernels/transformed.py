@@ -1,13 +1,11 @@
 """The learned kernel of a linear transformation in feature space."""
 
-from typing import Any
+from typing import Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel
-from kernel_learn.kernels.subspace import BLOCK_SIZE
-from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
 class TransformedKernel(Kernel):
@@ -57,12 +55,7 @@ class TransformedKernel(Kernel):
 
     def features(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, r), in row blocks."""
-        n = n_rows(X)
-        F = np.empty((n, self.coef.shape[1]), dtype=self.coef.dtype)
-        for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(self.coef)))):
-            K = self.kernel(take_rows(X, rows), self.landmarks)
-            np.matmul(K, self.coef, out=F[rows], casting="same_kind")
-        return F
+        return landmark_features(self.kernel, X, self.landmarks, self.coef)
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         F = self.features(X)
@@ -92,5 +85,5 @@ class TransformedKernel(Kernel):
                 "itself, or use the features of transform."
             )
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return self  # immutable by convention; its arrays need no copies

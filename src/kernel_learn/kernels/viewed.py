@@ -1,11 +1,18 @@
 """A kernel of rows seen through a transformer."""
 
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel
+
+
+class View(Protocol):
+    """A fitted transformer of rows."""
+
+    def transform(self, X: Rows) -> Rows:
+        """The rows as the kernel sees them."""
 
 
 class ViewKernel(Kernel):
@@ -17,7 +24,7 @@ class ViewKernel(Kernel):
 
     input: ClassVar[InputKind] = "columns"
 
-    def __init__(self, kernel: Kernel, view: Any) -> None:
+    def __init__(self, kernel: Kernel, view: View) -> None:
         self.kernel = kernel
         self.view = view
 
@@ -35,5 +42,5 @@ class ViewKernel(Kernel):
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         return type(self)(self.kernel.resolve(self.view.transform(X), sample_weight), self.view)
 
-    def __sklearn_clone__(self) -> Any:
+    def __sklearn_clone__(self) -> Self:
         return self  # immutable by convention; a clone of the transformer would not be fitted

@@ -199,8 +199,8 @@ def leave_groups_out(
     residual = T - A @ (shrink[:, None] * sample.spectral_targets(spectrum))
     B = np.column_stack([A * np.sqrt(shrink), np.sqrt(share)])  # H = BB'
     together = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    blocks = [np.eye(len(own)) - B[own] @ B[own].T for own in together]
-    left_out, _ = leave_out(together, residual, np.ones(len(B)), blocks)
+    inner = [np.eye(len(own)) - B[own] @ B[own].T for own in together]
+    left_out, _ = leave_out(together, residual, np.ones(len(B)), inner)
     root = np.sqrt(share * sample.n)[:, None]
     return np.asarray((T - left_out) / root + sample.target_mean)
 

@@ -8,14 +8,14 @@ __all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "load_protocol", "run"]
 
 PROTOCOLS: dict[str, str] = {
     "chen2008-figures": "kernel_learn.papers.chen2008_figures:figures",
-    "chen2008-table2": "kernel_learn.papers.chen2008:table",
+    "chen2008-table2": "kernel_learn.papers.chen2008:tables",
     "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
     "multi-source": "kernel_learn.papers.sources:multi_source",
-    "wu2007-tables": "kernel_learn.papers.wu2007:table",
+    "wu2007-tables": "kernel_learn.papers.wu2007:tables2_and_3",
     "ye2007-table1": "kernel_learn.papers.ye2007:table1",
     "ye2007-table2": "kernel_learn.papers.ye2007:table2",
-    "jain2010-table1": "kernel_learn.papers.jain2010_table1:build",
-    "jain2010-usps": "kernel_learn.papers.jain2010_usps:build",
+    "jain2010-table1": "kernel_learn.papers.jain2010_table1:table1_of_pairs",
+    "jain2010-usps": "kernel_learn.papers.jain2010_usps:figure1",
 }
 """Protocol name -> "module:function" that builds it; imported only when it is run."""
 

@@ -7,17 +7,19 @@ the final fits. Departures from the paper are written on the page.
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from scipy import linalg, stats
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.svm import SVC
 
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
-from kernel_learn.kernels import Gaussian
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import corrected_p, verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
@@ -94,7 +96,7 @@ class Half:
         return 100.0 * float(np.mean(predicted != self.y_test))
 
 
-def choose_width(half: Half) -> int:
+def best_width(half: Half) -> int:
     """The width with the smallest leave-one-out squared error of kernel ridge on one-hot labels."""
     Y = (half.y_train[:, None] == np.unique(half.y_train)).astype(float)
     n = len(Y)
@@ -172,7 +174,7 @@ def run_hsic(half: Half, width: int, uncorrelated: bool) -> Record:
     return {"error": error, "seconds": seconds, "reg": regs[i], "C": CS[j]}
 
 
-def features_error(half: Half, width: int, model: Any, C: float) -> float:
+def features_error(half: Half, width: int, model: BaseEstimator, C: float) -> float:
     """Test error of a linear SVC on the learned features, per cent."""
     F, F_test = scaled_features(model.transform(half.K[width]), model.transform(half.K_test[width]))
     machine = SVC(C=C, kernel="linear", max_iter=200_000).fit(F, half.y_train)
@@ -233,7 +235,7 @@ def run_joint(half: Half, width: int, uncorrelated: bool) -> Record:
 def run_table_cell(data: DataSets, cell: Cell) -> Record:
     """All methods on one partition of one set."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
-    width = choose_width(half)
+    width = best_width(half)
     record: Record = {"width": WIDTHS[width], "n_train": len(half.y_train)}
     record["SVM"] = run_svm(half)
     record["SKFE"] = run_skfe(half, width)
@@ -243,7 +245,7 @@ def run_table_cell(data: DataSets, cell: Cell) -> Record:
     return record
 
 
-def table() -> Protocol:
+def tables() -> Protocol:
     """Tables 2 and 4: seven sets, twenty partitions."""
     cells = [
         Cell(f"{name}/{partition}", {"data": name, "partition": partition})

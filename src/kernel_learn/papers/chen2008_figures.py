@@ -10,26 +10,32 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kernel_learn.arrays import Array
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import AlignmentSubspace, HSICSubspace, SubspaceSVC
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.papers.chen2008 import (
     CLAIMED,
     METHODS,
     SKFE_REG,
     Half,
-    choose_width,
+    best_width,
     features_error,
 )
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "chen2008-figures"
 PER_CLASS = 100
@@ -72,11 +78,11 @@ def figures() -> Protocol:
         run_figure_cell,
         render_figures,
         check="bounds/wine/True/0",
-        reduced=is_reduced,
+        reduced=is_quick_figure,
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_quick_figure(cell: Cell) -> bool:
     """One partition; Figure 1 on satimage."""
     first = cell.settings["partition"] == 0
     return first and (cell.settings["figure"] > 1 or cell.settings["data"] == "satimage")
@@ -85,7 +91,7 @@ def is_reduced(cell: Cell) -> bool:
 def run_figure_cell(data: DataSets, cell: Cell) -> Record:
     """Errors by the number of features, or the rounds of the alternation."""
     half = Half(data, cell.settings["data"], cell.settings["partition"], PER_CLASS)
-    width = choose_width(half)
+    width = best_width(half)
     if cell.settings["figure"] == 1:
         return {"errors": run_dimensions(half, width, cell.settings["method"])}
     return run_alternation(half, width, cell.settings["uncorrelated"])
@@ -169,7 +175,7 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     }
 
 
-def select(records: Iterable[Record], **wanted: Any) -> list[Record]:
+def select(records: Iterable[Record], **wanted: object) -> list[Record]:
     """The records with these settings."""
     return [r for r in records if all(r.get(key) == value for key, value in wanted.items())]
 
@@ -263,7 +269,7 @@ def _alternation_lines(runs: list[Record]) -> list[str]:
     return [*lines, ""]
 
 
-def mean_rounds(runs: list[Record], key: str) -> Any:
+def mean_rounds(runs: list[Record], key: str) -> Array:
     """Means over partitions; an alternation that ended keeps its last value."""
     rows = []
     for run in runs:
@@ -273,7 +279,7 @@ def mean_rounds(runs: list[Record], key: str) -> Any:
     return np.mean(rows, axis=0)
 
 
-def draw(records: Iterable[Record], folder: Path) -> list[Path]:
+def draw_figures(records: Iterable[Record], folder: Path) -> list[Path]:
     """One picture for each figure, in the panels of the paper."""
     records = list(records)
     folder.mkdir(parents=True, exist_ok=True)
@@ -286,14 +292,14 @@ def draw(records: Iterable[Record], folder: Path) -> list[Path]:
     return drawn
 
 
-def _panels(n_rows: int, n_columns: int) -> tuple[Any, Any]:
+def _panels(n_rows: int, n_columns: int) -> tuple["Figure", Array]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4.2 * n_rows), layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False)
 
 
-def _legend(panels: Any) -> None:
+def _legend(panels: Array) -> None:
     """In the first panel that shows something: a run may have done a part only."""
     for panel in panels.flat:
         if panel.get_legend_handles_labels()[0]:
@@ -301,7 +307,7 @@ def _legend(panels: Any) -> None:
             return
 
 
-def _draw_dimensions(records: list[Record]) -> Any:
+def _draw_dimensions(records: list[Record]) -> "Figure":
     """Above the whole range; below that of the paper's table, where methods lie side by side."""
     figure, panels = _panels(2, 2)
     for column, name in zip(panels.T, SETS[1], strict=True):
@@ -324,7 +330,7 @@ def _draw_dimensions(records: list[Record]) -> Any:
     return figure
 
 
-def _draw_bounds(records: list[Record]) -> Any:
+def _draw_bounds(records: list[Record]) -> "Figure":
     figure, panels = _panels(2, 2)
     for row, name in zip(panels, SETS[2], strict=True):
         for panel, u in zip(row, (False, True), strict=True):
@@ -341,7 +347,7 @@ def _draw_bounds(records: list[Record]) -> Any:
     return figure
 
 
-def _draw_rounds(records: list[Record]) -> Any:
+def _draw_rounds(records: list[Record]) -> "Figure":
     figure, panels = _panels(1, 2)
     for panel, name in zip(panels[0], SETS[3], strict=True):
         for i, u in enumerate((False, True)):
@@ -361,4 +367,4 @@ def _draw_rounds(records: list[Record]) -> Any:
 
 
 if __name__ == "__main__":
-    draw(read_records(Path(sys.argv[1])), Path(sys.argv[2]))
+    draw_figures(read_records(Path(sys.argv[1])), Path(sys.argv[2]))

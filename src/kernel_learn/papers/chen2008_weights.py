@@ -4,16 +4,19 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import HSICSubspace, SubspaceSVC
-from kernel_learn.kernels import Gaussian
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
+from kernel_learn.kernels.base import KernelsLike
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
@@ -76,11 +79,11 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     weights: dict[str, list[float]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # widths of 1e-3 make kernels that see nothing
-        banks: list[Any] = [*KERNELS, KERNELS]
+        banks: list[KernelsLike] = [*KERNELS, KERNELS]
         for kernel, suffix in zip(banks, ["ker1", "ker2", "ker3", "ker4", "mkl"], strict=True):
             model, C = best_hsic(kernel, A, y_A)
-            machine = SVC(C=C, kernel="linear").fit(features(model, A), y_A)
-            errors[f"HSIC_{suffix}"] = 100 * (1 - machine.score(features(model, B), y_B))
+            machine = SVC(C=C, kernel="linear").fit(unit_features(model, A), y_A)
+            errors[f"HSIC_{suffix}"] = 100 * (1 - machine.score(unit_features(model, B), y_B))
             joint = best_joint(kernel, A, y_A)
             errors[f"SVM_{suffix}"] = 100 * (1 - joint.score(B, y_B))
         weights["HSIC_mkl"] = [float(w) for w in model.kernel_weights_]
@@ -88,7 +91,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     return {"errors": errors, "weights": weights, "seconds": perf_counter() - start}
 
 
-def rows(data: DataSets, name: str, repeat: int) -> tuple[Any, Any]:
+def rows(data: DataSets, name: str, repeat: int) -> tuple[Rows, Array]:
     """All rows, or 100 of each class where the paper samples."""
     file, per_class = SETS[name]
     X, y = data.load(file)
@@ -100,7 +103,7 @@ def rows(data: DataSets, name: str, repeat: int) -> tuple[Any, Any]:
     return X, y
 
 
-def scale(A: Any, B: Any) -> tuple[Any, Any]:
+def scale(A: Rows, B: Rows) -> tuple[Rows, Array]:
     """Columns in [0, 1] by the training rows A, over the root of their number."""
     scaler = MinMaxScaler().fit(A)
     A, B = (scaler.transform(rows) / np.sqrt(A.shape[1]) for rows in (A, B))
@@ -111,18 +114,18 @@ def scale(A: Any, B: Any) -> tuple[Any, Any]:
     return A, B
 
 
-def features(model: Any, X: Any) -> Any:
+def unit_features(model: BaseEstimator, X: Rows) -> Array:
     """uHSIC features at unit size: their scale is 1/sqrt(n), and C should not depend on n."""
     return np.sqrt(model.n_train_) * model.transform(X)
 
 
-def best_hsic(kernel: Any, A: Any, y: Any) -> tuple[Any, float]:
+def best_hsic(kernel: KernelsLike, A: Rows, y: Array) -> tuple[BaseEstimator, float]:
     """reg and C by a validation third of the training rows, refitted on all of them."""
     F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
     best, found = -1.0, (REGS[0], CS[0])
     for reg in REGS:
         model = fit_hsic(kernel, reg, F, y_F)
-        Z, Z_V = features(model, F), features(model, V)
+        Z, Z_V = unit_features(model, F), unit_features(model, V)
         for C in CS:
             score = SVC(C=C, kernel="linear").fit(Z, y_F).score(Z_V, y_V)
             if score > best:
@@ -130,14 +133,14 @@ def best_hsic(kernel: Any, A: Any, y: Any) -> tuple[Any, float]:
     return fit_hsic(kernel, found[0], A, y), found[1]
 
 
-def fit_hsic(kernel: Any, reg: float, A: Any, y: Any) -> Any:
+def fit_hsic(kernel: KernelsLike, reg: float, A: Rows, y: Array) -> BaseEstimator:
     """uHSIC at one reg; keeps the number of training rows."""
     model = frozen(HSICSubspace, kernel, reg=reg, uncorrelated=True).fit(A, y)
     model.n_train_ = len(y)
     return model
 
 
-def best_joint(kernel: Any, A: Any, y: Any) -> Any:
+def best_joint(kernel: KernelsLike, A: Rows, y: Array) -> BaseEstimator:
     """uSVM_joint with reg and C by a third of the rows."""
     F, V, y_F, y_V = train_test_split(A, y, test_size=1 / 3, stratify=_strata(y), random_state=0)
     # one kernel: the machines' own accuracy; several: J is flat, and 1e-3 would accept any weights
@@ -151,7 +154,7 @@ def best_joint(kernel: Any, A: Any, y: Any) -> Any:
     return frozen(SubspaceSVC, kernel, reg=found[0], C=found[1], tol=tol).fit(A, y)
 
 
-def _strata(y: Any) -> Any:
+def _strata(y: Array) -> Array | None:
     """Labels to stratify by; None where a class is too small for it."""
     return y if np.bincount(y).min() >= 3 else None
 

@@ -1,11 +1,11 @@
 """Is one method better than another over partitions of the same rows?"""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from kernel_learn.arrays import Array
 from kernel_learn.model_selection.resampling import corrected_error
 
 LEVEL = 0.05
@@ -13,8 +13,8 @@ FEWEST = 5
 
 
 def corrected_p(
-    ours: Any,  # (J,) errors of one method, one for each partition
-    theirs: Any,  # (J,) of another on the same partitions
+    ours: Sequence[float] | Array,  # (J,) errors of one method, one for each partition
+    theirs: Sequence[float] | Array,  # (J,) of another on the same partitions
     ratio: float,  # test rows / training rows
 ) -> float:
     """Two-sided p of the corrected resampled t-test (Nadeau & Bengio 2003, section 4).
@@ -26,7 +26,7 @@ def corrected_p(
     for fewer than five partitions: errors are counts, and a few of them are easily
     equally far apart, which has no variance.
     """
-    d: NDArray[Any] = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    d: Array = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
     if len(d) < FEWEST:
         return np.nan
     if np.all(d == d[0]):
@@ -35,7 +35,7 @@ def corrected_p(
     return float(2 * stats.t.sf(abs(t), len(d) - 1))
 
 
-def verdict(ours: Any, theirs: Any, ratio: float) -> str:
+def verdict(ours: Sequence[float] | Array, theirs: Sequence[float] | Array, ratio: float) -> str:
     """ "better", "worse" (more errors) or "level", and p: "better (0.003)"."""
     p = corrected_p(ours, theirs, ratio)
     if np.isnan(p):

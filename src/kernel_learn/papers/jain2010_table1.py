@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.difference import verdict as compare
-from kernel_learn.papers.pairs import draw_pairs
+from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen_preset
 from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola, trace_ssikdr
@@ -76,7 +76,7 @@ PAPER: dict[str, tuple[str, list[tuple[float, int]]]] = {
 }
 
 
-def build() -> Protocol:
+def table1_of_pairs() -> Protocol:
     """Ten data sets x ten runs of two folds x two scalings, runs first: any stop leaves a table."""
     cells = [
         Cell(
@@ -89,11 +89,11 @@ def build() -> Protocol:
     ]
     title = "Jain, Kulis & Dhillon (2010), Table 1"
     return Protocol(
-        NAME, title, cells, run_cell, render, check="0/Iris/standardised", reduced=is_reduced
+        NAME, title, cells, run_cell, render, check="0/Iris/standardised", reduced=is_small_run
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_small_run(cell: Cell) -> bool:
     """Three runs of the smaller sets."""
     small = ("Iris", "Wine", "Ionosphere", "Spectf-heart", "Heart-h")
     return cell.settings["data"] in small and cell.settings["run"] < 3
@@ -103,7 +103,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     """Both folds of one run: accuracy and rank of each method, averaged."""
     X, y = data.load(PAPER[cell.settings["data"]][0])
     run = int(cell.settings["run"])
-    prepare: Any = SimpleImputer(keep_empty_features=True)
+    prepare: BaseEstimator = SimpleImputer(keep_empty_features=True)
     if cell.settings["columns"] == "standardised":
         prepare = make_pipeline(prepare, StandardScaler())
     start = perf_counter()
@@ -118,14 +118,14 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 
 
 def run_fold(
-    prepare: Any, X: Array, y: Array, train: Array, test: Array, seed: int
+    prepare: BaseEstimator, X: Array, y: Array, train: Array, test: Array, seed: int
 ) -> dict[str, tuple[float, int, float]]:
     """(accuracy, rank, relative gap) of each method on one fold."""
     X_train = prepare.fit_transform(X[train])
     X_test = prepare.transform(X[test])
-    pairs = draw_pairs(y[train], seed)
+    pairs = draw_balanced_pairs(y[train], seed)
 
-    def evaluate(model: Any) -> tuple[float, int, float]:
+    def evaluate(model: BaseEstimator) -> tuple[float, int, float]:
         model.fit(X_train, constraints=pairs)
         knn = KNeighborsClassifier(5).fit(model.transform(X_train), y[train])
         accuracy = float(knn.score(model.transform(X_test), y[test]))

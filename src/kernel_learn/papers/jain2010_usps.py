@@ -17,9 +17,11 @@ import numpy as np
 from sklearn.neighbors import KNeighborsClassifier
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.kernels import Gaussian, GraphDeformed, LowRank
+from kernel_learn.kernels.deformed import GraphDeformed
+from kernel_learn.kernels.low_rank import LowRank
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.pairs import draw_pairs
+from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
 from kernel_learn.papers.settings import frozen_preset
 from kernel_learn.presets import trace_ssikdr
@@ -33,7 +35,7 @@ RAW = "raw pixels"
 AGAINST = ((TRACE, PCA), (ALL_TRACE, ALL_PCA), (ALL_TRACE, RAW), (ALL_PCA, RAW))
 
 
-def build() -> Protocol:
+def figure1() -> Protocol:
     """Figure 1: draws of labelled digits."""
     cells = [Cell(f"seed {seed}", {"seed": seed}) for seed in SEEDS]
     title = "Jain, Kulis & Dhillon (2010), Figure 1"
@@ -54,7 +56,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     rows = np.random.RandomState(cell.settings["seed"]).permutation(len(y))
     labelled, graph = rows[:N_LABELLED], rows[:N_GRAPH]
     test = rows[N_GRAPH : N_GRAPH + N_TEST]
-    pairs = draw_pairs(y[labelled], seed=0, n_pairs=N_PAIRS)
+    pairs = draw_balanced_pairs(y[labelled], seed=0, n_pairs=N_PAIRS)
     start = perf_counter()
     base = GraphDeformed(Gaussian(), X[graph], strength=10.0).resolve(X[graph])
     options = frozen_preset(tau=0.1, random_state=0)
@@ -99,7 +101,7 @@ def render(records: Iterable[Record]) -> str:
     )
 
 
-def draw(records: Iterable[Record], file: Path) -> None:
+def draw_embeddings(records: Iterable[Record], file: Path) -> None:
     """The two embeddings side by side, coloured by digit."""
     from matplotlib import colormaps
     from matplotlib.figure import Figure
@@ -121,4 +123,4 @@ def draw(records: Iterable[Record], file: Path) -> None:
 
 
 if __name__ == "__main__":
-    draw(read_records(Path(sys.argv[1])), Path(sys.argv[2]))
+    draw_embeddings(read_records(Path(sys.argv[1])), Path(sys.argv[2]))

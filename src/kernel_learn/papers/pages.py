@@ -46,7 +46,7 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
         )
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
-        text = json.dumps({"key": protocol.check, **figures(checked)}, indent=None)
+        text = json.dumps({"key": protocol.check, **stable_figures(checked)}, indent=None)
         lines += ["", "One cell, which the tests compute anew:", "", f"```json\n{text}\n```"]
     return "\n".join(lines) + "\n"
 
@@ -54,7 +54,7 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
 def same_figures(record: Record, again: Record) -> bool:
     """Whether two records of a cell found the same, to the digits that libraries share."""
 
-    def same(a: Any, b: Any) -> bool:
+    def same(a: object, b: object) -> bool:
         if isinstance(a, dict) and isinstance(b, dict):
             return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
         if isinstance(a, list) and isinstance(b, list):
@@ -63,10 +63,10 @@ def same_figures(record: Record, again: Record) -> bool:
             return math.isclose(a, b, rel_tol=SHARED) or (math.isnan(a) and math.isnan(b))
         return bool(a == b)
 
-    return same(figures(record), json.loads(json.dumps(figures(again))))
+    return same(stable_figures(record), json.loads(json.dumps(stable_figures(again))))
 
 
-def figures(record: Record) -> Record:
+def stable_figures(record: Record) -> Record:
     """What a cell found and must find again: no times, weights or certificates."""
 
     def rounded(value: Any) -> Any:

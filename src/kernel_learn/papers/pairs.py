@@ -16,7 +16,7 @@ def number_of_pairs(y: Array) -> int:
     return min(max(20 * len(np.unique(y)) ** 2, 10 * len(y)), 20_000)
 
 
-def draw_pairs(
+def draw_balanced_pairs(
     y: Array,  # (n,) labels
     seed: int,
     n_pairs: int | None = None,  # None: number_of_pairs(y)

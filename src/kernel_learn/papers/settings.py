@@ -6,19 +6,20 @@ estimators with ``frozen``, and a test says so.
 
 from typing import Any
 
-from kernel_learn.estimators import (
-    AlignmentSubspace,
-    HSICSubspace,
-    InductiveKernel,
-    KernelDiscriminant,
-    KernelDiscriminantQR,
-    KernelOrthogonalCentroid,
-    KernelPLS,
-    MultiKernelSVC,
-    SubspaceSVC,
-)
+from sklearn.base import BaseEstimator
 
-FROZEN: dict[type, dict[str, Any]] = {
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.hsic import HSICSubspace
+from kernel_learn.estimators.inductive import InductiveKernel
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.estimators.pls import KernelPLS
+from kernel_learn.estimators.subspace_svc import SubspaceSVC
+from kernel_learn.kernels.base import KernelsLike
+
+FROZEN: dict[type, dict[str, object]] = {
     AlignmentSubspace: {
         "n_components": None,
         "reg": 0.05,
@@ -132,12 +133,12 @@ FROZEN: dict[type, dict[str, Any]] = {
 OF_PRESETS = ("regularizer", "constraints", "components", "n_components")
 
 
-def frozen(kind: type, kernel: Any, **given: Any) -> Any:
+def frozen(kind: type, kernel: KernelsLike, **given: object) -> BaseEstimator:
     """An estimator with every parameter passed: those given, the others as they were."""
     return kind(kernel, **{**FROZEN[kind], **given})
 
 
-def frozen_preset(**given: Any) -> dict[str, Any]:
+def frozen_preset(**given: object) -> dict[str, Any]:
     """Parameters of a preset of ``InductiveKernel``: those given, the others as they were."""
     settings = FROZEN[InductiveKernel]
     return {name: settings[name] for name in settings if name not in OF_PRESETS} | given

@@ -4,15 +4,17 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
-from kernel_learn.kernels import Gaussian
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
@@ -60,7 +62,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
             choice: discriminant("centroid", choice).fit(K, y[train]).kernel_weights_
             for choice in WEIGHTINGS
         }
-        machine_weights = machine("learn").fit(K, y[train]).kernel_weights_
+        machine_weights = stack_machine("learn").fit(K, y[train]).kernel_weights_
         errors = {
             decision: decide(decision, weights, machine_weights, K, K_new, y[train], y[test])
             for decision in DECISIONS
@@ -75,19 +77,19 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 
 def decide(
     decision: str,
-    weights: dict[str, Any],
-    machine_weights: Any,  # (p,) of the machine's own criterion
-    K: Any,
-    K_new: Any,
-    y: Any,
-    y_new: Any,
+    weights: dict[str, str | Array],
+    machine_weights: Array,  # (p,) of the machine's own criterion
+    K: Array,
+    K_new: Array,
+    y: Array,
+    y_new: Array,
 ) -> Record:
     """Test errors of one decision at every weighting, and on every source alone."""
     if decision == "SVM":
         weights = {**weights, "learn": machine_weights}
 
-    def model(given: Any) -> Any:
-        return machine(given) if decision == "SVM" else discriminant(decision, given)
+    def model(given: str | Array) -> BaseEstimator:
+        return stack_machine(given) if decision == "SVM" else discriminant(decision, given)
 
     found: Record = {
         choice: error(model(np.asarray(theta)), K, K_new, y, y_new)
@@ -99,7 +101,7 @@ def decide(
     return found
 
 
-def view_kernels(views: list[Any], train: Any) -> Any:
+def view_kernels(views: list[Rows], train: Array) -> Array:
     """One Gaussian per view, columns standardised and the width the median of training rows."""
     layers = []
     for view in views:
@@ -108,17 +110,17 @@ def view_kernels(views: list[Any], train: Any) -> Any:
     return np.stack(layers, axis=2)
 
 
-def discriminant(decision: str, weights: Any) -> Any:
+def discriminant(decision: str, weights: str | Array) -> BaseEstimator:
     """A discriminant on a stack of kernel matrices."""
     return frozen(KernelDiscriminant, "precomputed", reg="loo", decision=decision, weights=weights)
 
 
-def machine(weights: Any) -> Any:
+def stack_machine(weights: str | Array) -> BaseEstimator:
     """A support vector machine on a stack of kernel matrices."""
     return frozen(MultiKernelSVC, "precomputed", loss="hinge", C=10.0, weights=weights, tol=1e-4)
 
 
-def error(model: Any, K: Any, K_new: Any, y: Any, y_new: Any) -> float:
+def error(model: BaseEstimator, K: Array, K_new: Array, y: Array, y_new: Array) -> float:
     """Test error in per cent."""
     return 100 * (1 - float(model.fit(K, y).score(K_new, y_new)))
 
@@ -161,7 +163,7 @@ def render(records: Iterable[Record]) -> str:
     )
 
 
-def columns(decision: str, runs: list[Record]) -> dict[str, Any]:
+def columns(decision: str, runs: list[Record]) -> Record:
     """Errors over partitions of each weighting, and of the single source best in the mean."""
     singles = np.array([run["errors"][decision]["single"] for run in runs])
     best = int(np.argmin(singles.mean(axis=0)))

@@ -9,7 +9,6 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from time import process_time
-from typing import Any
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -18,15 +17,16 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.preprocessing import StandardScaler
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import (
-    AlignmentSubspace,
-    KernelDiscriminant,
-    KernelDiscriminantQR,
-    KernelOrthogonalCentroid,
-    KernelPLS,
-)
-from kernel_learn.kernels import Gaussian, Linear
+from kernel_learn.estimators.alignment import AlignmentSubspace
+from kernel_learn.estimators.centroid import KernelOrthogonalCentroid
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
+from kernel_learn.estimators.pls import KernelPLS
+from kernel_learn.kernels.base import KernelsLike
+from kernel_learn.kernels.dot_product import Linear
+from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
@@ -54,7 +54,7 @@ METHODS = {
 }
 
 
-def table() -> Protocol:
+def tables2_and_3() -> Protocol:
     """The protocol of both tables."""
     cells = [
         Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
@@ -63,11 +63,11 @@ def table() -> Protocol:
     ]
     title = "Wu & Farquhar (2007), Tables 2 and 3"
     return Protocol(
-        "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_reduced
+        "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_quick_repeat
     )
 
 
-def is_reduced(cell: Cell) -> bool:
+def is_quick_repeat(cell: Cell) -> bool:
     """Five repeats of the sets that take seconds."""
     quick = {"Brain_Tumor2", "Leukemia1", "DLBCL", "tr11", "tr23"}
     return cell.settings["set"] in quick and cell.settings["repeat"] < 5
@@ -95,7 +95,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
 Found = dict[str, tuple[list[float], list[int]]]
 
 
-def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) -> Found:
+def gene_errors(X: Rows, y: Array, repeat: int, seconds: dict[str, list[float]]) -> Found:
     """Errors of five folds at the width (and KPLS's dimension) that has the best mean."""
     wrong: dict[tuple[str, float], list[int]] = defaultdict(list)
     with warnings.catch_warnings():
@@ -109,7 +109,9 @@ def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
         for width in WIDTHS:
             gamma = width / np.median(D)
             K, K_new = np.exp(-gamma * D), np.exp(-gamma * D_new)
-            for name, F, F_new in features(K, K_new, A, B, y[train], Gaussian(gamma), seconds):
+            for name, F, F_new in extract_features(
+                K, K_new, A, B, y[train], Gaussian(gamma), seconds
+            ):
                 wrong[name, width].append(count_wrong(F, y[train], F_new, y[test]))
     sizes = [len(test) for _, test in splits]
     best: dict[str, list[int]] = {}
@@ -123,23 +125,29 @@ def gene_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) ->
     }
 
 
-def text_errors(X: Any, y: Any, repeat: int, seconds: dict[str, list[float]]) -> Found:
+def text_errors(X: Rows, y: Array, repeat: int, seconds: dict[str, list[float]]) -> Found:
     """Test error on the other half of each class (KPLS: at the best of its dimensions)."""
     train, test = halves(y, np.random.default_rng(repeat))
     weighting = TfidfTransformer().fit(X[train])
     A, B = weighting.transform(X[train]), weighting.transform(X[test])
     K, K_new = (A @ A.T).toarray(), (B @ A.T).toarray()
     best = {"plain": 100 * count_wrong(A, y[train], B, y[test]) / len(test)}
-    for name, F, F_new in features(K, K_new, A, B, y[train], Linear(), seconds):
+    for name, F, F_new in extract_features(K, K_new, A, B, y[train], Linear(), seconds):
         method = name.split("-")[0]
         error = 100 * count_wrong(F, y[train], F_new, y[test]) / len(test)
         best[method] = min(best.get(method, np.inf), error)
     return {method: ([error], [len(test)]) for method, error in best.items()}
 
 
-def features(
-    K: Any, K_new: Any, A: Any, B: Any, y: Any, kernel: Any, seconds: dict[str, list[float]]
-) -> Iterator[tuple[str, Any, Any]]:
+def extract_features(
+    K: Array,
+    K_new: Array,
+    A: Rows,
+    B: Rows,
+    y: Array,
+    kernel: KernelsLike,
+    seconds: dict[str, list[float]],
+) -> Iterator[tuple[str, Array, Array]]:
     """(method, training features, new features); KPLS once per number of features.
 
     ``seconds`` gets the processor time of each fit, from a kernel matrix (AKDA/QR: from rows).
@@ -162,12 +170,12 @@ def features(
         yield name, model.transform(given), model.transform(given_new)
 
 
-def count_wrong(F: Any, y: Any, F_new: Any, y_new: Any) -> int:
+def count_wrong(F: Array, y: Array, F_new: Array, y_new: Array) -> int:
     """Errors of the nearest neighbour on the features."""
     return int(np.sum(KNeighborsClassifier(1).fit(F, y).predict(F_new) != y_new))
 
 
-def halves(y: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+def halves(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     """Indices of a random half of each class (rounded up) and of the rest."""
     train = np.concatenate(
         [

@@ -4,23 +4,26 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from time import perf_counter
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import label_factor
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators import KernelDiscriminant, MultiKernelSVC
-from kernel_learn.kernels import Combination, gaussian_bank
+from kernel_learn.estimators.discriminant import KernelDiscriminant
+from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
+from kernel_learn.kernels.bank import Combination, gaussian_bank
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
 from kernel_learn.papers.settings import frozen
-from kernel_learn.representations import GramForm
+from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.choice import solve_simplex
 
@@ -105,13 +108,13 @@ def run_binary(data: DataSets, cell: Cell) -> Record:
         "SDP_theta": lambda *s: fixed(*s, reg=1e-8 * n),
         "SDP_theta,lambda": learned,
         "SDP_Kim": kim,
-        "SM1": lambda *s: machine(*s, loss="hinge", C=1.0),
-        "SM2": lambda *s: machine(*s, loss="squared_hinge", C=1.0),
-        "SM2_C": lambda *s: machine(*s, loss="squared_hinge", C="learn"),
+        "SM1": lambda *s: bank_machine(*s, loss="hinge", C=1.0),
+        "SM2": lambda *s: bank_machine(*s, loss="squared_hinge", C=1.0),
+        "SM2_C": lambda *s: bank_machine(*s, loss="squared_hinge", C="learn"),
         "RKDA_CV": rkda_cv,
         "SVM_CV": svm_cv,
     }
-    return measure(methods, split)
+    return measure_methods(methods, split)
 
 
 def run_multi(data: DataSets, cell: Cell) -> Record:
@@ -132,10 +135,10 @@ def run_multi(data: DataSets, cell: Cell) -> Record:
         "RKDA_CV": rkda_cv,
         "SVM_CV": svm_cv,
     }
-    return measure(methods, split)
+    return measure_methods(methods, split)
 
 
-def measure(methods: dict[str, Callable[..., float]], split: tuple[Any, ...]) -> Record:
+def measure_methods(methods: dict[str, Callable[..., float]], split: tuple[Rows, ...]) -> Record:
     """Accuracy and seconds of each method."""
     accuracies, seconds = {}, {}
     with warnings.catch_warnings():
@@ -148,8 +151,8 @@ def measure(methods: dict[str, Callable[..., float]], split: tuple[Any, ...]) ->
 
 
 def partition(
-    X: Any, y: Any, share: float, repeat: int, *, standardize: bool = True
-) -> tuple[Any, Any, Any, Any]:
+    X: Rows, y: Array, share: float, repeat: int, *, standardize: bool = True
+) -> tuple[Rows, Rows, Array, Array]:
     """(A, B, y_A, y_B): a stratified partition, columns standardised by the training rows."""
     A, B, y_A, y_B = train_test_split(X, y, test_size=share, stratify=y, random_state=repeat)
     if standardize:
@@ -158,14 +161,16 @@ def partition(
     return A.astype(np.float64), B.astype(np.float64), y_A, y_B
 
 
-def label_bank(A: Any, y: Any, **options: Any) -> GramForm:
+def label_bank(A: Rows, y: Array, *, scale: bool = True) -> GramForm:
     """The bank on rows A with the normalised label factor."""
     classes = np.unique(y)
     _, mixing = label_factor("normalized", y, classes)
-    return GramForm(BANK, A, one_hot(y, len(classes)), mixing=mixing, **options)
+    return GramForm(BANK, A, one_hot(y, len(classes)), mixing=mixing, scale=scale)
 
 
-def fixed(A: Any, B: Any, y: Any, y_B: Any, *, reg: float, coupling: Coupling = "exact") -> float:
+def fixed(
+    A: Rows, B: Rows, y: Array, y_B: Array, *, reg: float, coupling: Coupling = "exact"
+) -> float:
     """SDP_theta: weights for a given lambda (reg = n lambda: the paper's kernels have trace 1)."""
     bank = label_bank(A, y)
     result = solve_simplex(LabelResolvent(bank, reg=reg, coupling=coupling))
@@ -173,7 +178,7 @@ def fixed(A: Any, B: Any, y: Any, y_B: Any, *, reg: float, coupling: Coupling = 
     return float(centroids(kernel, reg).fit(A, y).score(B, y_B))
 
 
-def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -> float:
+def learned(A: Rows, B: Rows, y: Array, y_B: Array, *, coupling: Coupling = "exact") -> float:
     """SDP_theta,lambda: lambda learned with the weights."""
     bank = label_bank(A, y)
     criterion = LabelResolvent(bank, reg="learn", coupling=coupling)
@@ -183,7 +188,7 @@ def learned(A: Any, B: Any, y: Any, y_B: Any, *, coupling: Coupling = "exact") -
     return float(centroids(kernel, reg).fit(A, y).score(B, y_B))
 
 
-def kim(A: Any, B: Any, y: Any, y_B: Any) -> float:
+def kim(A: Rows, B: Rows, y: Array, y_B: Array) -> float:
     """SDP_Kim: sum theta = 1, lambda on the within-class covariance, hence n lambda on scatters."""
     lam = 1e-8
     bank = label_bank(A, y, scale=False)
@@ -196,24 +201,24 @@ def kim(A: Any, B: Any, y: Any, y_B: Any) -> float:
     return float(centroids(kernel, reg).fit(A, y).score(B, y_B))
 
 
-def centroids(kernel: Any, reg: Any) -> Any:
+def centroids(kernel: KernelsLike, reg: float | str) -> BaseEstimator:
     """A discriminant that classifies by centroids in the within-class metric."""
     return frozen(KernelDiscriminant, kernel, reg=reg, decision="centroid")
 
 
-def machine(A: Any, B: Any, y: Any, y_B: Any, **options: Any) -> float:
+def bank_machine(A: Rows, B: Rows, y: Array, y_B: Array, **options: object) -> float:
     """Accuracy of a machine on the bank."""
     return float(frozen(MultiKernelSVC, BANK, **options).fit(A, y).score(B, y_B))
 
 
-def rkda_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
+def rkda_cv(A: Rows, B: Rows, y: Array, y_B: Array) -> float:
     """One kernel and reg by exact leave-one-out cross-validation."""
     models = [centroids(kernel, "loo").fit(A, y) for kernel in BANK]
     best = min(models, key=lambda model: float(min(model.loo_errors_)))
     return float(best.score(B, y_B))
 
 
-def svm_cv(A: Any, B: Any, y: Any, y_B: Any) -> float:
+def svm_cv(A: Rows, B: Rows, y: Array, y_B: Array) -> float:
     """One kernel and C by 3-fold cross-validation."""
     D, D_new = euclidean_distances(A, squared=True), euclidean_distances(B, A, squared=True)
     folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(A, y))

@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -84,7 +83,9 @@ class Combined(ABC):
         """The features x -> B'(phi(x) - mean) of the directions B on any rows."""
 
     @abstractmethod
-    def spectral_rows(self, spectrum: Eigenpairs, at_most: int | None = None) -> Iterator[Any]:
+    def spectral_rows(
+        self, spectrum: Eigenpairs, at_most: int | None = None
+    ) -> Iterator[SpectralBlock]:
         """Blocks of (A, T, share): centred rows A in the coordinates of U.
 
         Over all rows A'A = diag(w). A and the centred targets T carry the roots

@@ -1,20 +1,20 @@
 """Landmark feature maps z(x) of one kernel or several."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
-from typing import Any
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.linalg import blas, lapack
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.bank import Combination, evaluate_bank
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel, evaluate_bank
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.subspace import StackedSubspaceKernel, SubspaceKernel
-from kernel_learn.representations.gram import to_double
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.linalg import eigh_positive, rounding
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.rows.keys import row_keys
 
@@ -25,6 +25,16 @@ from kernel_learn.rows.keys import row_keys
 SINGLE_CUT = 1e-8
 # Below this condition number the inverse of a Cholesky factor whitens as well as eigenvectors do.
 WELL_CONDITIONED = 1e6
+
+
+class TargetSource(Protocol):
+    """Rows in blocks, with labels that can be turned into targets."""
+
+    def blocks(self, rows: int) -> Iterator[tuple[Rows, Array, Array]]:
+        """Rows, labels and weights, at most ``rows`` at a time."""
+
+    def targets(self, labels: Array) -> Array:
+        """Labels as columns of numbers."""
 
 
 class FeatureMap:
@@ -103,7 +113,7 @@ class FeatureMap:
         return sum(self.sizes)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[np.floating]:
         """Of the features: that of W."""
         W = self.whiten[0]
         return np.dtype(np.float64) if W is None else W.dtype
@@ -160,7 +170,7 @@ class FeatureMap:
 
     def moments(
         self,
-        source: ArraySource,
+        source: TargetSource,
         block_rows: int,
         held: list[Array] | None = None,  # takes z of each block, if given
     ) -> Moments:
@@ -203,7 +213,7 @@ def is_triangular(W: Array) -> bool:
     return W.shape[0] == W.shape[1] and not np.tril(W, -1).any()
 
 
-def triangular_whitening(K: Array, dtype: Any) -> Array | None:
+def triangular_whitening(K: Array, dtype: DTypeLike | None) -> Array | None:
     """R^{-1} of a kernel matrix K = R'R; None if it is not well conditioned."""
     K = (K.astype(np.float64, copy=False) + K.T) / 2
     R, failed = lapack.dpotrf(K, lower=0, clean=1)
@@ -213,7 +223,7 @@ def triangular_whitening(K: Array, dtype: Any) -> Array | None:
     return np.ascontiguousarray(W, dtype=np.float32 if dtype == np.float32 else np.float64)
 
 
-def whitening(K: Array, dtype: Any) -> tuple[Array, Array]:
+def whitening(K: Array, dtype: DTypeLike | None) -> tuple[Array, Array]:
     """(w, W): eigenvalues of a kernel matrix above the cut, and W = U w^{-1/2}."""
     single = dtype == np.float32
     K = K.astype(np.float64, copy=False)

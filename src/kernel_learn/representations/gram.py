@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -11,6 +10,7 @@ from scipy.linalg.blas import daxpy
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
     Combined,
@@ -19,6 +19,7 @@ from kernel_learn.representations.base import (
     Resolvent,
     SpectralBlock,
 )
+from kernel_learn.representations.linalg import center_and_weigh
 from kernel_learn.rows.access import n_rows, row_blocks
 
 
@@ -283,27 +284,3 @@ class GramResolvent(Resolvent):
         left = (self.G_B @ X).transpose(0, 2, 1).reshape(q, r * n)
         right = Minv_G_B.transpose(1, 2, 0).reshape(q, r * n)
         return np.asarray(2.0 * left @ right.T)
-
-
-def center_and_weigh(
-    K: Array,  # (n, n), replaced
-    mean: Array,  # (n,) K weight / n
-    weight: Array,  # (n,)
-    root: Array,  # (n,) S^{1/2}, or ones to centre alone
-    *,
-    center: bool = True,
-) -> None:
-    """K <- S^{1/2} P K P' S^{1/2} in place, a block of rows at a time."""
-    column = mean - float(weight @ mean) / float(weight.sum())
-    unit = bool(np.all(root == 1.0))
-    for rows in row_blocks(len(K), 16):  # so few that the block is still in the cache
-        if center:
-            K[rows] -= mean[rows, None] + column
-        if not unit:
-            K[rows] *= root[rows, None]
-            K[rows] *= root
-
-
-def to_double(X: Any) -> Any:
-    """float32 rows as float64; everything else as it is."""
-    return X.astype(np.float64) if getattr(X, "dtype", None) == np.float32 else X

@@ -8,13 +8,13 @@ and a row of weight two is two rows.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import linalg
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, Rows, RowsLike
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse, n_columns, n_rows, row_blocks, take_rows
@@ -57,6 +57,9 @@ class Landmarks:
             raise ValueError(f"Landmarks(count={self.count!r}): count must be a positive integer.")
 
 
+LandmarksLike = Landmarks | int | str | RowsLike  # how many, a rule, or the rows themselves
+
+
 def candidate_rows(rule: Rule, count: int, pool: int) -> int:
     """Among how many rows of a pool so many landmarks are chosen."""
     few = max(LEAST_CANDIDATES, CANDIDATES * count)
@@ -80,7 +83,7 @@ def select_landmarks(
     candidates: Array,  # indices of distinct rows in key order
     weight: Array,  # their weights
     rng: np.random.RandomState,
-    labels: Any = None,  # (n_candidates, k) their weight in each class, if they have classes
+    labels: Rows = None,  # (n_candidates, k) their weight in each class, if they have classes
 ) -> Chosen:
     """Choose ``count`` landmarks among the candidate rows of X."""
     count = min(count, len(candidates))
@@ -104,7 +107,7 @@ def select_uniform(count: int, weight: Array, rng: np.random.RandomState) -> Arr
     return np.argsort(rank)[-min(count, int(counts.sum())) :]
 
 
-def select_stratified(count: int, weight: Array, labels: Any, rng: np.random.RandomState) -> Array:
+def select_stratified(count: int, weight: Array, labels: Rows, rng: np.random.RandomState) -> Array:
     """As many of each class as of any other, uniform within it; all of a class with fewer."""
     if labels is None:
         raise ValueError(
@@ -233,7 +236,7 @@ def combine_rows(
     return np.asarray(np.eye(count)[clusters.fit(X, sample_weight=weight).labels_])
 
 
-def check_landmarks(spec: Any) -> Any:
+def check_landmarks(spec: LandmarksLike) -> Landmarks | str | Rows:
     """What the user gave for ``landmarks=``, as "auto", "all", ``Landmarks``, or rows."""
     if isinstance(spec, str):
         if spec in ("auto", "all"):
@@ -254,10 +257,10 @@ def check_landmarks(spec: Any) -> Any:
     return spec
 
 
-def check_landmark_rows(spec: Any, kernels: Sequence[Kernel], X: Rows) -> int:
+def check_landmark_rows(spec: RowsLike, kernels: Sequence[Kernel], X: Rows) -> int:
     """How many landmarks were given, as rows or indices; refuses what the kernels cannot take."""
     kind, n = common_input(kernels), n_rows(X)
-    rows = spec if is_sparse(spec) or is_frame(spec) else as_array(spec, "landmarks")
+    rows: Rows = spec if is_sparse(spec) or is_frame(spec) else as_array(spec, "landmarks")
     count = n_rows(rows) if len(rows.shape) else 0
     if not count:
         raise ValueError("landmarks holds no rows; at least one landmark is needed.")
@@ -290,7 +293,7 @@ def _check_indices(indices: Array, n: int) -> None:
         )
 
 
-def _check_vectors(rows: Any, X: Rows) -> None:
+def _check_vectors(rows: Rows, X: Rows) -> None:
     if len(rows.shape) != 2 or rows.shape[1] != X.shape[1]:
         raise ValueError(
             f"landmarks has the shape {tuple(rows.shape)}; landmark rows are (n_landmarks, "

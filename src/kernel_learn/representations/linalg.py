@@ -1,16 +1,16 @@
 """Factorisations of symmetric matrices that never fail with a bare LinAlgError."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import linalg
 
 from kernel_learn.arrays import Array
+from kernel_learn.rows.access import row_blocks
 
 MIRROR_ROWS = 128  # of a symmetric matrix that are copied at a time
 
 
-def rounding(n: int, largest: float, dtype: Any = np.float64) -> float:
+def rounding(n: int, largest: float, dtype: DTypeLike = np.float64) -> float:
     """The size below which an eigenvalue of an n x n matrix is rounding."""
     return n * float(np.finfo(dtype).eps) * largest
 
@@ -69,3 +69,22 @@ def invert_shifted(A: Array, lam: float) -> Array | None:
         inverse[start:stop, start:stop] = corner + np.triu(corner, 1).T
         inverse[stop:, start:stop] = inverse[start:stop, stop:].T
     return np.asarray(inverse)
+
+
+def center_and_weigh(
+    K: Array,  # (n, n), replaced
+    mean: Array,  # (n,) K weight / n
+    weight: Array,  # (n,)
+    root: Array,  # (n,) S^{1/2}, or ones to centre alone
+    *,
+    center: bool = True,
+) -> None:
+    """K <- S^{1/2} P K P' S^{1/2} in place, a block of rows at a time."""
+    column = mean - float(weight @ mean) / float(weight.sum())
+    unit = bool(np.all(root == 1.0))
+    for rows in row_blocks(len(K), 16):  # so few that the block is still in the cache
+        if center:
+            K[rows] -= mean[rows, None] + column
+        if not unit:
+            K[rows] *= root[rows, None]
+            K[rows] *= root

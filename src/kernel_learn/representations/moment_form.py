@@ -1,6 +1,7 @@
 """A sample as moments of its landmark features, for one kernel or several."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg
@@ -16,10 +17,23 @@ from kernel_learn.representations.base import (
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.sources import ArraySource
+from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import dense, row_blocks, take_rows
 from kernel_learn.rows.keys import row_keys
+
+
+class SummarizedRows(Protocol):
+    """Rows with their summary, of an array or of a stream that was read."""
+
+    X: Rows
+    is_matrix: bool
+
+    @property
+    def summary(self) -> Summary:
+        """Its rows being numbers of the rows X."""
+
+    def merged(self) -> tuple[Rows, Array, Array]:
+        """Distinct rows, with averaged targets and summed weights."""
 
 
 class FeatureSample(Combined):
@@ -79,9 +93,7 @@ class MomentForm(Representation):
         mixing: Array | None = None,  # (q, r): L = T mixing, None for the identity
         center: bool = True,
         scale: bool = True,
-        source: ArraySource
-        | PooledSource
-        | None = None,  # the rows, for what needs some of them again
+        source: SummarizedRows | None = None,  # the rows, for what needs some of them again
         block_rows: int = 1000,
         held: list[Array] | None = None,  # z of all rows in blocks of so many, if it was kept
     ) -> None:

@@ -8,12 +8,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Literal
 
-from kernel_learn.representations.landmarks import (
-    Rule,
-    candidate_rows,
-    draw_size,
-    prepared_rows,
-)
+from kernel_learn.arrays import MemoryBudget
+from kernel_learn.representations.landmarks import Rule, candidate_rows, draw_size, prepared_rows
 from kernel_learn.representations.price import Price
 from kernel_learn.warn import warn_user
 
@@ -135,7 +131,7 @@ def plan(
     landmarks: int | Literal["auto", "all"] = "auto",
     needs: Needs | None = None,
     *,
-    memory_budget: float | str | None = None,
+    memory_budget: MemoryBudget = None,
     exact_rows: int = EXACT_ROWS,
     default_landmarks: int = DEFAULT_LANDMARKS,
 ) -> Plan:
@@ -189,9 +185,9 @@ def _choose(size: Size, needs: Needs, budget: int, exact_rows: int, landmarks: i
     if chosen.bytes_least > budget:
         return default  # refused, with what the default needs
     warn_user(
-        f"The {describe(default)} would take {format_bytes(default.bytes_least)}, and the memory "
-        f"budget is {format_bytes(budget)}: {chosen.n_landmarks} landmarks are used instead, "
-        "which gives another model. Raise memory_budget, or pass landmarks= to choose.",
+        f"The {describe_plan(default)} would take {format_bytes(default.bytes_least)}, and the "
+        f"memory budget is {format_bytes(budget)}: {chosen.n_landmarks} landmarks are used "
+        "instead, which gives another model. Raise memory_budget, or pass landmarks= to choose.",
     )
     return chosen
 
@@ -351,7 +347,7 @@ def _setup(size: Size) -> float:
     return max(48.0 * size.n_held, size.rule_bytes + rows)
 
 
-def describe(chosen: Plan) -> str:
+def describe_plan(chosen: Plan) -> str:
     """What a plan fits, in words."""
     if chosen.representation != "gram":
         return f"feature map with {chosen.n_landmarks} landmarks"
@@ -364,7 +360,7 @@ def _refusal(chosen: Plan, other_remedy: str) -> str:
     remedy = "pass fewer landmarks"
     if chosen.representation == "gram":
         remedy = f"pass landmarks={min(DEFAULT_LANDMARKS, chosen.n_rows)} to approximate it"
-    what = describe(chosen)
+    what = describe_plan(chosen)
     remedies = f"{remedy}, or {other_remedy}" if other_remedy else f"or {remedy}"
     return (
         f"A fit on the {what} needs {need}, and the memory budget is {budget}. "
@@ -372,7 +368,7 @@ def _refusal(chosen: Plan, other_remedy: str) -> str:
     )
 
 
-def parse_memory(budget: float | str | None) -> int:
+def parse_memory(budget: MemoryBudget) -> int:
     """Bytes from a number, a string such as "2GB" or "512MiB", or None (half of what is free)."""
     if budget is None:
         return free_memory() // 2

@@ -6,8 +6,8 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap, whitening
-from kernel_learn.representations.gram import to_double
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import row_blocks, take_rows
 

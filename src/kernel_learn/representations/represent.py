@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.rules import MEDIAN_ROWS
@@ -19,6 +19,7 @@ from kernel_learn.representations.landmarks import (
     COMBINING_RULES,
     Chosen,
     Landmarks,
+    LandmarksLike,
     check_landmark_rows,
     check_landmarks,
     combine_rows,
@@ -40,8 +41,8 @@ SCALE_ROWS = 1000
 def plan_source(
     kernels: Sequence[Kernel],
     source: AnySource,
-    landmarks: Any = "auto",
-    memory_budget: float | str | None = None,
+    landmarks: LandmarksLike = "auto",
+    memory_budget: MemoryBudget = None,
     needs: Needs | None = None,
     *,
     merge: bool = True,
@@ -57,11 +58,11 @@ def plan_source(
         wanted = wanted.count or default_landmarks
     elif not isinstance(wanted, str):
         gives, wanted = True, check_landmark_rows(wanted, kernels, source.X)
-    size = size_of(kernels, source, merge=merge, uses_pool=uses_pool)
+    size = plan_size(kernels, source, merge=merge, uses_pool=uses_pool)
     size = replace(size, gives_landmarks=gives, rule=rule)
     return plan(
         size,
-        wanted,
+        wanted,  # type: ignore[arg-type]  # one of its words, or a number
         needs,
         memory_budget=memory_budget,
         default_landmarks=default_landmarks,
@@ -69,12 +70,8 @@ def plan_source(
     )
 
 
-def size_of(
-    kernels: Sequence[Kernel],
-    source: AnySource,
-    *,
-    merge: bool = True,
-    uses_pool: bool = True,
+def plan_size(
+    kernels: Sequence[Kernel], source: AnySource, *, merge: bool = True, uses_pool: bool = True
 ) -> Size:
     """What a plan needs to know of these rows and kernels."""
     n, few = source.n_distinct, source.summary.weight[:MEDIAN_ROWS]
@@ -110,12 +107,12 @@ def represent(
     kernels: Sequence[Kernel],
     source: AnySource,
     chosen_plan: Plan,
-    landmarks: Any = "auto",
+    landmarks: LandmarksLike = "auto",
     *,
     mixing: Array | None = None,
     center: bool = True,
     merge: bool = True,
-    random_state: Any = None,
+    random_state: Seed = None,
     holds: Callable[[Plan, FeatureMap], bool] | None = None,
     **options: Any,
 ) -> Representation:
@@ -160,8 +157,8 @@ def build_features(
     kernels: Sequence[Kernel],
     source: AnySource,
     chosen_plan: Plan,
-    landmarks: Any,
-    random_state: Any,
+    landmarks: LandmarksLike,
+    random_state: Seed,
 ) -> FeatureMap:
     """The feature map of a plan: the kernel's own, or whitened landmarks."""
     kernel, X = kernels[0], source.X
@@ -174,7 +171,7 @@ def build_features(
     if isinstance(spec, Landmarks) and spec.rule in COMBINING_RULES and len(kernels) == 1:
         return combine_features(kernel, source, chosen_plan.n_landmarks, spec, random_state)
     total = kernel if len(kernels) == 1 else scaled_sum(kernels, source)
-    chosen = choose_landmarks(total, source, chosen_plan, landmarks, random_state)
+    chosen = landmark_rows(total, source, chosen_plan, landmarks, random_state)
     if chosen.indices is None:
         return FeatureMap.whitened(kernels, chosen.rows)
     reference = kernel.reference(X, chosen.indices)
@@ -188,12 +185,12 @@ def scaled_sum(kernels: Sequence[Kernel], source: AnySource) -> Combination:
     return Combination(kernels, np.array([1 / d if d > 0 else 0.0 for d in diagonals]))
 
 
-def choose_landmarks(
+def landmark_rows(
     kernel: Kernel,
     source: AnySource,
     chosen_plan: Plan,
-    landmarks: Any,
-    random_state: Any,
+    landmarks: LandmarksLike,
+    random_state: Seed,
 ) -> Chosen:
     """The rows that the user gave, or those that a rule picks."""
     spec = check_landmarks(landmarks)
@@ -222,7 +219,7 @@ def combine_features(
     source: AnySource,
     count: int,
     spec: Landmarks,
-    random_state: Any,
+    random_state: Seed,
 ) -> FeatureMap:
     """A map onto combinations of all rows of the summary."""
     if spec.rule == "clusters" and kernel.input != "vectors":

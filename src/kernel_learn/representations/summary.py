@@ -9,7 +9,7 @@ nodes) is chosen from it, so an array and a stream give the same model.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -37,9 +37,9 @@ class Summary:
     counts: Array  # (k,) weight of each class, or (q,) weighted sums of values
     columns: ColumnSums | None  # None if rows are not numbers
     keys: Keys  # (m,) ascending
-    rows: Any  # (m, ...)
+    rows: Rows  # (m, ...)
     weight: Array  # (m,)
-    labels: Any  # CSR (m, k) weight per class, or (m, q) weighted sums of values
+    labels: Rows  # CSR (m, k) weight per class, or (m, q) weighted sums of values
     capacity: int
     n_known: int | None = None  # distinct rows, None once some were left out
 
@@ -177,7 +177,7 @@ def summed_labels(
     weight: Array,  # (n,)
     n_classes: int | None,
     m: int,
-) -> Any:
+) -> Rows:
     """Of the groups 0..m-1: the weight of each class, CSR (m, k), or sums of values, (m, q)."""
     few = groups < m
     if not few.all():
@@ -187,7 +187,7 @@ def summed_labels(
     return _adding(groups, weight, m) @ labels
 
 
-def _adding(groups: Array, weight: Array, m: int) -> Any:
+def _adding(groups: Array, weight: Array, m: int) -> Rows:
     """The matrix (m, n) that adds up weighted rows by group."""
     return sparse.csr_array((weight, (groups, np.arange(len(groups)))), shape=(m, len(groups)))
 

@@ -35,7 +35,7 @@ SAMPLED, CHANGING, ROUGH_STEPS = 4, 0.1, 8
 
 
 @dataclass(frozen=True)
-class Measured:
+class HingeMeasure:
     """What one pass at the points u = [v; b] says of each machine."""
 
     values: Array  # (q,)
@@ -67,7 +67,7 @@ def solve_squared_hinges(
     history: list[dict[str, float]] = []
     open_ = np.ones(q, dtype=bool)
     for _ in range(max_iter):
-        found = measure(blocks, U, open_)
+        found = measure_hinges(blocks, U, open_)
         lowers = np.maximum(lowers, found.lowers)
         for j in np.flatnonzero(open_):
             enough = values[j] + ARMIJO * t[j] * slopes[j]
@@ -260,7 +260,7 @@ def sum_blocks(
     return HingeSums(loss, squares, sides, hessians)
 
 
-def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
+def measure_hinges(blocks: Blocks, U: Array, wanted: Array) -> HingeMeasure:
     """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass.
 
     Blocks that can add up by themselves, where their rows are, have ``sums(U, wanted)``.
@@ -275,7 +275,7 @@ def measure(blocks: Blocks, U: Array, wanted: Array) -> Measured:
         if H is not None:
             H[np.diag_indices(len(U))] += ridge
     lowers = dual_point(sums.sides, sums.squares).value()
-    return Measured(values, lowers, gradients, hessians, sums.sides, sums.squares)
+    return HingeMeasure(values, lowers, gradients, hessians, sums.sides, sums.squares)
 
 
 def _add_hessian(H: Array, F: Array, prices: Array, sign: float = 1.0) -> None:
@@ -297,7 +297,7 @@ def _add_hessian(H: Array, F: Array, prices: Array, sign: float = 1.0) -> None:
 
 
 @dataclass(frozen=True)
-class DualPoint:
+class HingeDual:
     """A feasible alpha by its sums: 1'alpha, sum alpha^2 / C, and F'(y alpha), of each machine."""
 
     linear: Array  # (q,)
@@ -310,7 +310,7 @@ class DualPoint:
 
 def dual_point(
     sides: Array, squares: Array, length: Callable[[Array], Array] | None = None
-) -> DualPoint:
+) -> HingeDual:
     """alpha with its heavier side scaled down to y'alpha = 0, and its best multiple.
 
     ``length`` gives the squared norm (q,) of F'(y alpha), if it is not the plain one.
@@ -325,4 +325,4 @@ def dual_point(
     linear, quadratic = 2 * least, penalty + own
     # c linear - c^2 quadratic / 2 is largest at
     c = np.where(quadratic > 0, linear / np.where(quadratic > 0, quadratic, 1.0), 0.0)
-    return DualPoint(c * linear, c**2 * penalty, c * normals)
+    return HingeDual(c * linear, c**2 * penalty, c * normals)

@@ -28,7 +28,7 @@ class Point(Protocol):
     def primal(self) -> float: ...
 
 
-class Dual(Protocol):
+class ConcaveDual(Protocol):
     """max over z >= 0 of a smooth concave function."""
 
     @property
@@ -41,7 +41,7 @@ class Dual(Protocol):
         ...
 
 
-class Progress:
+class DualProgress:
     """The points so far, and the one with the least gap between its own primal and dual value.
 
     The dual rises from step to step; the primal value of what its points give need not fall.
@@ -91,7 +91,7 @@ def projected_norm(z: Array, g: Array) -> float:
     return float(np.max(np.abs(np.where((z <= 0) & (g < 0), 0.0, g)), initial=0.0))
 
 
-def start(dual: Dual) -> tuple[Array, Point]:
+def start(dual: ConcaveDual) -> tuple[Array, Point]:
     """z = 0 and the dual there."""
     z = np.zeros(dual.n)
     point = dual.evaluate(z)
@@ -101,7 +101,7 @@ def start(dual: Dual) -> tuple[Array, Point]:
 
 
 def solve_quasi_newton(
-    dual: Dual,
+    dual: ConcaveDual,
     *,
     tol: float = 1e-6,
     max_iter: int = 1000,
@@ -118,7 +118,7 @@ def solve_quasi_newton(
     steps if the dual offers them.
     """
     z, point = start(dual)
-    progress = Progress(tol)
+    progress = DualProgress(tol)
     pairs: list[tuple[Array, Array]] = []
     for i in range(max_iter):
         if progress.add(z, point):
@@ -155,7 +155,7 @@ def quasi_newton_step(g: Array, free: Array, pairs: list[tuple[Array, Array]]) -
 
 
 def search_arc(
-    dual: Dual, z: Array, point: Point, step: Array, length: float
+    dual: ConcaveDual, z: Array, point: Point, step: Array, length: float
 ) -> tuple[Array, Point] | None:
     """The first of z + length 2^-i step, projected on z >= 0, with sufficient ascent."""
     for _ in range(60):
@@ -175,7 +175,7 @@ def search_arc(
 
 
 def solve_uzawa(
-    dual: Dual,
+    dual: ConcaveDual,
     curvature: float,  # L: bounds the curvature of D
     *,
     tol: float = 1e-6,
@@ -188,7 +188,7 @@ def solve_uzawa(
     and restart it is proximal gradient on the dual at its best rate.
     """
     z, point = start(dual)
-    progress = Progress(tol)
+    progress = DualProgress(tol)
     v, at_v, t = z, point, 1.0
     for _ in range(max_iter):
         z_new = np.maximum(v + at_v.gradient / curvature, 0.0)
@@ -203,7 +203,7 @@ def solve_uzawa(
     return progress.result(optimal=False)
 
 
-def _evaluate(dual: Dual, z: Array) -> Point:
+def _evaluate(dual: ConcaveDual, z: Array) -> Point:
     point = dual.evaluate(z)
     if point is None:
         raise ValueError(
@@ -213,7 +213,7 @@ def _evaluate(dual: Dual, z: Array) -> Point:
 
 
 def solve_bregman(
-    dual: Dual,
+    dual: ConcaveDual,
     A_of: Callable[[Any], Array],  # the primal point of a dual point
     factors: list[tuple[Array, Array]],  # (F, J) with C_c = F J F'
     sign: Array,
@@ -236,7 +236,7 @@ def solve_bregman(
     the sweeps that are left would not close the gap at the present rate.
     """
     z, point = start(dual)
-    progress = Progress(tol)
+    progress = DualProgress(tol)
     for i in range(max_iter):
         if progress.add(z, point):
             return progress.result(optimal=True)

@@ -48,14 +48,14 @@ def solve_elliptope(V: Array) -> Correlation:
 
 def _newton(V: Array, t: Array, mu: float) -> tuple[Array, Array]:
     """Newton steps to the centre for mu; t stays feasible."""
-    S_inv = _inverse(np.diag(t) - V)
+    S_inv = _inverse_if_positive(np.diag(t) - V)
     assert S_inv is not None
     for _ in range(50):
         gradient = 1.0 - mu * np.diagonal(S_inv)
         step = -np.asarray(linalg.solve(mu * S_inv * S_inv, gradient, assume_a="pos"))
         decrement = -float(gradient @ step) / mu
         length = 1.0 if decrement < 0.05 else 1.0 / (1.0 + np.sqrt(decrement))
-        new = _inverse(np.diag(t + length * step) - V)
+        new = _inverse_if_positive(np.diag(t + length * step) - V)
         if new is None:  # rounding at the edge: the path ends here
             break
         t, S_inv = t + length * step, new
@@ -64,7 +64,7 @@ def _newton(V: Array, t: Array, mu: float) -> tuple[Array, Array]:
     return t, S_inv
 
 
-def _inverse(S: Array) -> Array | None:
+def _inverse_if_positive(S: Array) -> Array | None:
     try:
         factor = linalg.cho_factor(S, lower=True)
     except linalg.LinAlgError:

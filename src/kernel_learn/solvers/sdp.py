@@ -1,6 +1,7 @@
 """The papers' semidefinite programs by CVXPY and Clarabel: the oracle and the teaching version."""
 
 import warnings
+from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,13 +12,14 @@ from kernel_learn.solvers.simplex import Search, SimplexProblem
 
 # Rows of a matrix inequality: 30 took 0.4 s, 40 took 5 s, 60 took 242 s (ten kernels).
 LARGEST_MATRIX = 50
+Expression = Any  # an expression or constraint of CVXPY, which types them anew in each version
 
 
 @runtime_checkable
 class SemidefiniteProblem(SimplexProblem, Protocol):
     """A problem on the simplex that can also be written with linear matrix inequalities."""
 
-    def semidefinite(self, cp: Any, d: Any) -> tuple[Any, list[Any]]:
+    def semidefinite(self, cp: ModuleType, d: Expression) -> tuple[Expression, list[Expression]]:
         """(objective to minimise, constraints) in CVXPY, given the variable d."""
         ...
 
@@ -68,7 +70,7 @@ def solve_sdp(
     return search.finish(int(program.solver_stats.num_iters), tol)
 
 
-def import_cvxpy() -> Any:
+def import_cvxpy() -> ModuleType:
     """CVXPY, or an error that names the extra."""
     try:
         import cvxpy

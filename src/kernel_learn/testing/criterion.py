@@ -1,11 +1,11 @@
 """Whether a criterion on kernel weights is what it says: value, gradient, Hessian, lower bound."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.solvers.simplex import SimplexProblem
 from kernel_learn.testing.promise import Promise
 
 # Steps of the Taylor test: long enough to be above rounding, short enough to see the slope.
@@ -13,7 +13,7 @@ STEPS = 0.1 * 0.5 ** np.arange(1, 7)
 
 
 def check_criterion(
-    criterion: Any, *, smooth: bool = True, rtol: float = 1e-8, random_state: int = 0
+    criterion: SimplexProblem, *, smooth: bool = True, rtol: float = 1e-8, random_state: int = 0
 ) -> None:
     """Raise AssertionError with a sentence that names the first promise the criterion breaks.
 
@@ -69,7 +69,9 @@ def check_criterion(
     check_hessian(promise, criterion, points, smooth=smooth)
 
 
-def check_start(promise: Promise, criterion: Any, rng: np.random.Generator) -> list[Array]:
+def check_start(
+    promise: Promise, criterion: SimplexProblem, rng: np.random.Generator
+) -> list[Array]:
     """The start is a point of the simplex; it, and others inside and on faces, are returned."""
     p = int(criterion.size)
     d = np.asarray(criterion.start(), dtype=np.float64)
@@ -81,7 +83,7 @@ def check_start(promise: Promise, criterion: Any, rng: np.random.Generator) -> l
     return [d, *inside, face / face.sum()]
 
 
-def check_answers(promise: Promise, criterion: Any, points: list[Array]) -> None:
+def check_answers(promise: Promise, criterion: SimplexProblem, points: list[Array]) -> None:
     """Finite figures of the right shape, the same at each call, and d is not written to."""
     p = int(criterion.size)
     for d in points:
@@ -109,7 +111,9 @@ def check_answers(promise: Promise, criterion: Any, points: list[Array]) -> None
         )
 
 
-def check_shape(promise: Promise, criterion: Any, points: list[Array], *, concave: bool) -> None:
+def check_shape(
+    promise: Promise, criterion: SimplexProblem, points: list[Array], *, concave: bool
+) -> None:
     """Between two points J lies below their chord (above it if concave)."""
     for a, b in pairwise(points):
         ends = [float(criterion.evaluate(d).value) for d in (a, b)]
@@ -123,7 +127,7 @@ def check_shape(promise: Promise, criterion: Any, points: list[Array], *, concav
         )
 
 
-def check_tangents(promise: Promise, criterion: Any, points: list[Array]) -> None:
+def check_tangents(promise: Promise, criterion: SimplexProblem, points: list[Array]) -> None:
     """Every tangent stays below J, at the other points and at the vertices."""
     others = [*points, *np.eye(int(criterion.size))]
     values = [float(criterion.evaluate(e).value) for e in others]
@@ -140,7 +144,7 @@ def check_tangents(promise: Promise, criterion: Any, points: list[Array]) -> Non
             )
 
 
-def check_gradient(promise: Promise, criterion: Any, points: list[Array]) -> None:
+def check_gradient(promise: Promise, criterion: SimplexProblem, points: list[Array]) -> None:
     """J(d + t s) - J(d) - t g's falls like t^2 along the simplex."""
     for d, s in directions(points):
         found = criterion.evaluate(d)
@@ -153,7 +157,9 @@ def check_gradient(promise: Promise, criterion: Any, points: list[Array]) -> Non
         )
 
 
-def check_hessian(promise: Promise, criterion: Any, points: list[Array], *, smooth: bool) -> None:
+def check_hessian(
+    promise: Promise, criterion: SimplexProblem, points: list[Array], *, smooth: bool
+) -> None:
     """Symmetric, and the derivative of the gradient."""
     p = int(criterion.size)
     for d, s in directions(points):

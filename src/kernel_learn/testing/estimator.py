@@ -5,22 +5,22 @@ import inspect
 import pickle
 import re
 import warnings
-from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import estimator_checks
 
+from kernel_learn.arrays import Array, LabelsLike, Rows, RowsLike
 from kernel_learn.testing.kernel import check_kernel
 from kernel_learn.testing.promise import Promise
 from kernel_learn.testing.solver import KNOWN
 
 
 def check_estimator(
-    estimator: Any,
-    X: Any = None,
-    y: Any = None,
+    estimator: BaseEstimator,
+    X: RowsLike | None = None,
+    y: LabelsLike | None = None,
     *,
     scikit_learn: bool = True,
     rtol: float = 1e-6,
@@ -58,17 +58,17 @@ def check_estimator(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         check_words(promise, estimator)
-        fitted = check_fit(promise, estimator, X, y)
+        fitted = check_fit(promise, estimator, X, np.asarray(y))
         check_refused(promise, fitted)
         check_same_model(promise, fitted, X)
-        check_order(promise, estimator, fitted, X, y)
+        check_row_order(promise, estimator, fitted, X, np.asarray(y))
         check_learned_kernel(promise, fitted, X)
         check_figures(promise, fitted)
         if scikit_learn:
             estimator_checks.check_estimator(clone(estimator), on_skip=None)
 
 
-def check_words(promise: Promise, estimator: Any) -> None:
+def check_words(promise: Promise, estimator: BaseEstimator) -> None:
     """Every parameter is in the docstring, and in the table of what it may be, if there is one."""
     names = set(inspect.signature(type(estimator).__init__).parameters) - {"self"}
     text = inspect.getdoc(type(estimator)) or ""
@@ -82,7 +82,7 @@ def check_words(promise: Promise, estimator: Any) -> None:
         promise(not missing, "_parameters must say what each may be", f"{missing} are not in it")
 
 
-def check_fit(promise: Promise, estimator: Any, X: Any, y: Any) -> Any:
+def check_fit(promise: Promise, estimator: BaseEstimator, X: Rows, y: Array) -> BaseEstimator:
     """fit returns the estimator, writes neither to its parameters nor to rows and labels."""
     model = clone(estimator)
     before = copy.deepcopy(model.get_params(deep=False))
@@ -98,7 +98,7 @@ def check_fit(promise: Promise, estimator: Any, X: Any, y: Any) -> Any:
     return model
 
 
-def check_refused(promise: Promise, fitted: Any) -> None:
+def check_refused(promise: Promise, fitted: BaseEstimator) -> None:
     """A fit that is refused raises ValueError and leaves what was learned."""
     before = dict(vars(fitted))
     bad = np.full((10, fitted.n_features_in_), np.nan)
@@ -113,7 +113,7 @@ def check_refused(promise: Promise, fitted: Any) -> None:
     promise(kept, "a refused fit must leave the estimator as it was", "something has changed")
 
 
-def check_same_model(promise: Promise, fitted: Any, X: Any) -> None:
+def check_same_model(promise: Promise, fitted: BaseEstimator, X: Rows) -> None:
     """A copy through pickle gives the same answers, to the last bit."""
     try:
         again = pickle.loads(pickle.dumps(fitted))
@@ -124,7 +124,9 @@ def check_same_model(promise: Promise, fitted: Any, X: Any) -> None:
         promise(np.array_equal(one, other), f"{name} must survive pickling", "it differs")
 
 
-def check_order(promise: Promise, estimator: Any, fitted: Any, X: Any, y: Any) -> None:
+def check_row_order(
+    promise: Promise, estimator: BaseEstimator, fitted: BaseEstimator, X: Rows, y: Array
+) -> None:
     """The order in which rows are given does not matter."""
     order = np.random.default_rng(1).permutation(len(y))
     other = clone(estimator).fit(np.asarray(X)[order], np.asarray(y)[order])
@@ -142,7 +144,7 @@ def check_order(promise: Promise, estimator: Any, fitted: Any, X: Any, y: Any) -
         )
 
 
-def check_learned_kernel(promise: Promise, fitted: Any, X: Any) -> None:
+def check_learned_kernel(promise: Promise, fitted: BaseEstimator, X: Rows) -> None:
     """kernel_ is a kernel, and where there are features it is their inner product."""
     kernel = getattr(fitted, "kernel_", None)
     if kernel is None:
@@ -160,7 +162,7 @@ def check_learned_kernel(promise: Promise, fitted: Any, X: Any) -> None:
     )
 
 
-def check_figures(promise: Promise, fitted: Any) -> None:
+def check_figures(promise: Promise, fitted: BaseEstimator) -> None:
     """Histories speak one language, bounds are in order, weights are not negative."""
     strange = {key for step in getattr(fitted, "history_", None) or () for key in step} - KNOWN
     promise(not strange, f"history_ may say {sorted(KNOWN)}", f"it says {sorted(strange)} too")
@@ -178,7 +180,7 @@ def check_figures(promise: Promise, fitted: Any) -> None:
         promise(len(names) == len(weights), "kernel_names_ must name each kernel weight")
 
 
-def answers(fitted: Any) -> list[str]:
+def answers(fitted: BaseEstimator) -> list[str]:
     """The methods that say something of rows."""
     wanted = ("transform", "predict", "predict_proba", "decision_function")
     return [name for name in wanted if hasattr(fitted, name)]

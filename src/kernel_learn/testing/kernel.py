@@ -9,14 +9,17 @@ from scipy import sparse
 from sklearn.base import clone
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels import ColumnKernel, Kernel, StatisticsKernel, as_kernel
+from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.kernels.shared import StatisticsKernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.testing.promise import Promise
 
 
 def check_kernel(
-    kernel: Any, X: Rows | None = None, *, X_new: Rows | None = None, rtol: float = 1e-10
+    kernel: KernelLike, X: Rows | None = None, *, X_new: Rows | None = None, rtol: float = 1e-10
 ) -> None:
     """Raise AssertionError with a sentence that names the first promise the kernel breaks.
 
@@ -53,12 +56,12 @@ def check_kernel(
     resolved = check_resolve(kernel, X)
     promise = KernelPromise(resolved, rtol)
     check_values(promise, X)
-    check_blocks(promise, X, X_new)
+    check_row_blocks(promise, X, X_new)
     check_same_function(promise, X)
     check_inputs_unchanged(promise, X)
     if kernel.input == "vectors":
         check_single_precision(promise, X)
-        check_sparse(promise, X)
+        check_sparse_rows(promise, X)
 
 
 class KernelPromise(Promise):
@@ -128,7 +131,7 @@ def check_values(promise: KernelPromise, X: Rows) -> None:
     )
 
 
-def check_blocks(promise: KernelPromise, X: Rows, X_new: Rows) -> None:
+def check_row_blocks(promise: KernelPromise, X: Rows, X_new: Rows) -> None:
     """A value depends on its two rows only, not on the rows beside them."""
     kernel, n = promise.kernel, n_rows(X)
     everything = kernel.reference(X, np.arange(n))
@@ -197,7 +200,7 @@ def check_single_precision(promise: KernelPromise, X: Rows) -> None:
     )
 
 
-def check_sparse(promise: KernelPromise, X: Rows) -> None:
+def check_sparse_rows(promise: KernelPromise, X: Rows) -> None:
     """CSR rows give the values of dense rows, or are refused."""
     if is_sparse(X):
         dense, rows = X.toarray(), X
@@ -225,7 +228,7 @@ def make_rows(kernel: Kernel, n: int, seed: int) -> Rows:
     if isinstance(kernel, StatisticsKernel) and kernel.input == "columns":
         return _repeat_first(np.round(2 * _vectors(rng, n, 4)) / 2)  # few values: categories
     if kernel.input == "columns":
-        return _columns(kernel, rng, n)
+        return _rows_of_columns(kernel, rng, n)
     return _repeat_first(_vectors(rng, n, 4))
 
 
@@ -246,7 +249,7 @@ def _matrix_rows(rng: np.random.Generator, n: int, *, square: bool) -> Array:
     return F @ F.T if square else rng.standard_normal((n, 5)) @ F.T
 
 
-def _columns(kernel: Kernel, rng: np.random.Generator, n: int) -> Rows:
+def _rows_of_columns(kernel: Kernel, rng: np.random.Generator, n: int) -> Rows:
     columns = kernel.columns if isinstance(kernel, ColumnKernel) else None
     if columns is None or isinstance(columns, slice):
         raise ValueError(f"check_kernel cannot guess the columns of {kernel!r}. Give it rows X.")
@@ -289,7 +292,7 @@ def floating(X: Rows) -> np.dtype[Any]:
     return np.dtype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64)
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a: Rows, b: Rows) -> bool:
     """Whether two parameters or two sets of rows are equal in value."""
     if isinstance(a, Kernel):
         return type(a) is type(b) and same(a.get_params(deep=False), b.get_params(deep=False))

@@ -1,7 +1,5 @@
 """How a broken promise is put into words."""
 
-from typing import Any
-
 
 class Promise:
     """What is checked by its name, and what rounding may do."""
@@ -9,6 +7,6 @@ class Promise:
     def __init__(self, name: str, rtol: float) -> None:
         self.name, self.rtol = name, rtol
 
-    def __call__(self, kept: Any, promise: str, instead: str = "it does not") -> None:
+    def __call__(self, kept: object, promise: str, instead: str = "it does not") -> None:
         if not kept:
             raise AssertionError(f"{self.name}: {promise}, and {instead}.")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -85,10 +84,10 @@ class Planted:
         s = d - self.e
         return float(self.scale + s @ self.H @ s / 2 + self.c @ d)
 
-    def evaluate(self, d: Array) -> "Tangent":
+    def evaluate(self, d: Array) -> "TangentAt":
         """J, gradient and Hessian at d."""
         value = self.value(d)
-        return Tangent(value, self.H @ (d - self.e) + self.c, value, lambda: self.H)
+        return TangentAt(value, self.H @ (d - self.e) + self.c, value, lambda: self.H)
 
 
 class Kinked(Planted):
@@ -98,18 +97,20 @@ class Kinked(Planted):
         """J(d)."""
         return 1.0 + float(np.abs(d - self.e).max())
 
-    def evaluate(self, d: Array) -> "Tangent":
+    def evaluate(self, d: Array) -> "TangentAt":
         """J and one of its subgradients at d."""
         i = int(np.argmax(np.abs(d - self.e)))
         gradient = np.zeros(self.size)
         gradient[i] = np.sign(d[i] - self.e[i])
-        return Tangent(self.value(d), gradient, self.value(d), None)
+        return TangentAt(self.value(d), gradient, self.value(d), None)
 
 
-class Tangent:
+class TangentAt:
     """What a problem says at a point."""
 
-    def __init__(self, value: float, gradient: Array, minorant: float, hessian: Any) -> None:
+    def __init__(
+        self, value: float, gradient: Array, minorant: float, hessian: Callable[[], Array] | None
+    ) -> None:
         self.value, self.gradient, self.minorant, self.hessian = value, gradient, minorant, hessian
 
 

@@ -60,7 +60,7 @@ def test_finds_the_column(X, counts):
 
 def test_sparse_rows_and_column_blocks(X, counts, monkeypatch):
     expected = learn_scales(X, Targets(counts)).scales
-    monkeypatch.setattr(column_scales, "BLOCK_ENTRIES", 60)
+    monkeypatch.setattr(column_scales, "GRADIENT_ENTRIES", 60)
     for rows in (X, sparse.csr_matrix(X)):
         np.testing.assert_allclose(learn_scales(rows, Targets(counts)).scales, expected, atol=EXACT)
 

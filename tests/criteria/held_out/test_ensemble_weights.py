@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights, soft_weights
+from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights, mixture_weights
 from kernel_learn.criteria.held_out.targets import Targets
 
 
@@ -54,4 +54,4 @@ def test_soft_weights_follow_the_standard_error(rng):
     d = losses[1, :, 0]
     z = d.mean() / (d.std() / np.sqrt(50))
     expected = np.array([1, np.exp(-0.5 * z**2)]) if z > 0 else np.array([np.exp(-0.5 * z**2), 1])
-    np.testing.assert_allclose(soft_weights(losses, Targets(labels)), expected / expected.sum())
+    np.testing.assert_allclose(ensemble_weights(losses, Targets(labels)), expected / expected.sum())

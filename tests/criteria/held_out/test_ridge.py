@@ -7,7 +7,9 @@ from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RidgePath,
     RidgeSolves,
+    ridge_at_lam,
     solve_ridge,
+    try_ridge,
     with_all_shares,
 )
 from kernel_learn.criteria.held_out.targets import Targets
@@ -63,9 +65,8 @@ def test_new_rows(way, kind, X, rng):
         expected = oracle.ridge_scores(K, counts, reg * oracle.ridge_unit(K, counts), new)
         np.testing.assert_allclose(ridge.dual(reg).scores(new), expected, atol=100 * EXACT)
         np.testing.assert_allclose(ridge.dual(reg).coef.sum(axis=0), 0, atol=100 * EXACT)
-        if way is RidgePath:
-            (path,) = ridge.new_scores(new, [reg])
-            np.testing.assert_allclose(path, expected, atol=100 * EXACT)
+        (path,) = ridge.new_scores(new, [reg])
+        np.testing.assert_allclose(path, expected, atol=100 * EXACT)
 
 
 def test_groups_change_the_answer_and_equal_a_joint_refit(X, rng):
@@ -105,3 +106,43 @@ def test_shares_of_all_rows(groups, X, rng):
     assert np.abs(scores[0] - targets.mean).max() > 0.02
     moved = with_all_shares(scores, targets)[0]
     np.testing.assert_allclose(moved, np.tile(targets.mean, (14, 1)), atol=1e-6)
+
+
+@kinds
+def test_at_an_absolute_lam(kind, X, rng):
+    counts, K = counts_of(kind, rng), Gaussian(0.3)(X)
+    targets, lam = Targets(counts), 0.7
+    held, model = ridge_at_lam(K.copy(), targets, lam)
+    alone = [[i] for i in range(14)]
+    expected = with_all_shares(oracle.ridge_left_out(K, counts, lam, alone), targets)
+    np.testing.assert_allclose(held, expected, atol=1e3 * EXACT)
+    new = Gaussian(0.3)(rng.standard_normal((5, 3)), X)
+    scores = oracle.ridge_scores(K, counts, lam, new)
+    np.testing.assert_allclose(model.scores(new), scores, atol=100 * EXACT)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_rows_that_stand_alone_get_more_of_the_penalty(power, X, rng):
+    """The smallest of 10, 100, ... times lam at which each row depends on others."""
+    K, targets = Gaussian(3.0)(X), Targets(counts_of("ones", rng))
+    solves = RidgeSolves(K.copy(), targets)
+    unit = solves.centred.unit
+    regs = np.logspace(-9, 1, 400)
+    border = regs[np.flatnonzero(solves.held_out(regs)[1] >= LEAST_SLACK)[0]]
+    reg = 3.0 * border / 10**power  # times 10^power it is above the border, a tenth of that below
+    held, model = ridge_at_lam(K.copy(), targets, reg * unit)
+    enough = 10.0**power * reg
+    np.testing.assert_allclose(model.coef, solves.dual(enough).coef, rtol=1e-6)
+    scores, least = solves.held_out(np.array([enough / 10, enough]))
+    assert least[0] < LEAST_SLACK <= least[1]
+    np.testing.assert_allclose(held, with_all_shares(scores[1], targets), atol=1e-9)
+
+
+def test_rows_that_look_the_same_get_the_shares(rng):
+    targets = Targets(counts_of("weights", rng))
+    held, model = ridge_at_lam(np.ones((14, 14)), targets, 0.1)
+    assert not model.coef.any()
+    np.testing.assert_array_equal(model.intercept, targets.mean)
+    np.testing.assert_array_equal(held, np.tile(targets.mean, (14, 1)))
+    assert try_ridge(np.ones((14, 14)), targets, 1) is None
+    assert try_ridge(np.eye(14), targets, 1) is not None

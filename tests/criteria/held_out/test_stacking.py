@@ -5,17 +5,19 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, soft_weights
+from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights, mean_and_error
 from kernel_learn.criteria.held_out.stacking import (
     FACTORS,
     SHRINKAGES,
     TEMPERATURES,
     LinearMap,
-    SecondLevel,
+    Stacking,
+    best_stacking,
+    discriminant_directions,
     fit_centroids,
     fit_discriminants,
     fit_map,
-    fit_second_level,
+    fit_stacking,
     fit_temperature,
     log_loss_path,
     log_losses,
@@ -59,10 +61,10 @@ def test_scores_that_sum_to_one_and_classes_without_rows(counts, rng):
         np.testing.assert_allclose(found(S), expected, atol=1e-6)
 
 
-def test_second_level_is_cross_fitted(scores, counts):
+def test_stacking_is_cross_fitted(scores, counts):
     folds = np.arange(20) % 5
     targets = Targets(counts)
-    found = fit_second_level(scores, targets, folds)
+    found = fit_stacking(scores, targets, folds)
     losses = {}
     for g in SHRINKAGES:
         L = np.empty((20, 3))
@@ -86,7 +88,7 @@ def test_unmasks_a_middle_class(rng):
     Y = np.eye(3)[np.repeat([0, 1, 2], 40)]
     A = np.stack([np.ones(120), x], axis=1)
     S = A @ np.linalg.lstsq(A, Y, rcond=None)[0]
-    found = fit_second_level(S, Targets(Y), np.arange(120) % 5)
+    found = fit_stacking(S, Targets(Y), np.arange(120) % 5)
     wrong = [np.mean(P.argmax(axis=1) != Y.argmax(axis=1)) for P in (S, found.proba())]
     assert wrong[0] > 0.2 and wrong[1] < 0.02
 
@@ -110,18 +112,18 @@ def test_losses(scores, counts):
     assert ranked[0] < ranked[1] == pytest.approx(np.log(3))
 
 
-def test_soft_weights(counts, rng):
+def test_ensemble_weights(counts, rng):
     proba = rng.dirichlet(np.ones(3), size=(4, 20))
     proba[0] = 0.5 * proba[0] + 0.5 * counts / counts.sum(axis=1, keepdims=True)
     proba[1] = 0.98 * proba[0] + 0.02 * proba[1]
-    found = soft_weights(log_losses(proba), Targets(counts))
+    found = ensemble_weights(log_losses(proba), Targets(counts))
     np.testing.assert_allclose(found, oracle.weights_by_standard_errors(proba, counts), atol=EXACT)
     assert found.argmax() == 0 and found.sum() == pytest.approx(1)
 
 
 def test_a_member_twice_shares_its_weight(counts, rng):
     losses = log_losses(rng.dirichlet(np.ones(3), size=(1, 20)))
-    np.testing.assert_allclose(soft_weights(np.vstack([losses] * 3), Targets(counts)), 1 / 3)
+    np.testing.assert_allclose(ensemble_weights(np.vstack([losses] * 3), Targets(counts)), 1 / 3)
 
 
 def test_mean_and_error(counts, rng):
@@ -140,11 +142,11 @@ def test_scores_that_speak_against_their_class_are_left_out(rng):
     y = np.arange(60) % 3
     Y = np.eye(3)[y]
     backwards = 1 / 3 - 0.01 * Y + 0.001 * rng.standard_normal((60, 3))
-    found = fit_second_level(backwards, Targets(Y), np.arange(60) // 3 % 5)
+    found = fit_stacking(backwards, Targets(Y), np.arange(60) // 3 % 5)
     np.testing.assert_allclose(found.proba(), 1 / 3, atol=1e-6)
     half = backwards.copy()
     half[:, 0] = Y[:, 0] + 0.1 * rng.standard_normal(60)
-    P = fit_second_level(half, Targets(Y), np.arange(60) // 3 % 5).proba()
+    P = fit_stacking(half, Targets(Y), np.arange(60) // 3 % 5).proba()
     assert P[y == 0, 0].mean() > 0.9 and 0.4 < P[y == 1, 1].mean() < 0.6
     pairs = fit_discriminants(-Y[:, :1], Y, roles=np.array([[-1.0, 1.0, 0.0]]))[0]
     assert np.abs(pairs.coef).max() > 0
@@ -191,7 +193,7 @@ def test_mended_log_odds_are_a_logistic_regression_on_them(rng):
     S, y = skewed(rng, 2000)
     targets = Targets(np.eye(2)[y])
     folds = np.arange(2000) % 5
-    level = fit_second_level(S, targets, folds)
+    level = fit_stacking(S, targets, folds)
     mended = mend_log_odds(level, targets, folds)
     assert mended.loss < level.loss
     # with many rows nothing is left of the pull
@@ -214,7 +216,7 @@ def test_log_odds_of_gaussian_classes_stay_as_they_are(rng):
     y = np.repeat([0, 1, 2], 400)
     S = np.eye(3)[y] + 0.5 * rng.standard_normal((1200, 3))
     targets, folds = Targets(np.eye(3)[y]), np.arange(1200) % 5
-    level = fit_second_level(S, targets, folds)
+    level = fit_stacking(S, targets, folds)
     assert mend_log_odds(level, targets, folds) is level
 
 
@@ -226,7 +228,7 @@ def test_a_gain_within_its_standard_error_is_none():
         L = 1.5 * rng.standard_normal((300, 2))
         y = (rng.random(300) < softmax(1.3 * L)[:, 1]).astype(int)
         targets, folds = Targets(np.eye(2)[y]), np.arange(300) % 5
-        level = SecondLevel(LinearMap(np.eye(2), np.zeros(2)), 1.0, L)
+        level = Stacking(LinearMap(np.eye(2), np.zeros(2)), 1.0, L)
         gains = np.empty(300)
         for part in range(5):
             inside, outside = folds != part, folds == part
@@ -247,3 +249,58 @@ def test_the_map_of_log_odds_is_where_the_gradient_is_zero(rng):
     by_coef = L.T @ (P - counts) + 10 * (found.coef - np.eye(3))
     by_intercept = (P - counts).sum(axis=0) + 10 * found.intercept
     assert max(np.abs(by_coef).max(), np.abs(by_intercept).max()) < 1e-4 * counts.sum()
+
+
+def test_half_a_count_is_added_to_each_class():
+    targets = Targets(np.array([[3.0, 0.0], [2.0, 0.0], [0.0, 2.0]]))
+    np.testing.assert_array_equal(targets.prior, [5.5 / 8, 2.5 / 8])
+    never = Targets(np.array([[4.0, 0.0, 0.0]]))
+    np.testing.assert_array_equal(never.prior, [4.5 / 5.5, 0.5 / 5.5, 0.5 / 5.5])
+    # scores that say nothing leave these shares
+    (first, _) = fit_discriminants(np.zeros((3, 2)), targets.counts)
+    np.testing.assert_allclose(softmax(first(np.zeros((1, 2))))[0], targets.prior)
+
+
+def test_temperatures_count_weights_as_repetitions(rng):
+    logits, y = rng.standard_normal((40, 3)), rng.integers(0, 3, 40)
+    logits[np.arange(40), y] += 1.0
+    weight = np.where(logits.argmax(axis=1) == y, 5, 1)
+    found = fit_temperature(logits, Targets(np.eye(3)[y] * weight[:, None]))
+    rows = np.repeat(np.arange(40), weight)
+    repeated = fit_temperature(logits[rows], Targets(np.eye(3)[y[rows]]))
+    assert found == pytest.approx(repeated)
+    assert found[0] != fit_temperature(logits, Targets(np.eye(3)[y]))[0]
+
+
+@pytest.mark.parametrize("n", [10, 1000])
+def test_one_count_of_all_is_given_to_chance(n):
+    """Logits without an error: of N rows the factor gives an error of about 1 / (2 (N + 1))."""
+    y = np.arange(n) % 2
+    t, _ = fit_temperature(np.eye(2)[y] - 0.5, Targets(np.eye(2)[y]))
+    p = 1 / (1 + np.exp(-t))
+    assert 1 - p == pytest.approx(0.5 / (n + 1), rel=0.9)
+
+
+def test_the_best_of_several_scores_is_stacked(scores, counts, rng):
+    targets, folds = Targets(counts), np.arange(20) % 5
+    noise = rng.standard_normal((2, 20, 3))
+    both = np.array([noise[0], scores, noise[1], 0.9 * scores + 0.1 * noise[0]])
+    losses = [fit_stacking(S, targets, folds).loss for S in both]
+    r, found = best_stacking(both, targets, folds)
+    assert found.loss == losses[r] == min(losses)
+    safe = np.arange(4) != r
+    other, _ = best_stacking(both, targets, folds, safe)
+    assert other != r
+    assert best_stacking(both, targets, folds, np.zeros(4, bool)) is None
+
+
+def test_directions_have_unit_spread_and_tell_classes_apart(rng):
+    y = np.arange(90) % 3
+    S = np.eye(3)[y] + 0.2 * rng.standard_normal((90, 3))
+    F = discriminant_directions(S, Targets(np.eye(3)[y]))(S)
+    assert F.shape == (90, 2)
+    np.testing.assert_allclose(F.mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose((F**2).mean(axis=0), 1)
+    centres = np.array([F[y == c].mean(axis=0) for c in range(3)])
+    nearest = ((F[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.mean(nearest == y) > 0.95

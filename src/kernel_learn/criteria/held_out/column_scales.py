@@ -19,7 +19,7 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ridge import RidgeSolves
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.kernels.scaled import scale_columns as scale_columns
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.shared import SharedStatistics
 from kernel_learn.rows.access import is_sparse, row_blocks
 
@@ -28,7 +28,7 @@ REG = 0.1
 FLOOR = 1e-6
 # The fitted values have rank below k; of more classes so many directions are followed.
 MOST_DIRECTIONS = 10
-BLOCK_ENTRIES = 2**21
+GRADIENT_ENTRIES = 2**21  # of a block of columns of V Z
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def squared_gradients(Z: Rows, targets: Targets) -> Array:
     A = _directions(K, targets)
     p = targets.weight / targets.total
     M = np.zeros(Z.shape[1])
-    size = max(1, BLOCK_ENTRIES // max(len(K), 1))
+    size = max(1, GRADIENT_ENTRIES // max(len(K), 1))
     for a in A.T:
         V = W * a
         own = V.sum(axis=1)

@@ -20,7 +20,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 TOL, MAX_ITER = 1e-4, 500  # of fitted weights: what they may fall short of the best, in log loss
 
 
-def soft_weights(
+def ensemble_weights(
     losses: Array,  # (members, n, k): the loss of each row had it each class
     targets: Targets,
 ) -> Array:

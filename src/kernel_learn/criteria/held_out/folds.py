@@ -1,23 +1,31 @@
 """Rows divided into folds, or some of them taken: classes by their shares, groups whole."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.targets import Targets
 
 
-def stratified_parts(targets: Targets, n_parts: int) -> Array:
-    """A part for each row, (n,): classes spread evenly, groups whole, in the rows' order."""
+def stratified_folds(targets: Targets, n_folds: int) -> Array:
+    """The fold of each row, (n,): classes spread evenly, groups whole, in the rows' order."""
     unit = np.arange(targets.n)  # the first row of a group speaks for it
     for group in targets.groups:
         unit[group] = group[0]
     heads = np.flatnonzero(unit == np.arange(targets.n))
-    part, start = np.empty(targets.n, dtype=int), 0
+    fold, start = np.empty(targets.n, dtype=int), 0
     for c in range(targets.n_classes):
         mine = heads[targets.majority[heads] == c]
-        part[mine] = (np.arange(len(mine)) + start) % n_parts
+        fold[mine] = (np.arange(len(mine)) + start) % n_folds
         start += len(mine)
-    return part[unit]
+    return fold[unit]
+
+
+def each_fold(folds: Array) -> Iterator[tuple[Array, Array]]:
+    """(rows outside a fold, rows in it), fold by fold."""
+    for fold in np.unique(folds):
+        yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
 def stratified_rows(targets: Targets, n_rows: int) -> Array:

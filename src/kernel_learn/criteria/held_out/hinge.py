@@ -21,7 +21,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import Dual
 from kernel_learn.criteria.held_out.targets import Targets
 
-REGS = 10.0 ** np.arange(-4, 0.5)
+HINGE_REGS = 10.0 ** np.arange(-4, 0.5)
 ROUNDS = 20
 ONLY_ADD = 10  # after so many rounds no row is taken out any more, which ends the search
 

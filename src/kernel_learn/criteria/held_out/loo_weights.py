@@ -139,9 +139,9 @@ class LeaveOneOut:
         search_rows: int = SEARCH_ROWS,
     ) -> None:
         self.form = form
-        self.few = None if len(T) <= search_rows else np.sort(form.order[:search_rows])
-        few = slice(None) if self.few is None else self.few
-        self.T, self.r, w = T[few], form.root_weight[few], form.weight[few]
+        self.searched = None if len(T) <= search_rows else np.sort(form.order[:search_rows])
+        searched = slice(None) if self.searched is None else self.searched
+        self.T, self.r, w = T[searched], form.root_weight[searched], form.weight[searched]
         self.w, self.N = w / self.r**2, float(w.sum())
 
     def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
@@ -155,7 +155,7 @@ class LeaveOneOut:
         return error, np.array(by_d), float(np.sum(np.diagonal(Q) / self.w))
 
     def _cut(self, G: Array) -> Array:
-        return G if self.few is None else G[np.ix_(self.few, self.few)]
+        return G if self.searched is None else G[np.ix_(self.searched, self.searched)]
 
 
 class GeneralisedCrossValidation:
@@ -180,7 +180,7 @@ class GeneralisedCrossValidation:
         R = np.sqrt(self.form.spread(d))
         A = R[:, None] * self.C * R
         A[np.diag_indices(len(A))] += lam
-        R_S, inverse = R[:, None] * self.S, _inverse(A)
+        R_S, inverse = R[:, None] * self.S, _invert(A)
         Q = inverse @ R_S
         QP = np.sum(Q * (inverse @ Q), axis=1)  # (M,)
         diagonal = np.diagonal(inverse)
@@ -218,7 +218,7 @@ def error_and_derivative(
     N: float,
 ) -> tuple[float, Array]:
     """E, and Q with dE/dK = (Q + Q') / 2: enough for products with symmetric matrices."""
-    B = _inverse(M)
+    B = _invert(M)
     B_r = B @ r
     total = float(r @ B_r)
     for rows in row_blocks(len(B), 64):
@@ -239,7 +239,7 @@ def centred_trace(K: Array, targets: Targets) -> float:
     return float(targets.total * (p @ np.diagonal(K) - p @ K @ p))
 
 
-def _inverse(M: Array) -> Array:
+def _invert(M: Array) -> Array:
     """M^{-1} in the place of M, symmetric; not positive definite costs twice as much."""
     factor, info = lapack.dpotrf(M.T, lower=1, overwrite_a=0)
     if info:

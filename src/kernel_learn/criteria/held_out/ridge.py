@@ -26,8 +26,10 @@ from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.representations.gram import center_and_weigh
+from kernel_learn.representations.linalg import center_and_weigh
 
+# The path along which regularisers are chosen.
+RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 # Directions of G below this share of the largest are rounding.
 RANK_TOL = 1e-10
 # Where 1 - H_ii is smaller, a row decides about itself alone: its residual without itself
@@ -163,6 +165,10 @@ class RidgeSolves:
             self._solve(float(reg))
         return self.centred.dual(self._solutions[float(reg)])
 
+    def new_scores(self, K_cross: Array, regs: Array) -> Array:
+        """Scores of new rows at every reg, (R, n_new, k)."""
+        return np.array([self.dual(reg).scores(K_cross) for reg in regs])
+
     def _solve(self, reg: float) -> tuple[float, Array, Array]:
         lam = reg * self.centred.unit
         C = self.centred.G.copy()
@@ -180,12 +186,39 @@ def solve_ridge(K: Array, targets: Targets, n_regs: int) -> RidgePath | RidgeSol
     return (RidgePath if n_regs > PATH_REGS else RidgeSolves)(K, targets)
 
 
+def try_ridge(K: Array, targets: Targets, n_regs: int) -> RidgePath | RidgeSolves | None:
+    """As ``solve_ridge``; None if all rows look the same to the kernel."""
+    size = float(np.abs(K).max(initial=0.0))
+    ridge = solve_ridge(K, targets, n_regs)
+    if not np.isfinite(ridge.centred.unit) or ridge.centred.unit <= 1e-12 * size:
+        return None
+    return ridge
+
+
+def ridge_at_lam(K: Array, targets: Targets, lam: float) -> tuple[Array, Dual]:
+    """Held-out scores (n, k) and the model at an absolute lam, or at more if rows stand alone.
+
+    At the smallest of 1, 10, 100, ... times lam at which every row depends on others; the
+    shares of the classes if there is none. K is overwritten.
+    """
+    solves = RidgeSolves(K, targets)
+    unit = solves.centred.unit
+    if unit > 1e-12 * float(np.abs(solves.centred.m).max()):  # else all rows look the same
+        for power in range(12):
+            reg = 10.0**power * (lam / unit)
+            scores, least = solves.held_out(np.array([reg]))
+            if least[0] >= LEAST_SLACK:
+                return with_all_shares(scores[0], targets), solves.dual(reg)
+    shares = np.tile(targets.mean, (targets.n, 1))
+    return shares, Dual(np.zeros(targets.counts.shape), targets.mean)
+
+
 def with_all_shares(scores: Array, targets: Targets) -> Array:
     """Held-out scores moved from the class shares without the row to those of all rows.
 
     A row left out takes its label out of the shares mu, to which scores
     shrink: at a large lam its scores are mu_{-i} = (N mu - w_i y_i) / (N - w_i),
-    which give its label away by being below mu. A second level reads that:
+    which give its label away by being below mu. Stacking reads that:
     on 50 rows with labels by chance its held-out error was 14 %. A new row
     sees mu. So mu - mu_{-i} = w_i (y_i - mu) / (N - w_i) is added; for a group
     the sums over it.

@@ -9,8 +9,8 @@ fitted, class means M_c and the pooled covariance W within classes,
                  + log((n_c + 1/2) / (N + k/2)),
     probability = softmax(t logit),
 
-g and t by the log loss of parts of the rows that the means and W have not
-seen. On scores of training rows W would be far too small.
+g and t by the log loss of folds that the means and W have not seen. On scores
+of training rows W would be far too small.
 
 A score must speak for its own class. Where two classes look alike, leaving a
 row out pushes its scores away from its own label (the mean of its class
@@ -25,7 +25,8 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.folds import each_fold
+from kernel_learn.criteria.held_out.targets import Targets, smoothed_shares
 from kernel_learn.solvers.smooth import solve_smooth
 
 TEMPERATURES = np.array([0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 8.0, 12.0])
@@ -34,6 +35,8 @@ FACTORS = np.geomspace(1e-9, 1e3, 121)
 RANKING = np.array([1.0, 2.0, 4.0, 8.0])
 LEAST_PROBABILITY = 1e-9
 PULL = 10.0  # as so many rows
+# Regularisers whose scores are stacked; the others are only ranked.
+FINALISTS = 2
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class LinearMap:
 
 
 @dataclass(frozen=True)
-class SecondLevel:
+class Stacking:
     """The map to log-odds at its temperature, and what it says of the rows left out of it."""
 
     map: LinearMap
@@ -59,16 +62,15 @@ class SecondLevel:
         return softmax(self.logits)
 
 
-def fit_second_level(
+def fit_stacking(
     scores: Array,  # (n, q) held out
     targets: Targets,
-    folds: Array,  # (n,) the part of each row
+    folds: Array,  # (n,) the fold of each row
     roles: Array | None = None,  # (q, k), see fit_discriminants
-) -> SecondLevel:
+) -> Stacking:
     """The discriminant on all rows, at the shrinkage and temperature of least held-out loss."""
     logits = np.zeros((len(SHRINKAGES), targets.n, targets.n_classes))
-    for part in np.unique(folds):
-        inside, outside = np.flatnonzero(folds != part), folds == part
+    for inside, outside in each_fold(folds):
         maps = fit_discriminants(scores[inside], targets.counts[inside], roles)
         for i, discriminant in enumerate(maps):
             logits[i, outside] = discriminant(scores[outside])
@@ -76,24 +78,37 @@ def fit_second_level(
     g, t = divmod(int(losses.argmin()), len(TEMPERATURES))
     final = fit_discriminants(scores, targets.counts, roles)[g]
     sharp = float(TEMPERATURES[t])
-    return SecondLevel(
+    return Stacking(
         LinearMap(sharp * final.coef, sharp * final.intercept),
         float(losses[g, t]),
         sharp * logits[g],
     )
 
 
-def mend_log_odds(level: SecondLevel, targets: Targets, folds: Array) -> SecondLevel:
+def best_stacking(
+    scores: Array,  # (R, n, q) held out
+    targets: Targets,
+    folds: Array,
+    safe: Array | None = None,  # (R,) where the scores are more than rounding, None for all
+) -> tuple[int, Stacking] | None:
+    """The best of several sets of scores once stacked, among those that rank first before it."""
+    ranks = rank_scores(scores, targets)
+    ranks = ranks if safe is None else np.where(safe, ranks, np.inf)
+    finalists = [int(r) for r in ranks.argsort()[:FINALISTS] if np.isfinite(ranks[r])]
+    found = [(r, fit_stacking(scores[r], targets, folds)) for r in finalists]
+    return min(found, key=lambda one: one[1].loss) if found else None
+
+
+def mend_log_odds(level: Stacking, targets: Targets, folds: Array) -> Stacking:
     """The log-odds after another linear map, where rows left out say that they gain by it.
 
     The discriminant takes the scores of a class for Gaussian, with one covariance for all
     classes. Scores of narrow kernels on landmarks are not: on covtype the map takes 13 % off
-    the log loss. It is taken if the loss of parts that it has not seen falls by more than the
+    the log loss. It is taken if the loss of folds that it has not seen falls by more than the
     standard error of the difference.
     """
     logits = np.empty_like(level.logits)
-    for part in np.unique(folds):
-        inside, outside = folds != part, folds == part
+    for inside, outside in each_fold(folds):
         logits[outside] = fit_map(level.logits[inside], targets.counts[inside])(
             level.logits[outside]
         )
@@ -105,7 +120,7 @@ def mend_log_odds(level: SecondLevel, targets: Targets, folds: Array) -> SecondL
     composed = LinearMap(
         level.map.coef @ found.coef, level.map.intercept @ found.coef + found.intercept
     )
-    return SecondLevel(composed, level.loss - gain, logits)
+    return Stacking(composed, level.loss - gain, logits)
 
 
 def fit_map(
@@ -175,7 +190,7 @@ def fit_discriminants(
     S, M = _for_their_class(S, M, n_c, one_hot_roles(k) if roles is None else roles)
     within = (S * weight[:, None]).T @ S - (M * n_c[:, None]).T @ M
     W = within / max(total - np.count_nonzero(n_c), 1.0)
-    prior = np.log((n_c + 0.5) / (total + 0.5 * k))
+    prior = np.log(smoothed_shares(n_c, total))
     spread, maps = max(float(np.trace(W)), 0.0) / q, []
     for g in SHRINKAGES:
         W_g = W / (1 + g)
@@ -184,6 +199,27 @@ def fit_discriminants(
         intercept = prior - 0.5 * np.sum(M.T * coef, axis=0)
         maps.append(LinearMap(coef, intercept - m @ coef))
     return maps
+
+
+def discriminant_directions(scores: Array, targets: Targets) -> LinearMap:
+    """The k - 1 directions of held-out scores that tell classes apart, each of unit spread within.
+
+    The columns of coef' of the discriminant span them; the left singular
+    vectors of the weighted class means in the within-class metric order them.
+    """
+    first = fit_discriminants(scores, targets.counts)[0]
+    k = targets.n_classes
+    logits = first(scores)
+    mean = targets.weight @ logits / targets.total
+    spread = (targets.counts.T @ (logits - mean)) * np.sqrt(targets.mean)[:, None]
+    V = np.linalg.svd(spread, full_matrices=True)[2][: k - 1]
+    V *= np.where(V[np.arange(k - 1), np.abs(V).argmax(axis=1)] < 0, -1.0, 1.0)[:, None]
+    coef = first.coef @ V.T
+    centre = targets.weight @ scores / targets.total
+    F = (scores - centre) @ coef
+    size = np.sqrt(np.maximum(targets.weight @ F**2 / targets.total, 1e-300))
+    coef = coef / size
+    return LinearMap(coef, -centre @ coef)
 
 
 def one_hot_roles(k: int) -> Array:

@@ -40,6 +40,11 @@ class Targets:
         """The share of each class, (k,)."""
         return np.asarray(self.counts.sum(axis=0) / self.total)
 
+    @cached_property
+    def prior(self) -> Array:
+        """The share of each class with half a count added to it, (k,)."""
+        return smoothed_shares(self.counts.sum(axis=0), self.total)
+
     @property
     def n(self) -> int:
         return int(self.counts.shape[0])
@@ -60,7 +65,15 @@ class Targets:
 
     def take(self, rows: Array) -> "Targets":
         """The targets of some rows; rows whose group is cut keep their part of it."""
-        place = np.full(self.n, -1)
-        place[rows] = np.arange(len(rows))
-        parts = [np.sort(place[group][place[group] >= 0]) for group in self.groups]
+        position = np.full(self.n, -1)
+        position[rows] = np.arange(len(rows))
+        parts = [np.sort(position[group][position[group] >= 0]) for group in self.groups]
         return Targets(self.counts[rows], tuple(part for part in parts if len(part) > 1))
+
+
+def smoothed_shares(
+    n_c: Array,  # (k,) how often each class was seen
+    total: float,
+) -> Array:
+    """(n_c + 1/2) / (N + k/2): a class that was not seen is not ruled out."""
+    return np.asarray((n_c + 0.5) / (total + 0.5 * len(n_c)))

@@ -1,9 +1,7 @@
 """Models as ONNX files, for programs that have neither Python nor this library."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
@@ -11,18 +9,29 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn._version import __version__
-from kernel_learn.fitting.validation import as_views, side_by_side
-from kernel_learn.interop.onnx.converters import import_skl2onnx, number_type, register
+from kernel_learn.arrays import PathLike, Rows, RowsLike
+from kernel_learn.atomic_write import check_folder, write_whole
+from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.interop.onnx.converters import (
+    EXPORTED,
+    Parsers,
+    check_rows,
+    import_skl2onnx,
+    number_type,
+    output_names,
+    register,
+)
+from kernel_learn.interop.onnx.graph import Scope, Variable
 from kernel_learn.interop.onnx.kernels import OnnxExportError
-from kernel_learn.interop.onnx.models import EXPORTED, check_rows, output_names
-from kernel_learn.interop.writing import check_folder, write_whole
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import as_pandas, is_frame
 from kernel_learn.rows.table import column_names
 from kernel_learn.warn import warn_user
 
+InputTypes = list[tuple[str, object]]  # names, and the types of skl2onnx
 
-def export_onnx(model: Any, path: str | os.PathLike[str], X: Any = None) -> None:
+
+def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None) -> None:
     """Write a fitted model as an ONNX file.
 
     Estimators of this library give all they can say, by name: ``label``,
@@ -92,7 +101,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], X: Any = None) -> None
         warn_user(f"{path.name}: {_doc(left)}")
 
 
-def _steps(model: Any) -> Iterator[Any]:
+def _steps(model: BaseEstimator) -> Iterator[BaseEstimator]:
     """The model, or the steps of a pipeline, nested ones too."""
     if not isinstance(model, Pipeline):
         yield model
@@ -101,11 +110,11 @@ def _steps(model: Any) -> Iterator[Any]:
         yield from _steps(step)
 
 
-def _is_encoder(step: Any) -> bool:
+def _is_encoder(step: BaseEstimator) -> bool:
     return type(step).__module__.split(".")[0] == "skrub"
 
 
-def _after_encoders(model: Any, X: Any) -> tuple[list[str], Any, Any]:
+def _after_encoders(model: BaseEstimator, X: Rows) -> tuple[list[str], BaseEstimator, Rows]:
     """The names of skrub's steps at the start, the rest of the pipeline, and X after them."""
     if not isinstance(model, Pipeline):
         return [], model, X
@@ -133,7 +142,7 @@ def _doc(left: list[str]) -> str:
     )
 
 
-def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
+def _input_types(model: BaseEstimator, X: Rows, *, by_name: bool) -> InputTypes:
     from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
 
     first = next(_steps(model))
@@ -159,7 +168,7 @@ def _input_types(model: Any, X: Any, *, by_name: bool) -> Any:
     return [("X", (FloatTensorType if single else DoubleTensorType)([None, X.shape[1]]))]
 
 
-def _check_columns(first: Any, X: Any) -> None:
+def _check_columns(first: BaseEstimator, X: Rows) -> None:
     """Refuse other columns than those of fit: a graph knows columns by their places alone."""
     known = list(getattr(first, "feature_names_in_", [])) if is_frame(X) else []
     if known and known != column_names(X):
@@ -178,7 +187,7 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:10]) + ", ..." * (len(names) > 10)
 
 
-def _column_types(X: Any) -> Any:
+def _column_types(X: Rows) -> InputTypes:
     """One input for each column: double where cells may be missing, texts for categories."""
     from skl2onnx.common.data_types import guess_data_type
 
@@ -191,18 +200,23 @@ def _column_types(X: Any) -> Any:
     return guess_data_type(X.astype(plain))
 
 
-def _options(model: Any) -> dict[Any, Any]:
+def _options(model: BaseEstimator) -> dict[int, dict[str, bool]]:
     """Probabilities as an array, not as a list of dicts."""
     last = list(_steps(model))[-1]
     return {id(last): {"zipmap": False}} if is_classifier(last) else {}
 
 
-def _parsers(model: Any) -> dict[type, Any]:
+def _parsers(model: BaseEstimator) -> Parsers:
     """For our estimators: all outputs of the last step, features of those before it."""
     steps = list(_steps(model))
     last = steps[-1]
 
-    def parse(scope: Any, step: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+    def parse(
+        scope: Scope,
+        step: BaseEstimator,
+        inputs: list[Variable],
+        custom_parsers: Parsers | None = None,
+    ) -> list[Variable]:
         from skl2onnx import get_model_alias
         from skl2onnx.common.data_types import Int64TensorType
 

@@ -5,9 +5,12 @@ is double, whatever the rows are: sums of kernel values cancel, and single
 precision would leave few digits of them.
 """
 
-from typing import Any
+from collections.abc import Hashable
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
+from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array
 
@@ -72,14 +75,66 @@ TAIL_Q = (
 )
 
 
+Operand = Value | float | Array | list[str]  # all but values become constants
+
+
+class Variable(Protocol):
+    """An input or output of an operator of skl2onnx."""
+
+    full_name: str
+    type: object
+    operators_inputs_: list["Operator"]
+
+
+class Operator(Protocol):
+    """An estimator in the graph of skl2onnx."""
+
+    raw_operator: BaseEstimator
+    type: str | None
+    inputs: list[Variable]
+    outputs: list[Variable]
+    scope_inst: "Scope"
+    kernel_learn_outputs: list[str]
+
+
+class Scope(Protocol):
+    """Where skl2onnx keeps names, variables and operators."""
+
+    operators: dict[str, Operator]
+
+    def get_unique_variable_name(self, seed: str) -> str: ...
+
+    def get_unique_operator_name(self, seed: str) -> str: ...
+
+    def get_options(
+        self, model: BaseEstimator, default_values: dict[str, bool], fail: bool = True
+    ) -> dict[str, object]: ...
+
+    def declare_local_operator(self, type: str, raw_model: BaseEstimator) -> Operator: ...
+
+    def declare_local_variable(self, raw_name: str, type: object) -> Variable: ...
+
+
+class Container(Protocol):
+    """What a converter of skl2onnx adds to."""
+
+    def add_node(
+        self, op_type: str, inputs: list[str], outputs: str, name: str, **attributes: int
+    ) -> None: ...
+
+    def add_initializer(
+        self, name: str, onnx_type: object, shape: list[int] | None, content: object
+    ) -> None: ...
+
+
 class Graph:
     """Nodes and constants that are added to a container of skl2onnx."""
 
-    def __init__(self, scope: Any, container: Any) -> None:
+    def __init__(self, scope: Scope, container: Container) -> None:
         self.scope, self.container = scope, container
-        self.cache: dict[Any, Any] = {}
+        self.cache: dict[Hashable, Any] = {}  # what was built, under what it was built from
 
-    def __call__(self, op: str, *inputs: Any, **attributes: Any) -> Value:
+    def __call__(self, op: str, *inputs: Operand, **attributes: int) -> Value:
         """A node with one output; numbers and arrays among the inputs become constants."""
         name: Value = self.scope.get_unique_variable_name(f"kl_{op.lower()}")
         self.container.add_node(
@@ -91,7 +146,7 @@ class Graph:
         )
         return name
 
-    def constant(self, value: Any) -> Value:
+    def constant(self, value: Operand) -> Value:
         """An array or a number, as a double, an integer or a text."""
         from onnx import TensorProto
         from onnx.numpy_helper import from_array
@@ -107,7 +162,7 @@ class Graph:
             self.container.add_initializer(name, None, None, tensor)
         return name
 
-    def cast(self, value: Value, dtype: Any) -> Value:
+    def cast(self, value: Value, dtype: DTypeLike) -> Value:
         from onnx.helper import np_dtype_to_tensor_dtype
 
         return self("Cast", value, to=np_dtype_to_tensor_dtype(np.dtype(dtype)))
@@ -133,7 +188,7 @@ class Graph:
             self.cache[key] = self.like_rows(X, np.array([factor]))
         return self("Mul", value, self.cache[key])
 
-    def columns(self, value: Value, positions: Any) -> Value:
+    def columns(self, value: Value, positions: Array | list[int]) -> Value:
         return self("Gather", value, np.asarray(positions, dtype=np.int64), axis=1)
 
     def row_sums(self, value: Value) -> Value:
@@ -164,7 +219,7 @@ class Graph:
 
     def polynomial(self, x: Value, coefs: tuple[float, ...]) -> Value:
         """sum_i coefs[i] x^i by Horner."""
-        found: Any = coefs[-1]
+        found: Value | float = coefs[-1]
         for coef in coefs[-2::-1]:
             found = self("Add", self("Mul", found, x), coef)
         return str(found)

@@ -5,30 +5,21 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.interop.onnx.graph import Graph, Value
-from kernel_learn.kernels import (
-    Additive,
-    ArcCosine,
-    ColumnKernel,
-    Combination,
-    Cosine,
-    Exponential,
-    Gaussian,
-    Laplacian,
-    Linear,
-    LowRank,
-    Matern,
-    PairwiseAnova,
-    Polynomial,
-    ScaledKernel,
-    SubspaceKernel,
-    TransformedKernel,
-)
-from kernel_learn.kernels.columns import find_columns
+from kernel_learn.kernels.additive import Additive, PairwiseAnova
+from kernel_learn.kernels.arc_cosine import ArcCosine
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel
+from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.kernels.columns import ColumnKernel, find_columns
+from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
+from kernel_learn.kernels.low_rank import LowRank
 from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.resolve import as_kernel
-from kernel_learn.kernels.subspace import StackedSubspaceKernel
+from kernel_learn.kernels.scaled import ScaledKernel
+from kernel_learn.kernels.stationary import Exponential, Gaussian, Laplacian, Matern
+from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.kernels.transformed import TransformedKernel
 from kernel_learn.rows.access import dense
 from kernel_learn.rows.table import Table
 
@@ -40,7 +31,7 @@ class OnnxExportError(ValueError):
     """A model, or a part of it, that has no form in ONNX."""
 
 
-class Pairs:
+class PairStatistics:
     """Statistics of all pairs of rows X (n, d) and known rows Z (m, d); each is computed once."""
 
     def __init__(self, g: Graph, X: Value, Z: Array) -> None:
@@ -89,15 +80,15 @@ class Pairs:
         return self.g.total([self.g("ReduceSum", D, np.array([2]), keepdims=0) for D in parts])
 
 
-def pairs(g: Graph, X: Value, Z: Any) -> Pairs:
+def pairs(g: Graph, X: Value, Z: Rows) -> PairStatistics:
     """The statistics of X and Z, shared by all kernels on these rows."""
     key = ("pairs", X, id(Z))
     if key not in g.cache:
-        g.cache[key] = (Pairs(g, X, Z), Z)  # Z stays, so that its id stays its own
+        g.cache[key] = (PairStatistics(g, X, Z), Z)  # Z stays, so that its id stays its own
     return g.cache[key][0]
 
 
-def kernel_values(g: Graph, kernel: Any, X: Value, Z: Any) -> Value:
+def kernel_values(g: Graph, kernel: KernelLike, X: Value, Z: Rows) -> Value:
     """k(x, z) for all pairs, (n, m)."""
     kernel = as_kernel(kernel)
     form = FORMS.get(type(kernel))
@@ -119,7 +110,7 @@ def _matrix(g: Graph, table: Table) -> Array:
     return np.asarray(g.cache[key][0])
 
 
-def _name(kernel: Any) -> str:
+def _name(kernel: Kernel) -> str:
     function = getattr(kernel, "function", None)
     if function is not None:
         name = getattr(function, "__name__", type(function).__name__)
@@ -127,14 +118,14 @@ def _name(kernel: Any) -> str:
     return f"The kernel {type(kernel).__name__}"
 
 
-def _exp(statistic: str) -> Callable[[Graph, Any, Value, Any], Value]:
-    def values(g: Graph, kernel: Any, X: Value, Z: Any) -> Value:
+def _exp(statistic: str) -> Callable[..., Value]:
+    def values(g: Graph, kernel: Kernel, X: Value, Z: Rows) -> Value:
         return g("Exp", g("Mul", pairs(g, X, Z)[statistic], -float(kernel.gamma)))
 
     return values
 
 
-def _matern(g: Graph, kernel: Matern, X: Value, Z: Any) -> Value:
+def _matern(g: Graph, kernel: Matern, X: Value, Z: Rows) -> Value:
     t = g("Mul", pairs(g, X, Z)["euclidean"], kernel.scale)
     decay = g("Exp", g("Neg", t))
     if kernel.nu == 0.5:
@@ -143,11 +134,11 @@ def _matern(g: Graph, kernel: Matern, X: Value, Z: Any) -> Value:
     return g("Mul", g.polynomial(t, polynomial), decay)
 
 
-def _linear(g: Graph, kernel: Linear, X: Value, Z: Any) -> Value:
+def _linear(g: Graph, kernel: Linear, X: Value, Z: Rows) -> Value:
     return pairs(g, X, Z)["dot"]
 
 
-def _polynomial(g: Graph, kernel: Polynomial, X: Value, Z: Any) -> Value:
+def _polynomial(g: Graph, kernel: Polynomial, X: Value, Z: Rows) -> Value:
     known = float(kernel.gamma) * pairs(g, X, Z).Z.T
     base = g("Add", g("MatMul", X, known), float(kernel.coef0))
     found = base
@@ -156,14 +147,14 @@ def _polynomial(g: Graph, kernel: Polynomial, X: Value, Z: Any) -> Value:
     return found
 
 
-def _cosine(g: Graph, kernel: Cosine, X: Value, Z: Any) -> Value:
+def _cosine(g: Graph, kernel: Cosine, X: Value, Z: Rows) -> Value:
     length = g("Sqrt", pairs(g, X, Z)["lengths"])
     safe = g("Where", g("Greater", length, 0.0), length, 1.0)
     unit = np.asarray(dense(unit_rows(np.asarray(dense(Z), dtype=np.float64))))
     return g("MatMul", g("Div", X, safe), unit.T)
 
 
-def _arc_cosine(g: Graph, kernel: ArcCosine, X: Value, Z: Any) -> Value:
+def _arc_cosine(g: Graph, kernel: ArcCosine, X: Value, Z: Rows) -> Value:
     both, bias = pairs(g, X, Z), float(kernel.bias)
     known = np.sum(both.Z**2, axis=1)[None, :] + bias
     root = g("Sqrt", g("Mul", g("Add", both["lengths"], bias), known))
@@ -175,12 +166,12 @@ def _arc_cosine(g: Graph, kernel: ArcCosine, X: Value, Z: Any) -> Value:
     return g("Mul", bent, g("Div", root, np.pi))
 
 
-def _additive(g: Graph, kernel: Additive, X: Value, Z: Any) -> Value:
+def _additive(g: Graph, kernel: Additive, X: Value, Z: Rows) -> Value:
     both = _plain_columns(g, kernel, X, Z)
     return g("Sub", 1.0, g("Div", both["manhattan"], float(both.Z.shape[1])))
 
 
-def _anova(g: Graph, kernel: PairwiseAnova, X: Value, Z: Any) -> Value:
+def _anova(g: Graph, kernel: PairwiseAnova, X: Value, Z: Rows) -> Value:
     both = _plain_columns(g, kernel, X, Z)
     d, D1 = float(both.Z.shape[1]), both["manhattan"]
     S1 = g("Sub", d, D1)
@@ -188,7 +179,7 @@ def _anova(g: Graph, kernel: PairwiseAnova, X: Value, Z: Any) -> Value:
     return g.scaled(g("Sub", g("Mul", S1, S1), S2), 1.0 / max(d * (d - 1.0), 1.0), X)
 
 
-def _plain_columns(g: Graph, kernel: Any, X: Value, Z: Any) -> Pairs:
+def _plain_columns(g: Graph, kernel: Kernel, X: Value, Z: Rows) -> PairStatistics:
     if kernel.categorical is not None:
         raise OnnxExportError(
             f"{type(kernel).__name__}(categorical=...) compares categories, which have no form in "
@@ -197,14 +188,14 @@ def _plain_columns(g: Graph, kernel: Any, X: Value, Z: Any) -> Pairs:
     return pairs(g, X, Z)
 
 
-def _combination(g: Graph, kernel: Combination, X: Value, Z: Any) -> Value:
+def _combination(g: Graph, kernel: Combination, X: Value, Z: Rows) -> Value:
     used = [(one, float(w)) for one, w in zip(kernel.kernels, kernel.weights, strict=True) if w]
     if not used:
         return g.like_rows(X, np.zeros(Z.shape[0]))
     return g.total([g.scaled(kernel_values(g, one, X, Z), w, X) for one, w in used])
 
 
-def _columns(g: Graph, kernel: ColumnKernel, X: Value, Z: Any) -> Value:
+def _column_kernel(g: Graph, kernel: ColumnKernel, X: Value, Z: Rows) -> Value:
     found = np.arange(Z.shape[1])[find_columns(Z, kernel.columns)]
     key = ("columns", X, id(Z), tuple(found.tolist()))
     if key not in g.cache:
@@ -226,14 +217,14 @@ def scaled_columns(g: Graph, X: Value, scales: Array) -> Value:
     return str(g.cache[key])
 
 
-def _scaled(g: Graph, kernel: ScaledKernel, X: Value, Z: Any) -> Value:
+def _scaled_kernel(g: Graph, kernel: ScaledKernel, X: Value, Z: Rows) -> Value:
     key = ("scaled rows", id(Z), np.asarray(kernel.scales).tobytes())
     if key not in g.cache:
         g.cache[key] = (kernel.scaled(Z), Z)
     return kernel_values(g, kernel.kernel, scaled_columns(g, X, kernel.scales), g.cache[key][0])
 
 
-def features(g: Graph, kernel: Any, X: Value) -> Value:
+def feature_values(g: Graph, kernel: Kernel, X: Value) -> Value:
     """f(x) = coef'k(x, landmarks) - offset of a learned kernel, (n, r)."""
     if isinstance(kernel, StackedSubspaceKernel):
         kernels: Any = kernel.kernel
@@ -250,22 +241,22 @@ def features(g: Graph, kernel: Any, X: Value) -> Value:
     return g("MatMul", kernel_values(g, base, X, kernel.landmarks), kernel.coef)
 
 
-def _learned(g: Graph, kernel: Any, X: Value, Z: Any) -> Value:
-    return g("MatMul", features(g, kernel, X), np.asarray(kernel.transform(Z)).T)
+def _learned(g: Graph, kernel: Kernel, X: Value, Z: Rows) -> Value:
+    return g("MatMul", feature_values(g, kernel, X), np.asarray(kernel.transform(Z)).T)
 
 
-def _transformed(g: Graph, kernel: TransformedKernel, X: Value, Z: Any) -> Value:
+def _transformed(g: Graph, kernel: TransformedKernel, X: Value, Z: Rows) -> Value:
     right = (kernel.features(Z) * kernel.weights).T
-    K = g("MatMul", features(g, kernel, X), right)
+    K = g("MatMul", feature_values(g, kernel, X), right)
     if not kernel.alpha:
         return K
     return g("Add", K, g.scaled(kernel_values(g, kernel.kernel, X, Z), float(kernel.alpha), X))
 
 
-FORMS: dict[type, Callable[[Graph, Any, Value, Any], Value]] = {
+FORMS: dict[type, Callable[..., Value]] = {
     Additive: _additive,
     ArcCosine: _arc_cosine,
-    ColumnKernel: _columns,
+    ColumnKernel: _column_kernel,
     Combination: _combination,
     Cosine: _cosine,
     Exponential: _exp("euclidean"),
@@ -276,7 +267,7 @@ FORMS: dict[type, Callable[[Graph, Any, Value, Any], Value]] = {
     Matern: _matern,
     PairwiseAnova: _anova,
     Polynomial: _polynomial,
-    ScaledKernel: _scaled,
+    ScaledKernel: _scaled_kernel,
     StackedSubspaceKernel: _learned,
     SubspaceKernel: _learned,
     TransformedKernel: _transformed,

@@ -1,60 +1,71 @@
 """KernelClassifier as ONNX: views of columns of numbers, members, leaves."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.ensemble.kernel_features import KernelFeatures, WeightedKernel
-from kernel_learn.ensemble.leaves import LeafMachine, scaled
-from kernel_learn.ensemble.table_views import TableView
-from kernel_learn.ensemble.trees import Tree
+from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
+from kernel_learn.ensemble.trees import Forest, Tree
 from kernel_learn.ensemble.views import (
     ClippedScores,
+    ColumnView,
     NormalScores,
+    TableView,
     UniformScores,
     UnitRows,
     ZScores,
 )
+from kernel_learn.estimators import KernelClassifier
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import OnnxExportError, kernel_values
+from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import dense
 
 
-def classifier_proba(g: Graph, model: Any, X: Value) -> Value:
+def classifier_proba(g: Graph, model: KernelClassifier, X: Value) -> Value:
     """``predict_proba``, (n, k)."""
-    machine = model._fitted.machine
-    _check_numbers(model, machine)
-    if isinstance(machine, LeafMachine):
-        return _leaf_proba(g, machine, X)
-    if not machine.parts:
-        share = machine.targets.counts.sum(axis=0) + 0.5
-        return g.like_rows(X, share / share.sum())
-    shares = []
-    for part in machine.parts:
-        K = _values(g, machine.kernels, part.kernel, X)
-        scores = g.linear(K, part.model.coef, part.model.intercept)
-        logits = g.linear(scores, part.second.coef, part.second.intercept)
-        shares.append(g("Mul", g("Softmax", logits, axis=1), float(part.weight)))
-    return _normalised(g, g.total(shares))
+    ensemble: Ensemble = model._fitted.ensemble
+    _check_numbers(model, ensemble)
+    if not ensemble.predicting:
+        return g.like_rows(X, ensemble.targets.prior)
+    if ensemble.forest is not None:
+        shares = _leaf_shares(g, ensemble, ensemble.forest, X)
+    else:
+        shares = []
+        for member in ensemble.predicting:
+            ridge = member.models[0][0]
+            K = _values(g, ensemble.training, member, X)
+            scores = g.linear(K, ridge.coef, ridge.intercept)
+            shares.append(_member_proba(g, ensemble, member, 0, scores))
+    P = g.total(shares)
+    return g("Div", P, g.row_sums(P))
 
 
-def classifier_features(g: Graph, model: Any, X: Value) -> Value:
+def _member_proba(g: Graph, ensemble: Ensemble, member: Member, tree: int, scores: Value) -> Value:
+    """What a member adds to the average."""
+    logits = g.linear(scores, member.maps[tree].coef, member.maps[tree].intercept)
+    return g("Mul", g("Softmax", logits, axis=1), float(ensemble.weight_of(member)))
+
+
+def classifier_features(g: Graph, model: KernelClassifier, X: Value) -> Value:
     """``transform``, (n, k - 1)."""
-    kernels: KernelFeatures = model._fitted.machine.kernels
-    if not kernels.parts:
-        return g.like_rows(X, np.zeros(kernels.targets.n_classes - 1))
+    ensemble: Ensemble = model._fitted.ensemble
+    if not ensemble.predicting:
+        return g.like_rows(X, np.zeros(ensemble.targets.n_classes - 1))
     total = g.total(
-        [g.scaled(_values(g, kernels, part, X), float(part.factor), X) for part in kernels.parts]
+        [
+            g.scaled(_values(g, ensemble.for_features, member, X), float(member.factor), X)
+            for member in ensemble.predicting
+        ]
     )
-    ridge, projection = kernels._discriminant
+    ridge, projection = ensemble.discriminant
     scores = g.linear(total, ridge.coef, ridge.intercept)
     return g.linear(scores, projection.coef, projection.intercept)
 
 
-def _check_numbers(model: Any, machine: Any) -> None:
-    positions = np.asarray(machine.reader.categories, dtype=int)
+def _check_numbers(model: KernelClassifier, ensemble: Ensemble) -> None:
+    positions = np.asarray(ensemble.reader.categories, dtype=int)
     if len(positions):
         names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))[positions]
         raise OnnxExportError(
@@ -65,26 +76,26 @@ def _check_numbers(model: Any, machine: Any) -> None:
         )
 
 
-def _values(g: Graph, kernels: KernelFeatures, part: WeightedKernel, X: Value) -> Value:
+def _values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
     """Kernel values of one member, (n, n_training); each once."""
-    key = ("values", id(part))
+    key = ("values", id(training), id(member))
     if key not in g.cache:
-        Z = view_rows(g, kernels.views, part.candidate.view, X)
-        if part.scales is not None:
-            Z = _scaled(g, Z, part.scales)
-        g.cache[key] = kernel_values(g, part.kernel, Z, kernels.rows[part.place])
+        Z = _new_rows(g, training, member, X)
+        g.cache[key] = kernel_values(g, member.kernel, Z, training.rows[member.view])
     return str(g.cache[key])
 
 
-def _scaled(g: Graph, Z: Value, scales: Array) -> Value:
+def _new_rows(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
+    """The rows as a member sees them."""
+    Z = view_rows(g, training.views, member.plain_view, X)
+    return Z if member.scales is None else _scale_rows(g, Z, member.scales)
+
+
+def _scale_rows(g: Graph, Z: Value, scales: Array) -> Value:
     key = ("scaled", Z, scales.tobytes())
     if key not in g.cache:
         g.cache[key] = g("Mul", Z, scales[None, :])
     return str(g.cache[key])
-
-
-def _normalised(g: Graph, P: Value) -> Value:
-    return g("Div", P, g.row_sums(P))
 
 
 def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> Value:
@@ -96,7 +107,7 @@ def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> 
     return str(g.cache[key])
 
 
-def _filled(g: Graph, view: Any, X: Value) -> Value:
+def _filled(g: Graph, view: ColumnView, X: Value) -> Value:
     """Missing numbers replaced by medians."""
     return g("Where", g("IsNaN", X), view.medians_[None, :], X)
 
@@ -133,7 +144,7 @@ def _unit_rows(g: Graph, view: UnitRows, X: Value) -> Value:
     return g("Div", X, g("Where", g("Greater", length, 0.0), length, 1.0))
 
 
-VIEWS: dict[type, Any] = {
+VIEWS: dict[type, Callable[..., Value]] = {
     ClippedScores: _clipped_scores,
     NormalScores: _normal_scores,
     UniformScores: _uniform_scores,
@@ -142,39 +153,38 @@ VIEWS: dict[type, Any] = {
 }
 
 
-def _leaf_proba(g: Graph, machine: LeafMachine, X: Value) -> Value:
+def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list[Value]:
     """Kernel values with all training rows, those of other leaves set to zero."""
-    view, scales = machine.guide
-    guide = view_rows(g, machine.views, view, X)
-    guide = guide if scales is None else _scaled(g, guide, scales)
+    training, n = ensemble.training, ensemble.targets.n
+    Z = view_rows(g, training.views, forest.view, X)
+    Z = Z if forest.scales is None else _scale_rows(g, Z, forest.scales)
     shares = []
-    for t, tree in enumerate(machine.trees):
-        leaf = _leaf(g, tree, guide)
-        own = np.empty(machine.targets.n, dtype=int)
-        for number, rows in enumerate(machine.leaf_rows[t]):
+    for t, tree in enumerate(forest.trees):
+        leaf = _leaf(g, tree, Z)
+        own = np.empty(n, dtype=int)
+        for number, rows in enumerate(forest.leaf_rows[t]):
             own[rows] = number
         inside = g.cast(g("Equal", g("Unsqueeze", leaf, np.array([1])), own[None, :]), np.float64)
-        for member in (member for member in machine.members if member.tree == t):
-            K = g("Mul", _leaf_values(g, machine, member, X), inside)
-            coef = np.empty((machine.targets.n, member.models[0].coef.shape[1]))
-            for rows, model in zip(machine.leaf_rows[t], member.models, strict=True):
+        for member in ensemble.predicting:
+            K = g("Mul", _leaf_values(g, training, member, X), inside)
+            models = member.models[t]
+            coef = np.empty((n, models[0].coef.shape[1]))
+            for rows, model in zip(forest.leaf_rows[t], models, strict=True):
                 coef[rows] = model.coef
-            intercepts = np.array([model.intercept for model in member.models])
+            intercepts = np.array([model.intercept for model in models])
             scores = g("Add", g("MatMul", K, coef), g("Gather", intercepts, leaf, axis=0))
-            logits = g.linear(scores, member.second.coef, member.second.intercept)
-            shares.append(g("Mul", g("Softmax", logits, axis=1), float(member.weight)))
-    return _normalised(g, g.total(shares))
+            shares.append(_member_proba(g, ensemble, member, t, scores))
+    return shares
 
 
-def _leaf_values(g: Graph, machine: LeafMachine, member: Any, X: Value) -> Value:
-    place, scales = member.chosen.candidate.place, member.chosen.scales
-    key = ("leaf rows", place)
+def _leaf_values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
+    """Kernel values with all training rows, which are kept without their scales."""
+    key = ("leaf rows", member.view)
     if key not in g.cache:
-        Z = view_rows(g, machine.views, place[0], X)
-        known = np.asarray(dense(scaled(machine.rows[place[0]], scales)))
-        g.cache[key] = (Z if scales is None else _scaled(g, Z, scales), known)
+        known = np.asarray(dense(scale_columns(training.rows[member.plain_view], member.scales)))
+        g.cache[key] = (_new_rows(g, training, member, X), known)
     Z, known = g.cache[key]
-    return kernel_values(g, member.chosen.kernel, Z, known)
+    return kernel_values(g, member.kernel, Z, known)
 
 
 def _leaf(g: Graph, tree: Tree, Z: Value) -> Value:

@@ -1,22 +1,41 @@
-"""Rows without a label among rows with one."""
-
-from typing import Any
+"""What rows are to be told by: class labels as numbers, real values, and rows without a label."""
 
 import numpy as np
+from sklearn.utils import check_array
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, LabelsLike
 from kernel_learn.criteria.constraints import is_unlabeled
 from kernel_learn.fitting.labels import check_labels, label_column
+from kernel_learn.rows.check_rows import check_magnitude, check_readable
 
 
-def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
+def check_real_targets(y: LabelsLike | None) -> Array:
+    """Real targets, one or several for each row, as float64."""
+    check_readable(y, "y")
+    values: Array = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    check_magnitude(values, "y")
+    return values
+
+
+def encode_labels(y: Array, weight: Array | None) -> tuple[Array, Array]:
+    """(classes, indices); classes are those of positive weight."""
+    classes = np.unique(y if weight is None else y[weight > 0])
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has {len(classes)} class ({classes.tolist()[0]!r}), and at least 2 classes are "
+            "needed to learn what tells them apart."
+        )
+    return classes, np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+
+
+def labelled_rows(y: LabelsLike, unlabeled: object) -> tuple[Array, Array]:
     """Indices of the rows with a label, and the labels.
 
     None and NaN never are a label. ``unlabeled`` is one more mark, None for no other, or
     "raise": a -1 may be a mark or a class, so that among other labels it is refused.
     """
     y = label_column(y)
-    rows = np.flatnonzero(~is_missing(y))
+    rows = np.flatnonzero(~are_missing(y))
     known = y[rows]
     known = check_labels(known) if len(known) else known
     if isinstance(unlabeled, str) and unlabeled == "raise":
@@ -32,7 +51,7 @@ def labelled_rows(y: Any, unlabeled: Any) -> tuple[Array, Array]:
     return rows[kept], known[kept]
 
 
-def is_missing(y: Array) -> Array:
+def are_missing(y: Array) -> Array:
     """Which entries are None or NaN (of any library)."""
     if y.dtype.kind == "f":
         return np.isnan(y)
@@ -41,7 +60,7 @@ def is_missing(y: Array) -> Array:
     return np.array([_is_missing(value) for value in y], dtype=bool)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas' NA is neither equal nor different

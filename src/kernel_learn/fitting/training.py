@@ -1,0 +1,223 @@
+"""Checked training data: kernels, rows, labels or values, and how much each row counts."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.validation import check_consistent_length
+
+from kernel_learn.arrays import (
+    Array,
+    ClassWeight,
+    DataLike,
+    LabelsLike,
+    Rows,
+    RowsLike,
+    TargetsLike,
+    WeightsLike,
+)
+from kernel_learn.fitting.labels import check_labels
+from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
+from kernel_learn.fitting.targets import check_real_targets, encode_labels
+from kernel_learn.fitting.weights import training_weights
+from kernel_learn.kernels.bank import Combination, as_bank, resolve_bank
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
+from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.summary import row_bytes
+from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.table import Table
+
+TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
+
+
+@dataclass(frozen=True)
+class Training:
+    """Checked training data: kernels whose rules may still stand, rows, labels, weights."""
+
+    kernels: list[Kernel]
+    source: Any  # an ArraySource; a PooledSource of a stream
+    names: list[str] | None  # of the kernels of a bank, None for one kernel
+    # indices of the rows that count, if some had weight zero and were left out
+    kept: Array | None
+    n_given: int  # rows before that
+
+    @property
+    def X(self) -> Rows:
+        return self.source.X
+
+    @property
+    def weight(self) -> Array:
+        return self.source.weight
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, or the bank as a combination still to be weighted."""
+        return _as_one(self.kernels, self.names)
+
+    def resolved(self) -> Self:
+        """With every rule replaced by its value on the rows."""
+        pool = self.source.summary.pool(self.X)
+        return replace(self, kernels=resolve_bank(self.kernels, pool))
+
+
+AnyTraining = TypeVar("AnyTraining", bound=Training)
+
+
+@dataclass(frozen=True)
+class Labelled(Training):
+    """Training rows with class labels."""
+
+    classes: Array  # (k,)
+
+    @property
+    def labels(self) -> Array:
+        """Indices into classes, (n,)."""
+        return self.source.labels
+
+    @property
+    def counts(self) -> Array:
+        """The weight of each class, (k,)."""
+        return self.source.counts
+
+
+@dataclass(frozen=True)
+class Valued(Training):
+    """Training rows with real targets."""
+
+    single: bool  # whether y was one-dimensional
+
+
+def validate_labelled(
+    estimator: BaseEstimator, X: Rows, y: LabelsLike | None, sample_weight: WeightsLike = None
+) -> Labelled:
+    """Check rows, labels and weights for fit; rows of weight zero are left out."""
+    kernels, names, rows = _fit_rows(estimator, X, y)
+    told = check_labels(y)
+    rows, labels, weight, kept = _weigh(kernels, rows, told, sample_weight)
+    classes, labels = encode_labels(labels, weight)
+    source = _source(X, kernels, rows, labels, weight, len(classes))
+    estimator._rows_digest = source.digest
+    return Labelled(kernels, source, names, kept, len(told), classes)
+
+
+def validate_unlabelled(estimator: BaseEstimator, X: Rows) -> Training:
+    """Check rows that come without labels; constraints say what is known of them."""
+    kernel = as_kernel(estimator.kernel)
+    rows = validate_rows(estimator, kernel, X, reset=True)
+    n = n_rows(rows)
+    return Training([kernel], _source(X, [kernel], rows, np.empty((n, 0))), None, None, n)
+
+
+def validate_valued(
+    estimator: BaseEstimator, X: Rows, y: TargetsLike | None, sample_weight: WeightsLike = None
+) -> Valued:
+    """Check rows, real targets and weights for fit; rows of weight zero are left out."""
+    kernels, names, rows = _fit_rows(estimator, X, y)
+    told = check_real_targets(y)
+    rows, values, weight, kept = _weigh(kernels, rows, told, sample_weight)
+    source = _source(X, kernels, rows, values.reshape(len(values), -1), weight)
+    estimator._rows_digest = source.digest
+    return Valued(kernels, source, names, kept, len(told), told.ndim == 1)
+
+
+def _source(
+    given: RowsLike,
+    kernels: list[Kernel],
+    X: Rows,  # those given, checked
+    labels: Array,
+    weight: Array | None = None,
+    n_classes: int | None = None,
+) -> ArraySource:
+    is_matrix, copied = kernels[0].input == "matrix", copied_bytes(X, given)
+    return ArraySource(
+        X, labels, weight, n_classes=n_classes, is_matrix=is_matrix, copied_bytes=copied
+    )
+
+
+def copied_bytes(X: Rows, given: RowsLike | None) -> float:
+    """What the checked rows take beside the rows that were given: nothing if they are the same."""
+
+    def numbers(A: Rows) -> object:
+        A = A.numbers if isinstance(A, Table) else A
+        return getattr(A, "data", None) if hasattr(A, "tocsr") else A  # some have no data array
+
+    own, other = numbers(X), numbers(given)
+    arrays = isinstance(own, np.ndarray) and isinstance(other, np.ndarray)
+    if X is given or (arrays and np.may_share_memory(own, other)):
+        return 0.0
+    return n_rows(X) * row_bytes(X)
+
+
+def stream_kernels(estimator: BaseEstimator) -> tuple[list[Kernel], list[str] | None, Kernel]:
+    """Kernels, names and the kernel that says what a row is, for rows that come in blocks."""
+    kernels, names = _kernels_of(estimator)
+    kernel = _as_one(kernels, names)
+    if kernel.input == "matrix":
+        raise ValueError(
+            "Rows of a precomputed kernel matrix cannot come in blocks: a column belongs to each. "
+            "Pass the matrix."
+        )
+    return kernels, names, kernel
+
+
+def _kernels_of(estimator: BaseEstimator, X: Rows = None) -> tuple[list[Kernel], list[str] | None]:
+    """The kernels of an estimator, and their names if they are a bank."""
+    bank = as_bank(estimator.kernel, X) if getattr(estimator, "accepts_banks", False) else None
+    return (bank[1], bank[0]) if bank else ([as_kernel(estimator.kernel)], None)
+
+
+def _as_one(kernels: list[Kernel], names: list[str] | None) -> Kernel:
+    """The kernel, or the bank as a combination still to be weighted."""
+    return kernels[0] if names is None else Combination(kernels, np.ones(len(kernels)))
+
+
+def _fit_rows(
+    estimator: BaseEstimator, X: Rows, y: ArrayLike | None
+) -> tuple[list[Kernel], list[str] | None, Rows]:
+    kernels, names = _kernels_of(estimator, X)
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    views = None if names is None else as_views(X, len(kernels))
+    if views is not None:
+        X, spans = side_by_side(views)
+        kernels = [ColumnKernel(k, span) for k, span in zip(kernels, spans, strict=True)]
+    return kernels, names, validate_rows(estimator, _as_one(kernels, names), X, reset=True)
+
+
+def _weigh(
+    kernels: list[Kernel], X: Rows, y: Array, sample_weight: WeightsLike
+) -> tuple[Rows, Array, Array | None, Array | None]:
+    """Rows, targets, weights and indices of the rows that count (all, in a kernel matrix)."""
+    check_consistent_length(X, y)
+    weight = training_weights(sample_weight, len(y))
+    if weight is None or kernels[0].input == "matrix" or weight.all():
+        return X, y, weight, None
+    kept = np.flatnonzero(weight)
+    return take_rows(X, kept), y[kept], weight[kept], kept
+
+
+def class_prices(class_weight: ClassWeight, data: Labelled) -> Array:
+    """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
+    if isinstance(class_weight, str):  # "balanced"
+        price = data.counts.sum() / (len(data.classes) * data.counts)
+    elif isinstance(data.source, PooledSource):  # the labels are gone
+        price = compute_class_weight(class_weight, classes=data.classes, y=data.classes)
+    else:
+        y = data.classes[data.labels]
+        price = compute_class_weight(class_weight, classes=data.classes, y=y)
+    if not (np.all(np.isfinite(price)) and np.all(price > 0)):
+        raise ValueError(
+            f"class_weight gives the classes {list(data.classes)} the factors "
+            f"{[float(p) for p in price]}; each must be positive and finite. "
+            "To leave a class out, leave out its rows."
+        )
+    return np.asarray(price, dtype=np.float64)

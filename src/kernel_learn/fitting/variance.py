@@ -1,0 +1,42 @@
+"""Refusals of rows and kernels of which nothing can be learned."""
+
+import numpy as np
+
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.representations.base import Combined, has_variance
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
+
+
+def check_distinct(source: ArraySource | PooledSource) -> None:
+    """Refuse rows that are all the same, whatever a method would make of them."""
+    if np.ptp(source.X) == 0 if source.is_matrix else source.n_distinct < 2:
+        what = "entries of the kernel matrix" if source.is_matrix else "rows"
+        raise all_the_same(what, tuple(source.X.shape))
+
+
+def all_the_same(what: str, shape: tuple[int, ...]) -> ValueError:
+    """What is wrong with rows of which nothing can be learned."""
+    return ValueError(
+        f"X has zero variance: all its {what} are the same (shape {shape}), "
+        "and nothing tells one row from another. Check where the columns come from."
+    )
+
+
+def check_variance(sample: Combined, n_features: int | None) -> None:
+    """Refuse a kernel that takes one value on all rows: there is nothing to learn from."""
+    check_spread(sample.kernel, sample.trace / sample.n, sample.mean_diagonal, n_features)
+
+
+def check_spread(
+    kernel: Kernel, variance: float, mean_diagonal: float, n_features: int | None
+) -> None:
+    """Refuse a kernel whose variance is rounding or not a number."""
+    if not (np.isfinite(variance) and np.isfinite(mean_diagonal)):
+        raise ValueError(f"{kernel!r} gives values that are not finite on these rows.")
+    if not has_variance(variance, mean_diagonal):
+        raise ValueError(
+            f"{kernel!r} has zero variance on these rows: all of them look the same to it "
+            f"(n_features={n_features}). "
+            "Check that X is not constant and that the kernel's width suits its scale."
+        )

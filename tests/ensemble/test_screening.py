@@ -1,0 +1,92 @@
+"""Which candidates go on, and at which widths."""
+
+import numpy as np
+import pytest
+
+from kernel_learn.criteria.held_out.column_scales import ColumnScales
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble import screening
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated, narrower
+from kernel_learn.ensemble.cross_validation import Sample
+from kernel_learn.ensemble.leaf_tuning import leaf_candidates, narrowed, tune_on_leaves
+from kernel_learn.kernels import Combination, Gaussian, Linear
+from kernel_learn.kernels.shared import pair_median
+
+
+def found(*candidates):
+    return [CrossValidated(one, 0.1, 0.0, np.empty((0, 2))) for one in candidates]
+
+
+@pytest.fixture
+def sample(rng):
+    X = rng.normal(size=(80, 2))
+    targets = Targets(np.eye(2)[(X[:, 0] > 0).astype(int)])
+    return Sample({"z": X, "q": X**3}, targets, {}, {}, np.arange(80) % 5)
+
+
+def test_survivors_have_a_hundredth_of_the_heaviest_weight(monkeypatch):
+    weights = np.array([0.4, 0.00401, 0.00399, 0.3, 0.0])
+    monkeypatch.setattr(screening, "weigh", lambda found, targets: weights)
+    tried = found(*(Candidate("z", "rbf", width) for width in range(5)))
+    targets = Targets(np.eye(2))
+    widths = [one.candidate.width for one in screening.survivors(tried, targets, 8)]
+    assert widths == [0, 3, 1]
+    assert [one.candidate.width for one in screening.survivors(tried, targets, 2)] == [0, 3]
+    assert screening.survivors([], targets, 8) == []
+
+
+def test_regularisers_are_tried_around_the_one_that_was_best():
+    (one,) = found(Candidate("z", "lin"))
+    (path,) = screening.near_regs([one]).values()
+    np.testing.assert_allclose(path, [0.1 / np.sqrt(10), 0.1, 0.1 * np.sqrt(10)])
+
+
+def test_narrower_is_a_third_of_the_width():
+    candidate = Candidate("z", "rbf", 3.0).on_rows(Gaussian(1.0))
+    assert narrower(candidate) == Candidate("z", "rbf", 1.0)
+    assert narrower(candidate).kernel is None  # which belongs to the width
+
+
+def test_each_family_is_tried_at_three_widths(sample):
+    """Relative to the median of squared distances of the rows asked for, scaled."""
+    rows, scales = np.arange(0, 80, 2), np.array([1.0, 3.0])
+    own = {"z": ColumnScales(scales, scales)}
+    sums = Candidate("q", "groups", 1.0, loss="combined").on_rows(Combination([Linear()], [1.0]))
+    tried = [Candidate("z", "rbf", 3.0, learned=True), Candidate("q", "lin"), sums]
+    widths = list(narrowed(sample, tried, own, rows))
+    assert [one.family for one in widths] == ["rbf", "rbf", "rbf", "lin", "groups"]
+    assert [one.width for one in widths[:3]] == [3.0, 1.0, pytest.approx(1 / 3)]
+    Z = sample.views["z"][rows] * scales
+    D2 = ((Z[:, None] - Z) ** 2).sum(axis=2)
+    median = pair_median(D2, np.ones(40))
+    for one in widths[:3]:
+        assert one.kernel.gamma == pytest.approx(1 / (one.width * median))
+        assert one.scales is scales
+    assert widths[3].scales is None and widths[4].kernel is sums.kernel
+
+
+def test_of_a_family_the_narrowest_stands_for_it():
+    kept = found(
+        Candidate("z", "rbf", 3.0),
+        Candidate("z", "rbf", 1.0),
+        Candidate("z", "rbf", 1.0, learned=True),
+        *(Candidate(view, "lin") for view in "qucabd"),
+    )
+    tried = [Candidate("z", "lap", 3.0, learned=True), Candidate("z", "poly", 3.0, learned=True)]
+    names = [str(one) for one in leaf_candidates(kept, tried)]
+    # four without scales were asked for, and laplacians on scaled columns are tried in any case
+    assert names == ["z: rbf1", "q: lin", "u: lin", "z scaled: rbf1", "z scaled: lap3"]
+
+
+def test_two_widths_of_a_family_go_on(sample):
+    wide = [Candidate("z", "rbf", w).on_rows(Gaussian(1 / w)) for w in (0.5, 1.0, 2.0, 4.0)]
+    other = Candidate("q", "rbf", 1.0).on_rows(Gaussian(1.0))
+    leaves = np.array_split(np.arange(80), 2)
+    chosen = tune_on_leaves(sample, [*wide, other], leaves, 5)
+    assert sum(one.candidate.view == "z" for one in chosen) == 2
+    assert sum(one.candidate.view == "q" for one in chosen) == 1
+    losses = [one.loss for one in chosen]
+    assert losses == sorted(losses)
+    assert {one.candidate.view for one in tune_on_leaves(sample, [*wide, other], leaves, 5, 1)} == {
+        chosen[0].candidate.view
+    }
