@@ -122,7 +122,7 @@ def test_a_stream_gives_the_same_predictions(folder, monkeypatch):
     out, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     lines = out.splitlines()
     assert lines[0] == "prediction" and len(lines) == 179
-    monkeypatch.setattr("kernel_learn.streams.readers.read_blocks.__defaults__", (None, 7))
+    monkeypatch.setattr("kernel_learn.streams.readers.TableFiles.blocks.__defaults__", (7, None))
     again, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     assert again == out
 

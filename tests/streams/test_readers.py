@@ -12,12 +12,12 @@ pytest.importorskip("pyarrow")
 from kernel_learn.streams.readers import (  # noqa: E402
     FORMATS,
     TableError,
+    TableFiles,
     format_of,
     read_blocks,
     read_table,
-    separator,
-    table_bytes,
 )
+from kernel_learn.streams.readers.delimited import find_separator  # noqa: E402
 
 FRAME = pd.DataFrame(
     {
@@ -137,7 +137,7 @@ def test_several_files_and_patterns(tmp_path):
     ],
 )
 def test_separator(line, sign):
-    assert separator(line + "\n1") == sign
+    assert find_separator(line + "\n1") == sign
 
 
 EXCEL = """\ufeffsize;cost;code;word;both
@@ -187,7 +187,7 @@ def test_names_that_do_not_tell(tmp_path):
         ("latin.csv", "a,b\n1,\u00e9\n".encode("latin-1"), "is not UTF-8 text"),
         ("binary.csv", b"a,b\n\0\0", "not a text file"),
         ("ragged.csv", b"a,b\n1,2\n1,2,3\n", "cannot be read"),
-        ("twice.parquet", b"not parquet", "cannot be read"),
+        ("text.parquet", b"not parquet", "is not a Parquet file"),
     ],
 )
 def test_broken_files_are_one_sentence(name, content, message, tmp_path):
@@ -210,5 +210,5 @@ def test_folders_lists_and_twins_are_refused(tmp_path):
 
 def test_size_is_known_without_reading(tmp_path):
     name = write(tmp_path, ".parquet")
-    assert table_bytes([name]) == 4 * 4 * 8
-    assert table_bytes([write(tmp_path, ".csv")]) > 0
+    assert TableFiles([name]).nbytes == 4 * 4 * 8
+    assert TableFiles([write(tmp_path, ".csv")]).nbytes > 0

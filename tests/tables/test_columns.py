@@ -40,6 +40,17 @@ def test_kinds(values, kind):
     assert kind_of(pd.Series(values)) == kind
 
 
+def test_what_the_classifier_refuses_as_text_is_no_category():
+    """Three words are few, and KernelClassifier takes fifty such cells for free text."""
+    from kernel_learn import KernelClassifier
+
+    cells = pd.Series([f"pain since {i}" for i in range(50)] + ["nothing at all"] * 30)
+    assert kind_of(cells) == "text"
+    frame = pd.DataFrame({"size": rng.normal(size=80), "note": cells})
+    with pytest.raises(ValueError, match="free text"):
+        KernelClassifier(quality="fast").fit(frame, np.arange(80) % 2)
+
+
 def test_ids_and_constants_are_left_out_and_named():
     frame = table(
         patient=[f"P{i}" for i in range(N)],

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
@@ -11,7 +12,9 @@ pytest.importorskip("skrub")
 import kernel_learn as kl  # noqa: E402
 from cli.test_commands import run  # noqa: E402
 from kernel_learn import KernelDiscriminant  # noqa: E402
+from kernel_learn.streams.readers import TableFiles  # noqa: E402
 from kernel_learn.tables import TableError, TableModel, look_at_columns, streaming  # noqa: E402
+from kernel_learn.tables.methods import CLASSIFIERS, TRANSFORMERS  # noqa: E402
 from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, sample_rows  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -35,21 +38,21 @@ def table(tmp_path_factory):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr("kernel_learn.streams.readers.read_blocks.__defaults__", (None, 300))
+    monkeypatch.setattr("kernel_learn.streams.readers.TableFiles.blocks.__defaults__", (300, None))
 
 
 def test_sample_is_fair_and_repeats(table, small_blocks):
     frame, _, data = table
-    sample, n = sample_rows(data, None, 500, seed=1)
+    sample, n = sample_rows(TableFiles(data), 500, seed=1)
     assert n == N and len(sample) == 500
-    again, _ = sample_rows(data, None, 500, seed=1)
+    again, _ = sample_rows(TableFiles(data), 500, seed=1)
     pd.testing.assert_frame_equal(sample, again)
     places = np.searchsorted(np.sort(frame["p"]), sample["p"])
     place = frame.reset_index().set_index("p").loc[sample["p"], "index"].to_numpy()
     assert np.all(np.diff(place) > 0)  # in the order of the table
     counts = np.histogram(place, bins=3, range=(0, N))[0]
     assert np.all(np.abs(counts - 500 / 3) < 50) and len(places) == 500
-    everything, _ = sample_rows(data, None, 10 * N)
+    everything, _ = sample_rows(TableFiles(data), 10 * N)
     np.testing.assert_array_equal(everything["p"], frame["p"])
 
 
@@ -66,7 +69,7 @@ def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
         features, labelled["y"].astype(int).astype(str).to_numpy(), columns=columns
     )
     streamed = TableModel(estimator, encoding="full", target="y")
-    fit_in_blocks(streamed, data, None, labelled, columns)
+    fit_in_blocks(streamed, TableFiles(data), labelled, columns)
     assert list(streamed.classes_) == ["0", "1"]
     np.testing.assert_allclose(
         streamed.predict_proba(features), whole.predict_proba(features), atol=1e-6
@@ -75,11 +78,11 @@ def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
 
 def test_size_decides(table, monkeypatch):
     _, folder, data = table
-    assert not is_too_large(data, None, "1GB")
-    assert is_too_large(data, None, 1000)
+    assert not is_too_large(TableFiles(data), "1GB")
+    assert is_too_large(TableFiles(data), 1000)
     (folder / "x.arff").write_text("@relation t\n")
-    with pytest.raises(TableError, match="Only CSV, TSV, JSON lines and Parquet"):
-        is_too_large([str(folder / "x.arff")], None, 10)
+    with pytest.raises(TableError, match="Only CSV, TSV, JSON lines, LIBSVM and Parquet"):
+        is_too_large(TableFiles([str(folder / "x.arff")]), 10)
 
 
 @pytest.mark.slow
@@ -105,9 +108,84 @@ def test_command_reads_in_blocks(table, small_blocks, monkeypatch):
     other = ["-t", "y", "-o", folder / "n.skops", "-m", "KernelDiscriminant"]
     out, _ = run("fit", *data, *other, "--set", "landmarks=200", "--json")
     assert json.loads(out)["accuracy"] > 0.8
-    other = ["-t", "y", "-o", folder / "n.skops", "-m", "SubspaceSVC"]
-    assert "is not fitted in blocks" in run("fit", *data, *other, code=3)[1]
+    other = ["-t", "y", "-o", folder / "n.skops", "-m", "SubspaceSVC", "--set", "C=1"]
+    out, _ = run("fit", *data, *other, "--set", "landmarks=50", "--set", "reg=0.1", "--json")
+    assert json.loads(out)["accuracy"] > 0.7
     group = ["-t", "y", "-o", folder / "n.skops", "--group", "site"]
     assert "without groups or pairs" in run("fit", *data, *group, code=3)[1]
     run("learn-kernel", *data, "-t", "y", "-o", folder / "k.skops", "--set", "landmarks=100")
     assert kl.load(folder / "k.skops").transform(labelled.head(3)).shape[0] == 3
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """A table of 600 rows, as CSV and as LIBSVM of 600 columns, most of them empty."""
+    folder = tmp_path_factory.mktemp("small")
+    X = rng.normal(size=(600, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "high", "low")
+    frame = pd.DataFrame(X, columns=list("abc")).assign(zip=["0123", "4567", "8910"] * 200, y=y)
+    frame.to_csv(folder / "rows.csv", index=False)
+    wide = np.zeros((600, 600))
+    wide[np.arange(600), rng.integers(0, 600, 600)] = 1.0
+    wide[:, :3], wide[0, 599] = X, 1.0  # a file is as wide as its last entry
+    dump_svmlight_file(wide, (y == "high").astype(int), str(folder / "rows.libsvm"))
+    return frame, folder
+
+
+FITTED = {  # what each of them needs to be told
+    "KernelClassifier": ["quality=fast", "max_members=2"],
+    "KernelDiscriminant": ["landmarks=20", "reg=0.1"],
+    "SubspaceSVC": ["landmarks=20", "reg=0.1", "C=1"],
+    "MultiKernelSVC": ["landmarks=20", "loss=squared_hinge", "C=1"],
+    "KernelPLS": ["landmarks=20", "n_components=2"],
+    "HSICSubspace": ["landmarks=20", "reg=0.1"],
+    "AlignmentSubspace": ["landmarks=20"],
+    "KernelOrthogonalCentroid": ["landmarks=20"],
+    "KernelDiscriminantQR": [],
+}
+
+
+@pytest.mark.parametrize("method", [*CLASSIFIERS, *TRANSFORMERS])
+def test_every_method_is_fitted_in_blocks_or_refused(method, small, small_blocks, monkeypatch):
+    frame, folder = small
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    monkeypatch.setattr("kernel_learn.report.facts.PERMUTATIONS", 3)
+    words = [folder / "rows.csv", "-t", "y", "-o", folder / f"{method}.skops", "-m", method]
+    words += [word for setting in FITTED.get(method, []) for word in ("--set", setting)]
+    streams = getattr(getattr(kl, method), "streams", False)
+    assert streams == (method in FITTED)
+    if not streams:
+        said = " ".join(run("fit", *words, code=3)[1].split())
+        assert f"{method} is not fitted in blocks; choose one of {', '.join(FITTED)}, or" in said
+        assert not (folder / f"{method}.skops").exists()
+        return
+    found = json.loads(run("fit", *words, "--json")[0])
+    assert found["rows"] == 600 and found["accuracy"] > 0.75
+    looked_for = "The nearest neighbours are looked for among 600 of the rows."
+    assert (looked_for in found["warnings"]) == (method in TRANSFORMERS)
+    model = kl.load(folder / f"{method}.skops")
+    assert model.columns_.kinds["zip"] == "category"
+    assert np.mean(model.predict(frame) == frame["y"]) > 0.75
+
+
+def test_methods_that_learn_no_features_in_blocks_are_refused(small, monkeypatch):
+    _, folder = small
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    words = [folder / "rows.csv", "-t", "y", "-o", folder / "k.skops", "-m", "KernelNCA"]
+    said = " ".join(run("learn-kernel", *words, code=3)[1].split())
+    assert "KernelNCA is not fitted in blocks; choose one of HSICSubspace" in said
+    assert "KernelClassifier" not in said  # which learns no features
+
+
+@pytest.mark.parametrize("method", ["KernelClassifier", "KernelDiscriminant"])
+def test_sparse_files_are_fitted_in_blocks(method, small, small_blocks, monkeypatch):
+    _, folder = small
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    monkeypatch.setattr("kernel_learn.report.facts.PERMUTATIONS", 3)
+    words = [folder / "rows.libsvm", "-t", "label", "-o", folder / "s.skops", "-m", method]
+    words += [word for setting in FITTED[method] for word in ("--set", setting)]
+    found = json.loads(run("fit", *words, "--json")[0])
+    assert found["rows"] == 600 and found["columns"] == 600
+    assert any("read in blocks" in text for text in found["warnings"])
+    run("predict", folder / "s.skops", folder / "rows.libsvm", "-o", folder / "p.csv")
+    assert len(pd.read_csv(folder / "p.csv")) == 600

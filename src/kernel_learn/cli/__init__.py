@@ -2,7 +2,6 @@
 
 import signal
 import sys
-from typing import Any
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -15,7 +14,7 @@ def main(arguments: list[str] | None = None) -> None:
         print("The command line needs typer: install kernel-learn[cli].", file=sys.stderr)
         sys.exit(5)
 
-    def interrupt(*_: Any) -> None:
+    def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, interrupt)  # files are then left whole, as after Ctrl-C

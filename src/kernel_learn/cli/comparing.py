@@ -1,15 +1,14 @@
 """``kernel-learn compare``."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.cli.fitting import fit_model, write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session, show_table
-from kernel_learn.cli.training import Given, read_training
-from kernel_learn.tables.comparing import Leaderboard, compare
+from kernel_learn.cli.training import Given, read_learning_table
+from kernel_learn.tables.comparing import Leaderboard, Values, compare
 from kernel_learn.tables.methods import AUTO, compared, make_model, too_slow
 from kernel_learn.tables.writing import check_output
 
@@ -31,7 +30,7 @@ def compare_command(
     check_output(report, ".html")
     chosen = compared(methods)
     model = make_model(AUTO, given.target or "", given.seed, settings, given.memory)
-    training = read_training(run, given)
+    training = read_learning_table(run, given)
     assert training.y is not None
     n_columns, n_classes = len(training.columns.used), len(np.unique(training.y))
     if slow := too_slow(chosen, methods, n_columns, n_classes):
@@ -73,11 +72,11 @@ def compare_command(
             write_report(facts, report, training.frame, output, model, values)
     run.result(
         {"leaderboard": values, "report": report, "model": output},
-        lambda: show(board, report, output),
+        lambda: show_board(board, report, output),
     )
 
 
-def as_values(board: Leaderboard) -> dict[str, Any]:
+def as_values(board: Leaderboard) -> Values:
     """The leaderboard for JSON and the report."""
     return {
         "rows": board.rows(),
@@ -89,7 +88,7 @@ def as_values(board: Leaderboard) -> dict[str, Any]:
     }
 
 
-def show(board: Leaderboard, report: str | None, output: str | None) -> None:
+def show_board(board: Leaderboard, report: str | None, output: str | None) -> None:
     """The leaderboard as a table."""
     titles = ["accuracy", "95 % interval", *["balanced"] * board.uneven, "log loss", "s"]
     lines = []

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from kernel_learn.cli.session import Session
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
 
 
-def wine() -> tuple[Any, str]:
+def wine() -> tuple[Frame, str]:
     """Chemical analysis of 178 wines of three cultivars."""
     from sklearn.datasets import load_wine
 
@@ -21,7 +21,7 @@ def wine() -> tuple[Any, str]:
     return frame, "cultivar"
 
 
-def cancer() -> tuple[Any, str]:
+def cancer() -> tuple[Frame, str]:
     """Shapes of nuclei in 569 biopsies."""
     from sklearn.datasets import load_breast_cancer
 
@@ -31,7 +31,7 @@ def cancer() -> tuple[Any, str]:
     return frame, "diagnosis"
 
 
-def patients(n: int = 400) -> tuple[Any, str]:
+def patients(n: int = 400) -> tuple[Frame, str]:
     """Invented patients: numbers, categories, dates, notes, holes, and an identifier."""
     rng = np.random.default_rng(0)
     age = rng.normal(55, 14, n).clip(18, 95).round()
@@ -52,7 +52,7 @@ def patients(n: int = 400) -> tuple[Any, str]:
         f"{rng.choice(['stable', 'worse', 'better'])} for {rng.integers(2, 30)} days"
         for s in sick
     ]
-    frame = pandas().DataFrame(
+    frame = need_pandas().DataFrame(
         {
             "patient_id": [f"P{i:04d}" for i in rng.permutation(n)],
             "admitted": admitted.astype(str),
@@ -69,7 +69,7 @@ def patients(n: int = 400) -> tuple[Any, str]:
     return frame, "diagnosis"
 
 
-SETS: dict[str, Callable[[], tuple[Any, str]]] = {
+SETS: dict[str, Callable[[], tuple[Frame, str]]] = {
     "wine": wine,
     "cancer": cancer,
     "patients": patients,

@@ -2,20 +2,33 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.models import contained_rows, save_model
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import Given, Training, command_line, read_training
+from kernel_learn.cli.training import (
+    Given,
+    LearningTable,
+    check_reads_blocks,
+    command_line,
+    fit_table,
+    read_learning_table,
+)
 from kernel_learn.report import gather_facts, render
+from kernel_learn.report.placing import Facts
+from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns, named
-from kernel_learn.tables.methods import AUTO, OTHERS, check_method, make_model
+from kernel_learn.tables.methods import (
+    AUTO,
+    CLASSIFIERS,
+    OTHERS,
+    TRANSFORMERS,
+    check_method,
+    make_model,
+)
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 
 
@@ -38,9 +51,8 @@ def fit_command(
             f"{method} is there to compare with; fit takes kernel-learn's own methods."
         )
     model = make_model(method, given.target or "", given.seed, settings, given.memory)
-    training = read_training(run, given)
-    if training.blocks is not None:
-        check_streamed(method, (AUTO, *STREAMED))
+    training = read_learning_table(run, given)
+    check_reads_blocks(method, (*CLASSIFIERS, *TRANSFORMERS), training)
     if onnx is not None:
         check_onnx(method, training.columns)
     facts, training = fit_model(run, model, training, method, given.seed)
@@ -69,15 +81,6 @@ def fit_command(
     run.result(values, lambda: show_fit(values, held_out["kind"]))
 
 
-def check_streamed(method: str, streamed: Sequence[str]) -> None:
-    """Refuse a method that is not among those fitted to a table larger than memory."""
-    if method not in streamed:
-        raise TableError(
-            f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
-            f"choose one of {', '.join(streamed)}, or raise --memory."
-        )
-
-
 def check_onnx(method: str, columns: Columns) -> None:
     """Refuse, before the fit, what its export would refuse after it."""
     categories = columns.of("category")
@@ -91,46 +94,36 @@ def check_onnx(method: str, columns: Columns) -> None:
 
 
 def fit_model(
-    run: Session, model: TableModel, training: Training, method: str, seed: int
-) -> tuple[dict[str, Any], Training]:
+    run: Session, model: TableModel, training: LearningTable, method: str, seed: int
+) -> tuple[Facts, LearningTable]:
     """Fit, and let the model carry what its report will say; of a large table of which rows."""
-    y, blocks = training.y, training.blocks
-    proba = None
-    n_rows = len(training.frame) if blocks is None else blocks.n_rows
-    with run.progress(f"fitting {method} to {n_rows} rows"):
-        if blocks is None:
-            model.fit(training.frame, y, training.groups, columns=training.columns)
-        else:
-            labelled = training.frame.assign(**{blocks.target: y})
-            frame, y, proba = fit_in_blocks(
-                model, blocks.data, blocks.format, labelled, training.columns
-            )
-            training = replace(training, frame=frame, y=y)
+    with run.progress(f"fitting {method} to {training.n_rows} rows"):
+        training = fit_table(run, model, training)
     with run.progress("judging rows left out"):
         facts = gather_facts(
             model,
             training.frame,
-            y,
+            training.y,
             method=method,
             groups=training.groups,
             seed=seed,
             command=command_line(),
             files=training.files,
             notes=training.notes,
-            proba=proba,
+            proba=training.proba,
         )
-    facts["n_rows"] = n_rows
+    facts["n_rows"] = training.n_rows
     model.facts_ = json.dumps(facts)
     return facts, training
 
 
 def write_report(
-    facts: dict[str, Any],
+    facts: Facts,
     path: str,
-    frame: Any = None,
+    frame: Frame | None = None,
     model_path: str | None = None,
     model: TableModel | None = None,
-    leaderboard: dict[str, Any] | None = None,
+    leaderboard: Facts | None = None,
 ) -> None:
     """The page, whole or not at all."""
     model_file = None
@@ -145,7 +138,7 @@ def write_report(
         part.write_text(text, encoding="utf-8")
 
 
-def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
+def write_onnx(run: Session, model: TableModel, frame: Frame, path: str) -> None:
     """The estimator behind the encoders; which ONNX does not know."""
     from kernel_learn.interop.onnx import export_onnx
 
@@ -158,7 +151,7 @@ def write_onnx(run: Session, model: TableModel, frame: Any, path: str) -> None:
         )
 
 
-def show_fit(values: dict[str, Any], kind: str) -> None:
+def show_fit(values: Facts, kind: str) -> None:
     """What was found, in a few lines."""
     low, high = values["accuracy_interval"]
     print(

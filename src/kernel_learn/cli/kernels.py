@@ -2,19 +2,25 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from kernel_learn.cli.fitting import check_streamed, write_report
+from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import save_model
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import Given, command_line, read_training
+from kernel_learn.cli.training import (
+    Given,
+    check_reads_blocks,
+    command_line,
+    fit_table,
+    read_learning_table,
+)
+from kernel_learn.constraints import Pairs
 from kernel_learn.report import gather_facts
+from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.streaming import STREAMED, fit_in_blocks
 from kernel_learn.tables.writing import check_output
 
 LEARNERS = (*TRANSFORMERS, "KernelDiscriminant", "KernelPLS", "SubspaceSVC")
@@ -49,32 +55,25 @@ def learn_kernel_command(
     estimator = make_estimator(method, given.seed, settings, given.memory)
     if components is not None:
         estimator.set_params(n_components=components)
-    training = read_training(run, given)
-    if training.blocks is not None:
-        check_streamed(method, STREAMED)
-    constraints = None if pairs is None else read_pairs(pairs, len(training.frame))
+    training = read_learning_table(run, given)
+    check_reads_blocks(method, LEARNERS, training)
+    constraints = None if pairs is None else read_pair_rows(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=given.target or "")
-    y, blocks = training.y, training.blocks
-    n_rows = len(training.frame) if blocks is None else blocks.n_rows
-    with run.progress(f"learning a kernel from {n_rows} rows"):
-        if blocks is None:
-            model.fit(training.frame, y, columns=training.columns, constraints=constraints)
-        else:
-            labelled = training.frame.assign(**{blocks.target: y})
-            y = fit_in_blocks(model, blocks.data, blocks.format, labelled, training.columns)[1]
+    with run.progress(f"learning a kernel from {training.n_rows} rows"):
+        training = fit_table(run, model, training, constraints)
     if hasattr(model, "classes_"):  # features are asked of this model, not classes
         del model.classes_, model.labels_
     facts = gather_facts(
         model,
         training.frame,
-        y,
+        training.y,
         method=method,
         seed=given.seed,
         command=command_line(),
         files=training.files,
         notes=training.notes,
     )
-    facts["n_rows"] = n_rows
+    facts["n_rows"] = training.n_rows
     model.facts_ = json.dumps(facts)
     save_model(model, output)
     if report is not None:
@@ -88,17 +87,15 @@ def learn_kernel_command(
         "gap": (facts["certificate"] or {}).get("gap"),
         "report": report,
     }
-    run.result(values, lambda: show(values))
+    run.result(values, lambda: show_kernel(values))
 
 
 ALIKE = ("1", "1.0", "true", "yes", "same")
 UNLIKE = ("0", "0.0", "-1", "-1.0", "false", "no", "different")
 
 
-def read_pairs(path: str, n: int) -> Any:
+def read_pair_rows(path: str, n: int) -> Pairs:
     """Rows a, b (counted from 0) and whether they are alike, as constraints."""
-    from kernel_learn.constraints import Pairs
-
     table = read_table([path])
     if table.shape[1] < 3:
         raise TableError(
@@ -123,7 +120,7 @@ def read_pairs(path: str, n: int) -> Any:
     return Pairs(similar=rows[same.to_numpy()], dissimilar=rows[~same.to_numpy()])
 
 
-def show(values: dict[str, Any]) -> None:
+def show_kernel(values: Facts) -> None:
     """What was learned, in a few lines."""
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:

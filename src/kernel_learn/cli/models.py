@@ -1,7 +1,5 @@
 """Model files of the command line: a TableModel by ``kernel_learn.save``."""
 
-from typing import Any
-
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
 
@@ -19,7 +17,7 @@ def load_model(path: str) -> TableModel:
 
     from kernel_learn.interop.files import load
 
-    model: Any = load(path)
+    model: object = load(path)
     if not isinstance(model, TableModel):
         raise TableError(
             f"{path!r} holds a {type(model).__name__}, which does not know the columns of a table; "

@@ -1,11 +1,12 @@
 """``kernel-learn predict`` and ``kernel-learn transform``: blocks of rows in, blocks out."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
+from kernel_learn.arrays import Array
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
-from kernel_learn.streams.readers import TableError, pandas, read_blocks
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import TableError, TableFiles, need_pandas
 from kernel_learn.tables.columns import named
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
@@ -27,7 +28,7 @@ def predict_command(
             f"{type(model.estimator_).__name__} has no probabilities; leave out --proba."
         )
 
-    def answer(block: Any) -> dict[str, Any]:
+    def answer(block: Frame) -> dict[str, Array]:
         if not hasattr(model, "predict_proba"):
             return {"prediction": model.predict(block)}
         P = model.predict_proba(block)
@@ -47,7 +48,7 @@ def transform_command(
     if not hasattr(model, "transform"):
         raise TableError(f"{type(model.estimator_).__name__} has no features; use predict.")
 
-    def answer(block: Any) -> dict[str, Any]:
+    def answer(block: Frame) -> dict[str, Array]:
         F = model.transform(block)
         return {f"feature_{i + 1}": F[:, i] for i in range(F.shape[1])}
 
@@ -60,19 +61,19 @@ def answer_blocks(
     data: Sequence[str],
     output: str,
     format: str | None,
-    answer: Callable[[Any], dict[str, Any]],
+    answer: Callable[[Frame], dict[str, Array]],
     words: str,
 ) -> None:
     """Identifiers of the rows, where the table has them, and the answers."""
     if output == "-" and run.as_json:
         raise TableError("--json and rows on standard output would mix; name a file with -o.")
     check_output(output, *TABLE_SUFFIXES)
-    pd = pandas()
+    pd = need_pandas()
     with run.progress(words) as step:
 
-        def answers() -> Iterator[Any]:
+        def answers() -> Iterator[Frame]:
             done = 0
-            for block in read_blocks(data, format):
+            for block in TableFiles(data, format).blocks():
                 if done == 0:
                     say_extra(run, model, block)
                 ids = {name: block[name] for name in model.columns_.ids if name in block.columns}
@@ -86,7 +87,7 @@ def answer_blocks(
         run.result(values, lambda: print(f"{rows} rows written to {output}."))
 
 
-def say_extra(run: Session, model: TableModel, block: Any) -> None:
+def say_extra(run: Session, model: TableModel, block: Frame) -> None:
     """Name the columns that are ignored."""
     if not model.is_sparse_ and (extra := model.extra_columns(block)):
         run.note(f"Note: {named(extra)} is not known to the model and is ignored.")

@@ -2,22 +2,22 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
+from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
 
 
-def facts_of(model: TableModel, path: str) -> dict[str, Any]:
+def facts_of(model: TableModel, path: str) -> Facts:
     """The figures that a model carries."""
     facts = getattr(model, "facts_", None)
     if facts is None:
         raise TableError(f"{path!r} was not written by this command line and carries no figures.")
-    found: dict[str, Any] = json.loads(facts)
+    found: Facts = json.loads(facts)
     return found
 
 
@@ -47,11 +47,11 @@ def report_command(
 def judge_data(
     run: Session,
     model: TableModel,
-    facts: dict[str, Any],
+    facts: Facts,
     data: Sequence[str],
     target: str,
     format: str | None,
-) -> dict[str, Any]:
+) -> Facts:
     """The facts with a judgement of labelled rows."""
 
     from kernel_learn.report import judge_new_rows
@@ -103,10 +103,10 @@ def inspect_command(run: Session, model_path: str) -> None:
         "versions": facts["versions"],
         "description": text,
     }
-    run.result(values, lambda: show(values, held_out))
+    run.result(values, lambda: show_model(values, held_out))
 
 
-def show(values: dict[str, Any], held_out: Any) -> None:
+def show_model(values: Facts, held_out: Facts | None) -> None:
     """What a model file holds, in words."""
     print(values["description"].rstrip())
     print()

@@ -7,7 +7,7 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 DONE, BUG, USAGE, UNUSABLE, FILE, EXTRA, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 CODES = (
@@ -34,7 +34,7 @@ class Session:
             self.warnings.append(text)
             self.note(f"Warning: {text}")
 
-    def result(self, values: dict[str, Any], show: Callable[[], None]) -> None:
+    def result(self, values: dict[str, object], show: Callable[[], None]) -> None:
         """What the command found: as JSON, or as ``show`` prints it."""
         if self.as_json:
             print(json.dumps({**values, "warnings": self.warnings}, ensure_ascii=False))
@@ -51,13 +51,14 @@ class Session:
         from rich.progress import (
             BarColumn,
             Progress,
+            ProgressColumn,
             SpinnerColumn,
             TextColumn,
             TimeElapsedColumn,
             TimeRemainingColumn,
         )
 
-        columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}")]
+        columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
         if total is not None:
             columns += [BarColumn(bar_width=24), TimeRemainingColumn()]
         columns.append(TimeElapsedColumn())

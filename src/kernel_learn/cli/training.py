@@ -3,38 +3,35 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from kernel_learn.arrays import Array
 from kernel_learn.cli.session import Session
-from kernel_learn.streams.readers import TableError, read_table
+from kernel_learn.constraints import Pairs
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import TableError, TableFiles
 from kernel_learn.tables.columns import Columns, check_target, find_groups, look_at_columns, offer
-from kernel_learn.tables.streaming import is_too_large, sample_rows
-
-
-class Blocks(NamedTuple):
-    """Where all rows are, and how many."""
-
-    data: Sequence[str]
-    format: str | None
-    target: str
-    n_rows: int
+from kernel_learn.tables.methods import find_estimator
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, reads_blocks, sample_rows
 
 
 @dataclass(frozen=True)
-class Training:
+class LearningTable:
     """Rows to learn from, with what is known of their columns."""
 
-    frame: Any  # without target and groups
+    frame: Frame  # without target and groups
     y: Array | None
     groups: Array | None
     columns: Columns
     files: list[str]
     notes: list[str]
-    blocks: Blocks | None = None  # of a table larger than memory, of which the frame is a sample
+    n_rows: int
+    source: TableFiles | None = None  # of a table larger than memory: the frame is a sample
+    proba: Array | None = None  # of the rows left out, where a fit in blocks knows it
 
 
 @dataclass(frozen=True)
@@ -51,16 +48,15 @@ class Given:
     seed: int = 0
 
 
-def read_training(run: Session, given: Given) -> Training:
+def read_learning_table(run: Session, given: Given) -> LearningTable:
     """Read the table, take the labels out, look at the columns, say what is odd."""
-    data, format = given.data, given.format
-    target, group = given.target, given.group
+    table, target, group = TableFiles(given.data, given.format), given.target, given.group
     total = None
     with run.progress("reading"):
-        if is_too_large(data, format, given.memory):
-            frame, total = sample_rows(data, format, seed=given.seed)
+        if is_too_large(table, given.memory):
+            frame, total = sample_rows(table, seed=given.seed)
         else:
-            frame = read_table(data, format)
+            frame = table.read()
     for name, option in ((target, "--target"), (group, "--group")):
         if name is not None and name not in frame.columns:
             raise TableError(f"There is no column {name!r} ({option}); {offer(frame)}")
@@ -87,9 +83,12 @@ def read_training(run: Session, given: Given) -> Training:
             )
         groups = np.unique(frame[group].astype(str), return_inverse=True)[1]
     frame = frame.drop(columns=[name for name in (target, group) if name is not None])
-    blocks = None
     if total is not None:
-        blocks = check_blocks(data, format, target, group, total)
+        if target is None or group is not None:
+            raise TableError(
+                "The table is larger than the memory budget, and in blocks it is learned from "
+                "labels alone, without groups or pairs; raise --memory."
+            )
         notes.append(
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
             "and figures are of some of its rows."
@@ -104,19 +103,46 @@ def read_training(run: Session, given: Given) -> Training:
         ]
     for text in [*notes, *columns.warnings]:
         run.warn(text)
-    return Training(frame, y, groups, columns, list(data), notes, blocks)
+    files = list(given.data)
+    source = None if total is None else table
+    n_rows = len(frame) if total is None else total
+    return LearningTable(frame, y, groups, columns, files, notes, n_rows, source)
 
 
-def check_blocks(
-    data: Sequence[str], format: str | None, target: str | None, group: str | None, n_rows: int
-) -> Blocks:
-    """Refuse what cannot be learned in blocks."""
-    if target is None or group is not None:
-        raise TableError(
-            "The table is larger than the memory budget, and in blocks it is learned from labels "
-            "alone, without groups or pairs; raise --memory."
+def fit_table(
+    run: Session,
+    model: TableModel,
+    training: LearningTable,
+    constraints: Pairs | None = None,
+) -> LearningTable:
+    """Fit to a table in memory or in blocks; the table with the rows that figures are of."""
+    if (source := training.source) is None:
+        model.fit(
+            training.frame,
+            training.y,
+            training.groups,
+            columns=training.columns,
+            constraints=constraints,
         )
-    return Blocks(data, format, target, n_rows)
+        return training
+    if isinstance(model.estimator, Pipeline):
+        text = f"The nearest neighbours are looked for among {len(training.frame)} of the rows."
+        run.warn(text)
+        training = replace(training, notes=[*training.notes, text])
+    labelled = training.frame.assign(**{model.target: training.y})
+    frame, y, proba = fit_in_blocks(model, source, labelled, training.columns)
+    return replace(training, frame=frame, y=y, proba=proba)
+
+
+def check_reads_blocks(method: str, others: Sequence[str], table: LearningTable) -> None:
+    """Refuse a method that is not fitted to a table larger than memory; which others are."""
+    if table.source is None or reads_blocks(find_estimator(method)):
+        return
+    able = [name for name in others if reads_blocks(find_estimator(name))]
+    raise TableError(
+        f"The table is larger than the memory budget, and {method} is not fitted in blocks; "
+        f"choose one of {', '.join(able)}, or raise --memory."
+    )
 
 
 def command_line() -> str:

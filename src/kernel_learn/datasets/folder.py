@@ -11,12 +11,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 
 VARIABLE = "KERNEL_LEARN_DATA"
 
@@ -33,7 +32,7 @@ class DataSets(ABC):
         """The sets that can be asked for."""
 
     @abstractmethod
-    def load(self, name: str) -> tuple[Any, Array]:
+    def load(self, name: str) -> tuple[Rows, Array]:
         """(X, y): a float array, a CSR matrix, a list of views or an array of kernels; labels."""
 
 
@@ -54,7 +53,7 @@ class DataFolder(DataSets):
         files = (path.name for path in self.path.glob("*.npz"))
         return sorted(name.removesuffix(".npz").removesuffix(".sparse") for name in files)
 
-    def load(self, name: str) -> tuple[Any, Array]:
+    def load(self, name: str) -> tuple[Rows, Array]:
         """(X, y): a float array, a CSR matrix, a list of views or an array of kernels; labels."""
         text = self.path / f"{name}.sparse.npz"
         if text.exists():

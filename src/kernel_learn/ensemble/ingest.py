@@ -23,9 +23,7 @@ from kernel_learn.ensemble.kept_work import KeptWork
 from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
-from kernel_learn.ensemble.spilled_table import (
-    SpilledTable,
-)
+from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.fitting.targets import encode_labels
 from kernel_learn.fitting.weights import training_weights
@@ -36,11 +34,10 @@ from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
 from kernel_learn.rows.digest import PassDigest, label_keys
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import is_missing, row_keys
-from kernel_learn.rows.labels import (
-    check_labels,
-)
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.labels import check_labels
+from kernel_learn.rows.table import Table
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.progress import Progress
 

@@ -142,6 +142,8 @@ class KernelClassifier(
         "verbose": BOOLEAN | NOT_NEGATIVE,
     }
 
+    streams = True
+
     def __init__(
         self,
         *,

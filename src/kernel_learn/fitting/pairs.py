@@ -9,7 +9,7 @@ from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.table import is_frame
+from kernel_learn.rows.frames import is_frame
 
 BLOCK_ROWS = 64  # of each side; a block of b pairs costs b^2 kernel values of which b are wanted
 

@@ -14,7 +14,8 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_readable
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import Table
 
 # The largest entry of a kernel matrix lies between this and its inverse.
 MATRIX_RANGE = 1e-30

@@ -26,7 +26,8 @@ from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
-from kernel_learn.rows.table import Table, is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import Table
 
 
 def gaussian_bank(

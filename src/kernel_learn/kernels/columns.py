@@ -12,7 +12,8 @@ from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.check_rows import check_readable
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.table import Table, column_names, frame_columns, is_frame
+from kernel_learn.rows.frames import frame_columns, is_frame
+from kernel_learn.rows.table import Table, column_names
 
 Columns = str | int | slice | Sequence[str] | Sequence[int] | Array  # of a frame or an array
 

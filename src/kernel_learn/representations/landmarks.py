@@ -20,7 +20,7 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse, n_columns, n_rows, row_blocks, take_rows
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
 from kernel_learn.rows.coerce import as_array, as_vectors
-from kernel_learn.rows.table import is_frame
+from kernel_learn.rows.frames import is_frame
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
 RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")

@@ -19,7 +19,8 @@ from kernel_learn.representations.state import PassSum, StreamState
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.digest import PassDigest
-from kernel_learn.rows.table import Table, as_objects
+from kernel_learn.rows.frames import as_objects
+from kernel_learn.rows.table import Table
 
 VERSION = 1
 RECORDS = {

@@ -1,12 +1,12 @@
 """Rows of any form, asked the same questions: how many, which of them, dense or sparse."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.frames import Picked, frame_rows, is_frame
 
 
 def is_sparse(X: Rows) -> bool:
@@ -24,12 +24,10 @@ def n_columns(X: Rows) -> int:
     return int(X.shape[1]) if len(getattr(X, "shape", ())) == 2 else 1
 
 
-def take_rows(X: Rows, indices: Any) -> Rows:
+def take_rows(X: Rows, indices: Picked) -> Rows:
     """Rows of an array, sparse matrix, table, data frame or sequence."""
-    if hasattr(X, "iloc"):
-        return X.iloc[indices]
-    if hasattr(X, "column_names"):  # an Arrow table has no rows to index
-        return X.take(np.arange(X.shape[0])[indices])
+    if is_frame(X):
+        return frame_rows(X, indices)
     return X[indices] if hasattr(X, "shape") else np.asarray(X, dtype=object)[indices]
 
 

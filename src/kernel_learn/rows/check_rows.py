@@ -1,21 +1,19 @@
 """Rows as users give them: whether they can be read as numbers, before anything reads them."""
 
-import re
-from typing import Any
-
 import numpy as np
 
+from kernel_learn.arrays import Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.coerce import ENCODE, as_array, check_numbers
-from kernel_learn.rows.table import column_names, frame_column, is_frame
+from kernel_learn.rows.frames import FrameColumn, column_type, frame_column, is_frame, is_pandas
+from kernel_learn.rows.kinds import column_kind
+from kernel_learn.rows.table import column_names
 
-# Columns of numbers by the names of their types: pandas', polars' and Arrow's.
-NUMBER_TYPE = re.compile(r"u?int\d|float|double|half|decimal|bool|complex")
 # Numbers whose squares, summed over columns and rows, leave the range of float64.
 LARGEST, SMALLEST = 1e150, 1e-150
 
 
-def check_readable(X: Any, name: str = "X") -> None:
+def check_readable(X: Rows, name: str = "X") -> None:
     """Refuse rows that cannot be read as numbers; an array of numbers costs a look at its type."""
     if is_sparse(X):
         check_sparse(X, name)
@@ -27,13 +25,13 @@ def check_readable(X: Any, name: str = "X") -> None:
             )
         for c, own in enumerate(column_names(X)):
             check_column(frame_column(X, c), f"Column {own!r} of {name}")
-    elif hasattr(X, "iloc"):  # a column: where rows are asked for scikit-learn has its sentence
+    elif is_pandas(X):  # a column: where rows are asked for scikit-learn has its sentence
         check_column(X, name)
     else:
         check_numbers(as_array(X, name), name)
 
 
-def check_sparse(X: Any, name: str) -> None:
+def check_sparse(X: Rows, name: str) -> None:
     """Refuse a sparse array of one dimension, and one whose indices lie outside of its shape."""
     if len(X.shape) != 2:
         raise ValueError(
@@ -50,7 +48,7 @@ def check_sparse(X: Any, name: str) -> None:
             )
 
 
-def check_column_names(X: Any, name: str) -> None:
+def check_column_names(X: Rows, name: str) -> None:
     """Refuse a frame in which one name stands for several columns."""
     names = column_names(X)
     if len(set(names)) == len(names):
@@ -62,18 +60,19 @@ def check_column_names(X: Any, name: str) -> None:
     )
 
 
-def check_column(values: Any, name: str) -> None:
+def check_column(values: FrameColumn, name: str) -> None:
     """Refuse a frame's column that cannot be read as numbers, by its type where that says it."""
-    dtype = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    if NUMBER_TYPE.match(dtype):
+    kind = column_kind(values)
+    if kind in ("number", "boolean", "complex"):  # of complex ones scikit-learn has its sentence
         return
-    if dtype.startswith(("date", "time", "duration", "period", "list", "struct", "array", "map")):
-        kind = "lists" if dtype.startswith(("list", "struct", "array", "map")) else "dates or times"
-        raise ValueError(f"{name} holds {kind} ({dtype}), and numbers are compared here. {ENCODE}")
+    if kind in ("date", "duration", "list"):
+        found = "lists" if kind == "list" else "dates or times"
+        dtype = str(column_type(values)).lower()
+        raise ValueError(f"{name} holds {found} ({dtype}), and numbers are compared here. {ENCODE}")
     check_numbers(np.asarray(values.to_numpy(), dtype=object), name)
 
 
-def check_magnitude(X: Any, name: str = "X", *, fitting: bool = False) -> None:
+def check_magnitude(X: Rows, name: str = "X", *, fitting: bool = False) -> None:
     """Refuse numbers whose squares are infinite or, all of them at fit, zero in floating point."""
     values = X.data if is_sparse(X) else X
     if not values.size or values.dtype != np.float64:

@@ -8,12 +8,14 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.coerce import Entry
 from kernel_learn.rows.table import Table, column_names, split_columns
 
 MISSING = -1.0
+ColumnChoice = Any  # "all", "auto", or names or positions of columns
 
 
-def categorical_positions(categorical: Any, X: Rows) -> list[int]:
+def categorical_positions(categorical: ColumnChoice, X: Rows) -> list[int]:
     """Positions of the columns that are named, numbered, or all."""
     d = X.shape[1] if hasattr(X, "shape") else np.asarray(X, dtype=object).shape[1]
     if isinstance(categorical, str) and categorical == "all":
@@ -30,7 +32,7 @@ def categorical_positions(categorical: Any, X: Rows) -> list[int]:
     return [names.index(c) if isinstance(c, str) else int(c) % d for c in wanted]
 
 
-def _is_position(column: Any, d: int) -> bool:
+def _is_position(column: object, d: int) -> bool:
     return isinstance(column, Integral) and not isinstance(column, bool) and -d <= int(column) < d
 
 
@@ -61,7 +63,7 @@ def encode_columns(
 
 def level_codes(values: Array) -> tuple[Array, Array]:
     """(levels, codes): sorted distinct entries as text, and each entry's; missing is -1."""
-    missing = is_missing(values)
+    missing = missing_entries(values)
     texts = np.array([_text(value) for value in values[~missing]], dtype=object)
     levels, codes = np.unique(texts.astype(str), return_inverse=True)
     found = np.full(len(values), MISSING)
@@ -69,7 +71,7 @@ def level_codes(values: Array) -> tuple[Array, Array]:
     return levels, found
 
 
-def is_missing(values: Array) -> Array:
+def missing_entries(values: Array) -> Array:
     """Where an entry is None, NaN or a frame's own mark for missing."""
     return np.array([value is None or _is_mark(value) or value != value for value in values], bool)
 
@@ -85,11 +87,11 @@ def _is_numeric(X: Rows) -> bool:
     return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
-def _is_mark(value: Any) -> bool:
+def _is_mark(value: object) -> bool:
     return type(value).__name__ in ("NAType", "NaTType")
 
 
-def _text(value: Any) -> str:
+def _text(value: Entry) -> str:
     """1, 1.0 and True are one level, '1' another."""
     if isinstance(value, str):
         return "s" + value

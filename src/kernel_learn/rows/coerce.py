@@ -7,6 +7,7 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
 
+Entry = Any  # of a column: a number, a text, None, or what does not belong there
 ENCODE = (
     "Turn text, dates and lists into numbers (OneHotEncoder, skrub's TableVectorizer), leave the "
     "column out with ColumnKernel, compare strings by a string kernel (Spectrum), or use "
@@ -14,7 +15,7 @@ ENCODE = (
 )
 
 
-def as_array(value: Any, name: str) -> Array:
+def as_array(value: Rows, name: str) -> Array:
     """What was given as an array of its own type; a sentence if it is no rectangle."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(
@@ -66,7 +67,7 @@ def check_numbers(A: Array, name: str) -> None:
         raise _no_number(place, entry, name) from error
 
 
-def as_numbers(value: Any, name: str) -> Array:
+def as_numbers(value: Rows, name: str) -> Array:
     """An array of real numbers: float32 and float64 as they are, anything else as float64."""
     A = as_array(value, name)
     if A.dtype in (np.float32, np.float64):
@@ -77,11 +78,11 @@ def as_numbers(value: Any, name: str) -> Array:
     return A.astype(np.float64)
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[object]:
     return list(value) if isinstance(value, list | tuple) and len(value) <= 1000 else []
 
 
-def reads_as_number(entry: Any) -> bool:
+def reads_as_number(entry: Entry) -> bool:
     """Whether one entry is a real number, a string of one, or None, which is missing."""
     if entry is None or isinstance(entry, np.ndarray):
         return entry is None
@@ -92,7 +93,7 @@ def reads_as_number(entry: Any) -> bool:
     return True
 
 
-def _no_number(place: tuple[int, ...], entry: Any, name: str) -> Exception:
+def _no_number(place: tuple[int, ...], entry: Entry, name: str) -> Exception:
     at = ", ".join(f"{side} {i}" for side, i in zip(("row", "column"), place, strict=False))
     text = repr(entry.item() if isinstance(entry, np.generic) else entry)
     shown = text if len(text) <= 60 else f"{text[:57]}..."

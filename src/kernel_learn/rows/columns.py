@@ -2,27 +2,34 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_magnitude
-from kernel_learn.rows.codes import MISSING, categorical_positions, is_missing, level_codes
-from kernel_learn.rows.coerce import as_array, check_numbers, reads_as_number
-from kernel_learn.rows.table import (
-    Table,
-    as_objects,
-    column_names,
-    frame_column,
-    is_frame,
-    is_number_type,
-    number_values,
+from kernel_learn.rows.codes import (
+    MISSING,
+    ColumnChoice,
+    categorical_positions,
+    level_codes,
+    missing_entries,
 )
+from kernel_learn.rows.coerce import Entry, as_array, check_numbers, reads_as_number
+from kernel_learn.rows.frames import (
+    FrameColumn,
+    column_numbers,
+    column_objects,
+    frame_column,
+    frame_columns,
+    frame_types,
+    is_frame,
+    is_pandas,
+)
+from kernel_learn.rows.kinds import Kind, column_kind, is_free_text, type_kind
+from kernel_learn.rows.table import Table, column_names
 
 UNSEEN = -2.0
-Kind = Literal["number", "category", "date", "object"]
 SKRUB = (
     "Turn the column into numbers first: skrub's TableVectorizer does that for text and dates, "
     "make_pipeline(skrub.TableVectorizer(), KernelClassifier())."
@@ -41,7 +48,7 @@ class TableReader:
     def n_columns(self) -> int:
         return len(self.numbers) + len(self.categories)
 
-    def read(self, X: Any) -> Table:
+    def read(self, X: Rows) -> Table:
         """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
         if is_sparse(X):
             return coded(X)
@@ -72,7 +79,7 @@ class CellLayout:
         return coded(cells[:, self.reader.numbers], codes)
 
 
-def learn_table(X: Any, categorical: Any) -> TableReader:
+def learn_table(X: Rows, categorical: ColumnChoice) -> TableReader:
     """Find out what the columns are."""
     everything = np.arange(X.shape[1])
     chosen = named_columns(categorical, X)
@@ -96,7 +103,7 @@ def learn_table(X: Any, categorical: Any) -> TableReader:
     return TableReader(numbers, categories, levels)
 
 
-def named_columns(categorical: Any, X: Any) -> list[int]:
+def named_columns(categorical: ColumnChoice, X: Rows) -> list[int]:
     """Positions of the columns that the user calls categories."""
     if isinstance(categorical, str) or categorical is None:  # "auto"
         return []
@@ -107,38 +114,33 @@ def named_columns(categorical: Any, X: Any) -> list[int]:
 class Column:
     """One column of a frame or of an array of objects."""
 
-    name: Any
-    kind: Kind
-    values: Any
+    name: str | int
+    kind: Kind | None  # None: an array of objects has no type, and its entries tell
+    values: FrameColumn  # or an array
 
     @staticmethod
-    def of(X: Any, positions: Array) -> "list[Column]":
+    def of(X: Rows, positions: Array) -> "list[Column]":
         if not is_frame(X):
             A = np.asarray(X)
-            kind: Kind = "number" if A.dtype.kind in "fiub" else "object"
+            kind: Kind | None = "number" if A.dtype.kind in "fiub" else None
             return [Column(int(c), kind, A[:, c]) for c in positions]
         names = column_names(X)  # once: a frame of thousands of columns takes its time
         found = [(names[c], frame_column(X, int(c))) for c in positions]
-        if hasattr(X, "iloc"):
-            return [Column(name, _pandas_kind(values.dtype), values) for name, values in found]
-        return [Column(name, _other_kind(values), values) for name, values in found]
+        return [Column(name, column_kind(values), values) for name, values in found]
 
     def objects(self) -> Array:
         """The entries as Python objects."""
-        for method in ("to_pylist", "to_list", "tolist"):
-            if hasattr(self.values, method):
-                return as_objects(getattr(self.values, method)())
-        return np.asarray(self.values, dtype=object)
+        return column_objects(self.values)
 
     def numbers(self) -> Array:
         """The entries as float64, NaN where missing."""
-        if hasattr(self.values, "iloc"):
+        if is_pandas(self.values):
             try:
                 return self.values.to_numpy(dtype=np.float64, na_value=np.nan)
             except (TypeError, ValueError):
                 pass
         elif self.kind == "number" and hasattr(self.values, "to_numpy"):
-            return number_values(self.values).astype(np.float64)
+            return column_numbers(self.values).astype(np.float64)
         try:
             return np.array([np.nan if m else float(v) for v, m in self._entries()])
         except (TypeError, ValueError, OverflowError) as error:
@@ -151,12 +153,12 @@ class Column:
 
     def is_category(self) -> bool:
         """Strings, booleans, categories; objects of an array unless all are numbers."""
-        if self.kind == "object":
+        if self.kind is None:
             return not all(m or isinstance(v, Real) for v, m in self._entries())
-        return self.kind == "category"
+        return self.kind not in ("number", "date", "duration")
 
     def check_number(self) -> None:
-        if self.kind == "date":
+        if self.kind in ("date", "duration"):
             raise ValueError(f"Column {self.name!r} holds dates. {SKRUB}")
 
     def check_category(self, *, named: bool) -> None:
@@ -169,20 +171,19 @@ class Column:
                 f"Column {self.name!r} holds {', '.join(kinds)}; an entry must be a string or a "
                 f"number. {SKRUB}"
             )
-        words = np.mean([len(str(v).split()) for v in texts]) if texts else 0.0
-        if words >= 3 and len(set(texts)) > max(20, 0.5 * len(texts)):
+        if is_free_text(texts):
             raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
 
-    def _entries(self) -> list[tuple[Any, bool]]:
+    def _entries(self) -> list[tuple[Entry, bool]]:
         values = self.objects()
-        return list(zip(values, is_missing(values), strict=True))
+        return list(zip(values, missing_entries(values), strict=True))
 
 
-def number_columns(X: Any, positions: Array) -> Array:
+def number_columns(X: Rows, positions: Array) -> Array:
     """(n_rows, n_positions): columns as float64, NaN where missing."""
     if not len(positions):
         return np.empty((X.shape[0], 0))
-    if hasattr(X, "iloc") and is_numeric_frame(some := X.iloc[:, positions]):
+    if is_pandas(X) and is_numeric_frame(some := frame_columns(X, positions)):
         return np.asarray(some.to_numpy(np.float64, na_value=np.nan))  # at once, not one by one
     return np.column_stack([column.numbers() for column in Column.of(X, positions)])
 
@@ -197,14 +198,14 @@ def known_codes(values: Array, levels: Array) -> Array:
     return table[codes.astype(int)]
 
 
-def is_plain(X: Any) -> bool:
+def is_plain(X: Rows) -> bool:
     """Whether X is an array of numbers."""
     return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
-def is_numeric_frame(X: Any) -> bool:
+def is_numeric_frame(X: Rows) -> bool:
     """Whether X is a pandas frame of numbers, which become an array at once."""
-    return hasattr(X, "iloc") and all(_pandas_kind(dtype) == "number" for dtype in set(X.dtypes))
+    return is_pandas(X) and all(type_kind(dtype) == "number" for dtype in set(frame_types(X)))
 
 
 def finite(numbers: Array) -> Array:
@@ -226,23 +227,7 @@ def coded(numbers: Rows, codes: Array | None = None) -> Table:
     return Table(None, numbers, codes, np.r_[np.arange(m), -1 - np.arange(codes.shape[1])])
 
 
-def _pandas_kind(dtype: Any) -> Kind:
-    if getattr(dtype, "name", "") == "category" or dtype.kind == "b":
-        return "category"
-    if dtype.kind in "fiu":
-        return "number"
-    return "date" if dtype.kind in "mM" else "category"
-
-
-def _other_kind(values: Any) -> Kind:
-    """The kind of a polars or Arrow column, by the name of its type."""
-    if is_number_type(values):
-        return "number"
-    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    return "date" if name.startswith(("date", "time", "duration")) else "category"
-
-
-def as_rectangle(X: Any) -> Any:
+def as_rectangle(X: Rows) -> Rows:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
     if is_sparse(X) or is_frame(X):
         return X

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.rows.access import is_sparse, row_blocks
-from kernel_learn.rows.table import Table, is_frame, split_columns
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import Table, split_columns
 
 # Entries hashed at a time: their words stay in the cache.
 BLOCK_ENTRIES = 2**15

@@ -2,13 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.coerce import as_numbers as given_numbers
+from kernel_learn.rows.coerce import as_numbers
+from kernel_learn.rows.frames import (
+    FrameColumn,
+    Picked,
+    column_numbers,
+    column_objects,
+    frame_column,
+    frame_names,
+    is_frame,
+    is_pandas,
+)
+from kernel_learn.rows.kinds import column_kind
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,23 +33,23 @@ class Table:
     """
 
     names: tuple[str, ...] | None  # of the columns, if they have any
-    numbers: Any  # (n, m) float32 or float64, dense or CSR
+    numbers: Rows  # (n, m) float32 or float64, dense or CSR
     others: Array  # (n, d - m) objects, or codes of categories
     place: Array  # (d,)
 
     @classmethod
-    def of(cls, X: Any, numeric: Iterable[int] = ()) -> Self:
+    def of(cls, X: Rows, numeric: Iterable[int] = ()) -> Self:
         """The columns of a frame, array or sparse matrix; ``numeric`` ones are to be numbers."""
         if isinstance(X, cls):
             return X
         if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
-            numbers = as_numbers(X)
+            numbers = as_float_rows(X)
             return cls(None, numbers, np.empty((X.shape[0], 0), object), np.arange(X.shape[1]))
         names, columns = split_columns(X)
         wanted = set(numeric)
         is_number = [c in wanted or column.dtype.kind in "biuf" for c, column in enumerate(columns)]
         numbers = [
-            given_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
+            as_numbers(columns[c], f"Column {names[c] if names else c!r} of X")
             for c in np.flatnonzero(is_number)
         ]
         single = bool(numbers) and all(
@@ -57,7 +69,7 @@ class Table:
         return len(self), len(self.place)
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype:
         return self.numbers.dtype
 
     @property
@@ -68,7 +80,7 @@ class Table:
     def __len__(self) -> int:
         return int(self.numbers.shape[0])
 
-    def __getitem__(self, rows: Any) -> Any:
+    def __getitem__(self, rows: Picked | str) -> Rows:
         """Some of the rows; the values of one column if its name is given."""
         if isinstance(rows, str):
             assert self.names is not None, "the columns of this table have no names"
@@ -82,7 +94,7 @@ class Table:
         values = self.numbers[:, [place]]
         return np.asarray(values.toarray() if is_sparse(values) else values)[:, 0]
 
-    def select(self, columns: Any) -> "Table":
+    def select(self, columns: Picked) -> "Table":
         """Some of the columns, by position."""
         place = self.place[columns]
         kept, left = place[place >= 0], -1 - place[place < 0]
@@ -91,7 +103,7 @@ class Table:
         numbers = self.numbers if all_of_them else self.numbers[:, kept]
         return Table(names, numbers, self.others[:, left], places(place >= 0))
 
-    def matrix(self) -> Any:
+    def matrix(self) -> Rows:
         """All columns as numbers, (n, d)."""
         if self.others.shape[1] == 0:
             return self.numbers
@@ -102,7 +114,7 @@ class Table:
         """The values of the only column."""
         return np.asarray(self.column(0), dtype=object)
 
-    def astype(self, dtype: Any) -> "Table":
+    def astype(self, dtype: DTypeLike) -> "Table":
         return replace(self, numbers=self.numbers.astype(dtype))
 
 
@@ -111,71 +123,27 @@ def places(is_number: Array) -> Array:
     return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))
 
 
-def as_numbers(X: Any) -> Any:
+def as_float_rows(X: Rows) -> Rows:
     """A float32 or float64 array or CSR matrix; what is one comes back itself."""
     X = X.tocsr() if is_sparse(X) else X
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
-def is_frame(X: Any) -> bool:
-    """Whether X is a pandas, polars or Arrow frame."""
-    return hasattr(X, "iloc") or hasattr(X, "get_column") or hasattr(X, "column_names")
-
-
-def column_names(X: Any) -> list[str]:
+def column_names(X: Rows) -> list[str]:
     """Names of the columns of a table or frame; none for what has no names."""
     if isinstance(X, Table):
         return list(X.names or ())
-    if not is_frame(X):
-        return []
-    return [str(name) for name in getattr(X, "column_names", None) or X.columns]
+    return frame_names(X) if is_frame(X) else []
 
 
-def frame_column(X: Any, c: int) -> Any:
-    """Column c of a frame as the frame's own kind of column."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, c]
-    return X.to_series(c) if hasattr(X, "get_column") else X.column(c)
-
-
-def frame_columns(X: Any, positions: Any) -> Any:
-    """Some columns of a frame, by a list of positions or a slice, as a frame."""
-    if hasattr(X, "iloc"):
-        return X.iloc[:, positions]
-    if hasattr(X, "get_column"):
-        return X[:, positions]
-    return X.select(np.arange(X.shape[1])[positions].tolist())
-
-
-def column_values(values: Any) -> Array:
+def column_values(values: FrameColumn) -> Array:
     """A frame's column as an array: of its own type if pandas', else numbers or objects."""
-    if hasattr(values, "iloc"):
+    if is_pandas(values):
         return np.asarray(values.to_numpy())
-    if is_number_type(values):
-        return number_values(values)
-    return as_objects(values.to_pylist() if hasattr(values, "to_pylist") else values.to_list())
+    return column_numbers(values) if column_kind(values) == "number" else column_objects(values)
 
 
-def number_values(values: Any) -> Array:
-    """A polars or Arrow column of numbers as an array, NaN where missing."""
-    options = {"zero_copy_only": False} if hasattr(values, "to_pylist") else {}  # Arrow's
-    return np.asarray(values.to_numpy(**options))
-
-
-def is_number_type(values: Any) -> bool:
-    """Whether a polars or Arrow column holds numbers, by the name of its type."""
-    name = str(getattr(values, "dtype", getattr(values, "type", ""))).lower()
-    return name.startswith(("int", "uint", "float", "double", "half", "decimal"))
-
-
-def as_objects(entries: Any) -> Array:
-    """Entries in an array of objects, whatever they are."""
-    found = np.empty(len(entries), dtype=object)
-    found[:] = entries
-    return found
-
-
-def split_columns(X: Any) -> tuple[tuple[str, ...] | None, list[Array]]:
+def split_columns(X: Rows) -> tuple[tuple[str, ...] | None, list[Array]]:
     """Names and values of the columns of a frame or an array of objects."""
     if is_frame(X):
         columns = [column_values(frame_column(X, c)) for c in range(X.shape[1])]

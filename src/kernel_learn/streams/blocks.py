@@ -18,10 +18,11 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.table import is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.streams.identity import file_identity
 
 Given = Any  # rows, labels or weights of any kind, as a user has them
 Identity = dict[str, object]
@@ -144,17 +145,10 @@ class ArrayRows:
         for part in row_blocks(int(self.X.shape[0]) - start, rows):
             part = slice(start + part.start, start + part.stop)
             yield RawBlock(
-                self._take(part),
+                take_rows(self.X, part),
                 None if self.y is None else self.y[part],
                 None if self.weight is None else self.weight[part],
             )
-
-    def _take(self, part: slice) -> Rows:
-        if hasattr(self.X, "iloc"):
-            return self.X.iloc[part]
-        if is_frame(self.X):
-            return self.X.slice(part.start, part.stop - part.start)
-        return take_rows(self.X, part)
 
     def identity(self) -> Identity:
         """What tells this source from another: of arrays that are files, the file; else content."""
@@ -165,12 +159,6 @@ class ArrayRows:
         if not self.seeks:
             return known
         return {**known, "rows": array_identity(self.X), "labels": array_identity(self.y)}
-
-
-def file_identity(paths: Iterable[Path]) -> Identity:
-    """Names, sizes and times of files: if one of them changes, so does this."""
-    stats = [(path.name, path.stat()) for path in paths]
-    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
 
 
 def array_identity(A: Given) -> object:

@@ -12,7 +12,8 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.representations.state_files import read_file, write_file
 from kernel_learn.rows.digest import PassDigest, differ_from_checkpoint
-from kernel_learn.rows.table import column_names, is_frame
+from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import column_names
 from kernel_learn.streams.blocks import content_digest
 
 # At most one part in so many of the time goes into checkpoints, and none is younger than this.

@@ -1,16 +1,19 @@
 """Rows in files, read in blocks: .npy pairs, CSV, LIBSVM."""
 
-import csv
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from scipy import sparse
+from numpy.typing import DTypeLike
 
+from kernel_learn.arrays import Array
 from kernel_learn.rows.access import row_blocks
-from kernel_learn.streams.blocks import RawBlock, file_identity
+from kernel_learn.streams.blocks import RawBlock
+from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.streams.readers.delimited import DelimitedFiles
+from kernel_learn.streams.readers.input_files import InputFile
+from kernel_learn.streams.readers.libsvm import LibsvmFiles
 
 PathLike = str | os.PathLike[str]
 
@@ -54,7 +57,7 @@ class NpySource:
         self.n_rows = int(shapes[0][0])
         self.row_bytes = float(shapes[0][1] * self._map(self.paths[0]).dtype.itemsize)  # type: ignore[arg-type]
 
-    def _map(self, path: Path) -> Any:
+    def _map(self, path: Path) -> Array:
         with path.open("rb") as file:
             if file.read(6) != b"\x93NUMPY":
                 raise ValueError(f"{path} is not a .npy file: it does not begin like one.")
@@ -81,13 +84,18 @@ class NpySource:
         for part in row_blocks(self.n_rows - start, rows):
             yield RawBlock(*(None if A is None else np.array(A[part]) for A in arrays))
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another."""
         return file_identity([path for path in self.paths if path is not None])
 
 
 class CsvSource:
     """Rows of a CSV file with a header, read in chunks (by pandas).
+
+    Separators (comma, semicolon, tab, bar), decimal commas beside the last three, and a
+    compressed file (.csv.gz) are known. A column has one type, whatever the blocks: the file is
+    passed over once before it is read. Numbers with zeros in front, such as the code 00179, are
+    text, as everything is that is not all numbers.
 
     Parameters
     ----------
@@ -113,31 +121,25 @@ class CsvSource:
         target: str | None = None,
         columns: Sequence[str] | None = None,
         weight: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ) -> None:
         self.path = find_file(path, "CSV file")
         self.target, self.weight, self.dtype = target, weight, dtype
-        with self.path.open(newline="") as file:
-            header = next(csv.reader(file), [])
-        self.columns = choose_columns(header, columns, target, weight, self.path)
+        self._table = DelimitedFiles([InputFile(str(self.path))])
+        self.columns = choose_columns(self._table.names(), columns, target, weight, self.path)
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        pandas = need_pandas()
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
-        options = {"usecols": wanted, "chunksize": rows, **exact_numbers(pandas)}
-        with pandas.read_csv(self.path, **options) as chunks:
-            for chunk in chunks:
-                X = chunk[self.columns]
-                if self.dtype is not None:
-                    X = X.to_numpy(dtype=self.dtype)
-                yield RawBlock(
-                    X,
-                    None if self.target is None else chunk[self.target].to_numpy(),
-                    None if self.weight is None else chunk[self.weight].to_numpy(),
-                )
+        for _, chunk in self._table.blocks(rows, wanted):
+            X = chunk[self.columns]
+            yield RawBlock(
+                X if self.dtype is None else X.to_numpy(dtype=self.dtype),
+                None if self.target is None else chunk[self.target].to_numpy(),
+                None if self.weight is None else chunk[self.weight].to_numpy(),
+            )
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another."""
         return {**file_identity([self.path]), "columns": self.columns, "target": self.target}
 
@@ -165,74 +167,19 @@ class LibsvmSource:
         n_features: int | None = None,
         *,
         zero_based: bool = False,
-        dtype: Any = np.float64,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         self.path = find_file(path, "LIBSVM file")
-        self.first, self.dtype = int(not zero_based), np.dtype(dtype)
-        self.n_features = self._count() if n_features is None else int(n_features)
-
-    def _count(self) -> int:
-        most = 0
-        with self.path.open() as file:
-            for line in file:
-                parts = line.split("#", 1)[0].split()
-                index = parts[-1].split(":", 1)[0] if len(parts) > 1 else ""
-                if index and not index.isdigit():
-                    raise ValueError(
-                        f"{self.path} is not in LIBSVM's format, label index:value ...: it has a "
-                        f"line that ends with {parts[-1]!r}."
-                    )
-                most = max(most, int(index) + 1 - self.first) if index else most
-        return most
+        files = [InputFile(str(self.path))]
+        self._table = LibsvmFiles(files, zero_based, n_features, np.dtype(dtype))
+        self.n_features = self._table.width
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        labels: list[float] = []
-        values: list[float] = []
-        indices: list[int] = []
-        ends = [0]
-        with self.path.open() as file:
-            for number, line in enumerate(file):
-                parts = line.split("#", 1)[0].split()
-                if not parts:
-                    continue
-                try:
-                    labels.append(float(parts[0]))
-                    for entry in parts[1:]:
-                        index, value = entry.split(":")
-                        indices.append(int(index) - self.first)
-                        values.append(float(value))
-                except ValueError as error:
-                    raise ValueError(
-                        f"Line {number + 1} of {self.path} is not 'label index:value ...', all "
-                        f"numbers: it begins with {line[:40].rstrip()!r}."
-                    ) from error
-                if indices and min(indices[ends[-1] :], default=0) < 0:
-                    raise ValueError(
-                        f"Line {number + 1} of {self.path} has the index 0, and the first column "
-                        "is number 1. Pass zero_based=True if it is number 0."
-                    )
-                ends.append(len(values))
-                if len(labels) == rows:
-                    yield self._block(labels, values, indices, ends)
-                    labels, values, indices, ends = [], [], [], [0]
-        if labels:
-            yield self._block(labels, values, indices, ends)
+        for _, X, y in self._table.rows(rows):
+            yield RawBlock(X, y)
 
-    def _block(self, labels: Any, values: Any, indices: Any, ends: Any) -> RawBlock:
-        if indices and max(indices) >= self.n_features:
-            raise ValueError(
-                f"{self.path} has a column {max(indices) + self.first}, and n_features is "
-                f"{self.n_features}."
-            )
-        X = sparse.csr_matrix(
-            (np.array(values, self.dtype), indices, ends), shape=(len(labels), self.n_features)
-        )
-        y = np.array(labels)
-        whole = np.all(y == np.round(y))
-        return RawBlock(X, y.astype(np.int64) if whole else y)
-
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another."""
         return file_identity([self.path])
 
@@ -242,7 +189,7 @@ def choose_columns(
     columns: Sequence[str] | None,
     target: str | None,
     weight: str | None,
-    where: Any,
+    where: str | Path,
 ) -> list[str]:
     """The columns of the rows; refuses what is not there."""
     if isinstance(columns, str):
@@ -254,31 +201,14 @@ def choose_columns(
             )
     if columns is None:
         return [name for name in names if name not in (target, weight)]
-    check_target(columns, target)
+    check_target_apart(columns, target)
     return list(columns)
 
 
-def check_target(columns: Sequence[str], target: str | None) -> None:
+def check_target_apart(columns: Sequence[str], target: str | None) -> None:
     """Refuse a target that is a column of the rows too."""
     if target in columns:
         raise ValueError(
             f"columns names {target!r}, which is the target: rows would hold what is to be found. "
             "Leave it out."
         )
-
-
-def exact_numbers(pandas: Any) -> dict[str, Any]:
-    """Options of ``read_csv`` for numbers as they were written, to the last digit."""
-    old = int(pandas.__version__.partition(".")[0]) < 3  # later ones do it without being asked
-    return {"float_precision": "round_trip"} if old else {}
-
-
-def need_pandas() -> Any:
-    """pandas, or an error that names the extra."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(
-            "CSV files are read by pandas. Install it: pip install kernel-learn[cli]"
-        ) from error
-    return pandas

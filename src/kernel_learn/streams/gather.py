@@ -7,6 +7,7 @@ from scipy import sparse
 
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
 from kernel_learn.streams.blocks import (
     READ_ROWS,
     Given,
@@ -82,10 +83,8 @@ def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
 
 def block_bytes(X: Given) -> float:
     """Bytes of rows of any kind, about."""
-    if hasattr(X, "memory_usage"):  # pandas
-        return float(np.sum(X.memory_usage(index=False, deep=True)))
-    if hasattr(X, "estimated_size"):  # polars
-        return float(X.estimated_size())
+    if is_frame(X):
+        return frame_bytes(X)
     if hasattr(X, "tocsr"):
         return 1.5 * float(X.tocsr().data.nbytes)
     return float(getattr(X, "nbytes", 64 * len(X)))
@@ -96,20 +95,8 @@ def stack_raw(parts: list[Given]) -> Given:
     first = parts[0]
     if len(parts) == 1:
         return first
-    if hasattr(first, "iloc"):
-        import pandas
-
-        return pandas.concat(parts, ignore_index=True)
-    if hasattr(first, "get_column"):
-        import polars
-
-        return polars.concat(parts)
-    if hasattr(first, "column_names"):
-        import pyarrow
-
-        return pyarrow.concat_tables(
-            [p if isinstance(p, pyarrow.Table) else pyarrow.Table.from_batches([p]) for p in parts]
-        )
+    if is_frame(first):
+        return stack_frames(parts)
     if sparse.issparse(first):
         return sparse.vstack(parts, format="csr")
     if isinstance(first, np.ndarray):

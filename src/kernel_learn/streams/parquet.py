@@ -4,12 +4,17 @@ import os
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from kernel_learn.streams.blocks import RawBlock, file_identity
-from kernel_learn.streams.files import check_target, choose_columns
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.rows.kinds import column_kind, type_kind
+from kernel_learn.streams.blocks import RawBlock
+from kernel_learn.streams.files import check_target_apart, choose_columns
+from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.streams.readers.input_files import InputFile
+from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet
 
 
 class ParquetSource:
@@ -50,20 +55,20 @@ class ParquetSource:
         columns: Sequence[str] | None = None,
         weight: str | None = None,
     ) -> None:
-        self._parquet = need_parquet()
+        need_parquet()
         self.path = Path(path)
         self.files = [self.path] if self.path.is_file() else sorted(self.path.rglob("*.parquet"))
         if not self.files:
             raise FileNotFoundError(f"There is no Parquet file in {os.fspath(path)!r}.")
         self.targets = [target] if isinstance(target, str) else list(target or [])
         self.is_single, self.weight = isinstance(target, str), weight
-        check_parquet(self.files[0])
-        names = self._parquet.read_schema(self.files[0]).names
+        with self._open(self.files[0]) as file:
+            names = file.schema_arrow.names
         wanted = choose_columns(names, columns, None, weight, self.files[0])
         choose_columns(names, self.targets, None, None, self.files[0])
         if columns is not None:
             for name in self.targets:
-                check_target(wanted, name)
+                check_target_apart(wanted, name)
         self.columns = [name for name in wanted if name not in self.targets]
 
     @property
@@ -74,7 +79,7 @@ class ParquetSource:
     @cached_property
     def n_rows(self) -> int:
         """Rows of all files, from their footers."""
-        return sum(self._parquet.read_metadata(file).num_rows for file in self.files)
+        return sum(table.num_rows for table in self._contents())
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
@@ -101,12 +106,21 @@ class ParquetSource:
                 if passed < len(block.X):
                     yield RawBlock(*(None if part is None else part[passed:] for part in block))
 
+    def _contents(self) -> Iterator[Frame]:
+        """The tables of contents of the files."""
+        for path in self.files:
+            with self._open(path) as file:
+                yield file.metadata
+
+    @staticmethod
+    def _open(path: Path) -> Frame:
+        return open_parquet(InputFile(str(path)))
+
     def row_groups(self) -> list[tuple[int, int, int]]:
         """(file, row group, rows) of each row group, in order."""
-        tables = [self._parquet.read_metadata(file) for file in self.files]
         return [
             (number, group, table.row_group(group).num_rows)
-            for number, table in enumerate(tables)
+            for number, table in enumerate(self._contents())
             for group in range(table.num_row_groups)
         ]
 
@@ -120,14 +134,13 @@ class ParquetSource:
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
         path = self.files[number]
-        check_parquet(path)
-        with self._parquet.ParquetFile(path) as file:
+        with self._open(path) as file:
             choose_columns(file.schema_arrow.names, wanted, None, None, path)
             options = {} if groups is None else {"row_groups": groups}
             for batch in file.iter_batches(batch_size=rows, columns=wanted, **options):
                 yield self._block(batch)
 
-    def _block(self, batch: Any) -> RawBlock:
+    def _block(self, batch: Frame) -> RawBlock:
         y = None
         if self.targets:
             values = [column_array(batch.column(name)) for name in self.targets]
@@ -135,20 +148,20 @@ class ParquetSource:
         weight = None if self.weight is None else column_array(batch.column(self.weight))
         return RawBlock(self._rows(batch), y, weight)
 
-    def _rows(self, batch: Any) -> Any:
+    def _rows(self, batch: Frame) -> Rows:
         columns = [batch.column(name) for name in self.columns]
-        kinds = {str(column.type) for column in columns}
-        if not all(is_number(kind) for kind in kinds):
+        types = {str(column.type) for column in columns}
+        if not all(type_kind(own) in ("number", "boolean") for own in types):
             import pyarrow
 
             return pyarrow.Table.from_batches([batch.select(self.columns)])  # which has names
-        dtype = np.float32 if kinds == {"float"} else np.float64
+        dtype = np.float32 if types == {"float"} else np.float64
         X = np.empty((batch.num_rows, len(columns)), dtype=dtype)
         for j, column in enumerate(columns):
             X[:, j] = column_array(column)
         return X
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Identity:
         """What tells this source from another."""
         return {
             **file_identity(self.files),
@@ -158,35 +171,13 @@ class ParquetSource:
         }
 
 
-def is_number(kind: str) -> bool:
-    """Whether Arrow's name of a type is one of a number."""
-    return kind.startswith(("int", "uint", "float", "double", "halffloat", "bool"))
-
-
-def column_array(column: Any) -> Any:
+def column_array(column: FrameColumn) -> Array:
     """Numbers with NaN, or objects with None, where a value is missing."""
-    if is_number(str(column.type)) and str(column.type) != "bool":
-        return column.to_numpy(zero_copy_only=False)
-    if str(column.type) == "bool" and column.null_count == 0:
-        return column.to_numpy(zero_copy_only=False)
-    if str(column.type).startswith("dictionary"):
+    kind = column_kind(column)
+    if str(column.type).startswith("decimal"):
+        column = column.cast("float64")
+    if kind == "number" or (kind == "boolean" and column.null_count == 0):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    if kind == "category":
         column = column.dictionary_decode()
     return np.array(column.to_pylist(), dtype=object)
-
-
-def check_parquet(path: Path) -> None:
-    """Refuse a file that does not begin as Parquet files do."""
-    with path.open("rb") as file:
-        if file.read(4) not in (b"PAR1", b"PARE"):
-            raise ValueError(f"{path} is not a Parquet file: it does not begin like one.")
-
-
-def need_parquet() -> Any:
-    """pyarrow.parquet, or an error that names the extra."""
-    try:
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError(
-            "Parquet files are read by pyarrow. Install it: pip install kernel-learn[parquet]"
-        ) from error
-    return pyarrow.parquet

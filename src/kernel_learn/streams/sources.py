@@ -3,7 +3,7 @@
 import sys
 from typing import TypeGuard
 
-from kernel_learn.rows.table import is_frame
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.streams.blocks import Blocks, Given, RowSource
 from kernel_learn.streams.dask_rows import SpreadRows
 from kernel_learn.streams.parquet import ParquetSource

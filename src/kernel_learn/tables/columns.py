@@ -8,12 +8,14 @@ stays, with a warning: often it was filled in when the target was known.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.rows.frames import ColumnType, Frame, FrameColumn
+from kernel_learn.rows.kinds import column_kind, is_free_text
+from kernel_learn.streams.readers import TableError, need_pandas
 
 ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
 ID_DISTINCT = 0.95  # share of different values of a column that is named as an identifier
@@ -78,7 +80,7 @@ def capital(words: str) -> str:
 
 
 def look_at_columns(
-    frame: Any,
+    frame: Frame,
     y: Array | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
@@ -107,59 +109,56 @@ def look_at_columns(
     return Columns(kinds, ids, constants, leaks, list(drop))
 
 
-def offer(frame: Any, most: int = 12) -> str:
+def offer(frame: Frame, most: int = 12) -> str:
     """The columns there are, for an error."""
     names = [repr(name) for name in frame.columns[:most]]
     more = f" and {len(frame.columns) - most} more" if len(frame.columns) > most else ""
     return f"there are {', '.join(names)}{more}."
 
 
-def is_number(column: Any) -> bool:
+def is_number(column: FrameColumn) -> bool:
     """Whether cells are numbers; booleans are categories."""
-    pd = pandas()
-    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(
-        column.dtype
-    )
+    return column_kind(column) == "number"
 
 
-def is_sparse_type(dtype: Any) -> bool:
+def is_integer(column: FrameColumn) -> bool:
+    """Whether cells are whole numbers by their type."""
+    return bool(column.dtype.kind in "iu")
+
+
+def is_sparse_type(dtype: ColumnType) -> bool:
     """Whether a column is one of a wide sparse table."""
-    return isinstance(dtype, pandas().SparseDtype)
+    return isinstance(dtype, need_pandas().SparseDtype)
 
 
-def is_constant(column: Any) -> bool:
+def is_constant(column: FrameColumn) -> bool:
     """Whether all cells are the same."""
     return not is_sparse_type(column.dtype) and bool(column.nunique(dropna=False) <= 1)
 
 
-def is_id(column: Any) -> bool:
+def is_id(column: FrameColumn) -> bool:
     """All values different, and words without spaces, or integers that count or are named so.
 
     Of a column with the name of an identifier some values may repeat, as rows that are there
     twice have it.
     """
-    pd = pandas()
     n = len(column)
     if n < LEAST_ID_ROWS or is_sparse_type(column.dtype):
         return False
     named_so = bool(ID_NAME.search(str(column.name)))
     if column.nunique(dropna=False) < (ID_DISTINCT if named_so else 1.0) * n:
         return False
-    if pd.api.types.is_integer_dtype(column.dtype):
+    if is_integer(column):
         return named_so or bool(np.all(np.diff(np.sort(column.to_numpy())) == 1))
-    if is_number(column) or pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return False
-    return kind_of(column) == "category"
+    return column_kind(column) not in ("number", "date") and kind_of(column) == "category"
 
 
-def kind_of(column: Any) -> str:
-    """``number``, ``category``, ``date`` or ``text``."""
-    pd = pandas()
-    if pd.api.types.is_datetime64_any_dtype(column.dtype):
-        return "date"
-    if is_number(column):
-        return "number"
-    if isinstance(column.dtype, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(column.dtype):
+def kind_of(column: FrameColumn) -> str:
+    """``number``, ``category``, ``date`` or ``text``: of objects and strings by their words."""
+    kind = column_kind(column)
+    if kind in ("number", "date", "category"):
+        return kind
+    if kind == "boolean":
         return "category"
     filled = column.dropna()
     words = filled.iloc[:LOOKED_AT].astype(str)
@@ -170,10 +169,13 @@ def kind_of(column: Any) -> str:
     several = words.str.split().str.len().mean() >= TEXT_WORDS
     long = words.str.len().mean() >= TEXT_LETTERS
     distinct = words.nunique() > max(5, 0.2 * len(words))
-    return "text" if (several or long) and distinct else "category"
+    if (several or long) and distinct:
+        return "text"
+    # what KernelClassifier refuses as free text is none of its categories
+    return "text" if is_free_text(filled.astype(str).tolist()) else "category"
 
 
-def is_date(words: Any) -> bool:
+def is_date(words: FrameColumn) -> bool:
     """Whether skrub finds one format in which all cells are dates."""
     if words.str.len().min() < LEAST_DATE or not words.str.contains(r"\d", regex=True).all():
         return False
@@ -185,7 +187,7 @@ def is_date(words: Any) -> bool:
     return True
 
 
-def load_skrub() -> Any:
+def load_skrub() -> ModuleType:
     """skrub, or the extra that brings it."""
     try:
         import skrub
@@ -196,7 +198,7 @@ def load_skrub() -> Any:
     return skrub
 
 
-def check_target(column: Any) -> Array:
+def check_target(column: FrameColumn) -> Array:
     """Labels as strings or whole numbers, without rows; refuses what is not a few classes."""
     name = column.name
     filled = column.dropna()
@@ -222,7 +224,7 @@ def check_target(column: Any) -> Array:
     return filled.astype(str).to_numpy(dtype=object).astype(str)
 
 
-def find_leaks(frame: Any, kinds: dict[str, str], y: Array) -> dict[str, float]:
+def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float]:
     """Columns of which a small tree alone predicts the target, rows left out, almost always."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.tree import DecisionTreeClassifier
@@ -250,18 +252,18 @@ def find_leaks(frame: Any, kinds: dict[str, str], y: Array) -> dict[str, float]:
     return found
 
 
-def find_groups(frame: Any, columns: Columns, y: Array) -> list[str]:
+def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
     """Columns such as patients: each value has several rows, and all of them have one label.
 
     Rows of a patient are alike, so left out one by one they are told by the others. Labels
     that are drawn give r rows of a value one label with probability sum_k p_k^r.
     """
-    pd = pandas()
+    pd = need_pandas()
     codes = np.unique(y, return_inverse=True)[1]
     shares = np.bincount(codes) / len(codes)
     found = []
     for name, kind in columns.kinds.items():
-        whole = kind == "number" and pd.api.types.is_integer_dtype(frame[name].dtype)
+        whole = kind == "number" and is_integer(frame[name])
         if name in columns.leaks or not (kind == "category" or whole):
             continue
         values = pd.factorize(frame[name], use_na_sentinel=False)[0]
@@ -275,7 +277,7 @@ def find_groups(frame: Any, columns: Columns, y: Array) -> list[str]:
     return found
 
 
-def likely_leaks(frame: Any, kinds: dict[str, str], rows: Array, codes: Array) -> list[str]:
+def likely_leaks(frame: Frame, kinds: dict[str, str], rows: Array, codes: Array) -> list[str]:
     """All columns of a narrow table; of a wide one those whose class means differ most."""
     names = [name for name, kind in kinds.items() if kind in ("number", "category")]
     names = [name for name in names if not is_sparse_type(frame[name].dtype)]
@@ -290,9 +292,9 @@ def likely_leaks(frame: Any, kinds: dict[str, str], rows: Array, codes: Array) -
     return [names[i] for i in np.argsort(-F, kind="stable")[:LEAK_COLUMNS]]
 
 
-def as_codes(column: Any, kind: str) -> Array:
+def as_codes(column: FrameColumn, kind: str) -> Array:
     """Numbers as they are, levels counted; missing cells far below."""
-    pd = pandas()
+    pd = need_pandas()
     if kind == "number":
         values = column.to_numpy(dtype=float, na_value=np.nan)
         finite = values[np.isfinite(values)]

@@ -21,10 +21,13 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from kernel_learn.arrays import Array
 from kernel_learn.inspection.reading import some_rows
 from kernel_learn.model_selection.resampling import corrected_error
+from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns
 from kernel_learn.tables.methods import AUTO, make_model
+from kernel_learn.tables.model import TableModel
 
+Values = dict[str, Any]  # what JSON and tables show
 FLOOR = 1e-15  # of a probability, for its logarithm
 UNEVEN = 0.7  # share of the most frequent class from which accuracy alone says little
 
@@ -66,13 +69,13 @@ class Leaderboard:
     uneven: bool  # most rows are of one class
     left_out: list[str] = field(default_factory=list)  # classes with too few rows
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[Values]:
         """What tables and JSON show."""
         best = self.scores[0]
         found = []
         for score in self.scores:
             low, high = score.interval
-            row: dict[str, Any] = {
+            row: Values = {
                 "method": score.method,
                 "accuracy": score.accuracy,
                 "low": max(low, 0.0),
@@ -92,7 +95,7 @@ class Leaderboard:
         return found
 
 
-def none_if_nan(value: Any) -> Any:
+def none_if_nan(value: object) -> object:
     """A value for JSON, which knows no nan."""
     return None if isinstance(value, float) and np.isnan(value) else value
 
@@ -123,7 +126,7 @@ def make_splits(
 
 
 def compare(
-    frame: Any,
+    frame: Frame,
     y: Array,
     columns: Columns,
     methods: Sequence[str],
@@ -134,7 +137,7 @@ def compare(
     most_rows: int = 5000,
     seed: int = 0,
     settings: Sequence[str] = (),
-    memory: Any = None,
+    memory: str | None = None,
     step: Callable[[str, int], None] = lambda method, split: None,
 ) -> Leaderboard:
     """Every method on the same splits. ``step`` is called before each fit.
@@ -173,8 +176,8 @@ def compare(
 
 def _score(
     method: str,
-    model: Any,
-    frame: Any,
+    model: TableModel,
+    frame: Frame,
     y: Array,
     groups: Array | None,
     columns: Columns,
@@ -197,8 +200,8 @@ def _score(
 
 
 def _one_split(
-    model: Any,
-    frame: Any,
+    model: TableModel,
+    frame: Frame,
     y: Array,
     groups: Array | None,
     columns: Columns,
@@ -244,7 +247,7 @@ def log_loss(proba: Array | None, classes: Array, y: Array) -> float:
 
 
 def held_out_probabilities(
-    model: Any, frame: Any, y: Array, columns: Columns, groups: Array | None, seed: int = 0
+    model: TableModel, frame: Frame, y: Array, columns: Columns, groups: Array | None, seed: int = 0
 ) -> Iterator[tuple[Array, Array]]:
     """(rows, probabilities or one-hot predictions) of five parts, each by a fit without it."""
     from sklearn.base import clone

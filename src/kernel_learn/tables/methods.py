@@ -4,12 +4,13 @@ import ast
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
+from kernel_learn.arrays import Array
 from kernel_learn.streams.readers import TableError
-from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.model import Estimator, TableModel
 
 AUTO = "KernelClassifier"
 CLASSIFIERS = (
@@ -36,7 +37,7 @@ TRANSFORMERS = (
 SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relative to "scale"
 
 
-def tuned_svc(seed: int) -> Any:
+def tuned_svc(seed: int) -> Estimator:
     """An SVC with C and gamma chosen by cross-validation."""
 
     from sklearn.model_selection import GridSearchCV
@@ -48,12 +49,12 @@ def tuned_svc(seed: int) -> Any:
     return GridSearchCV(make_pipeline(FunctionTransformer(shrink), SVC()), grid, cv=3)
 
 
-def shrink(X: Any) -> Any:
+def shrink(X: Array) -> Array:
     """Rows over sqrt(number of columns), so that gamma = 1 is scikit-learn's "scale"."""
     return X / np.sqrt(X.shape[1])
 
 
-def logistic(seed: int) -> Any:
+def logistic(seed: int) -> Estimator:
     """Logistic regression with C chosen by cross-validation."""
 
     from sklearn.linear_model import LogisticRegression
@@ -67,7 +68,7 @@ def logistic(seed: int) -> Any:
     )
 
 
-def boosting(seed: int) -> Any:
+def boosting(seed: int) -> Estimator:
     """scikit-learn's gradient boosting."""
 
     from sklearn.ensemble import HistGradientBoostingClassifier
@@ -75,7 +76,7 @@ def boosting(seed: int) -> Any:
     return HistGradientBoostingClassifier(random_state=seed)
 
 
-def lightgbm(seed: int) -> Any:
+def lightgbm(seed: int) -> Estimator:
     """LightGBM with its defaults."""
 
     from lightgbm import LGBMClassifier
@@ -83,7 +84,7 @@ def lightgbm(seed: int) -> Any:
     return LGBMClassifier(random_state=seed, verbose=-1)
 
 
-def catboost(seed: int) -> Any:
+def catboost(seed: int) -> Estimator:
     """CatBoost with its defaults."""
 
     from catboost import CatBoostClassifier
@@ -91,7 +92,7 @@ def catboost(seed: int) -> Any:
     return CatBoostClassifier(random_seed=seed, verbose=False, allow_writing_files=False)
 
 
-def majority(seed: int) -> Any:
+def majority(seed: int) -> Estimator:
     """The most frequent class, always."""
 
     from sklearn.dummy import DummyClassifier
@@ -99,7 +100,7 @@ def majority(seed: int) -> Any:
     return DummyClassifier(strategy="prior")
 
 
-OTHERS: dict[str, Callable[[int], Any]] = {
+OTHERS: dict[str, Callable[[int], Estimator]] = {
     "SVC, tuned": tuned_svc,
     "logistic regression": logistic,
     "gradient boosting": boosting,
@@ -138,7 +139,7 @@ def check_method(name: str) -> str:
 
 
 def make_model(
-    name: str, target: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
+    name: str, target: str, seed: int = 0, settings: Sequence[str] = (), memory: str | None = None
 ) -> TableModel:
     """The unfitted model of a method; settings are words such as ``quality=fast``."""
     name = check_method(name)
@@ -155,10 +156,10 @@ def make_model(
 
 
 def make_estimator(
-    name: str, seed: int = 0, settings: Sequence[str] = (), memory: Any = None
-) -> Any:
+    name: str, seed: int = 0, settings: Sequence[str] = (), memory: str | None = None
+) -> Estimator:
     """One of our estimators by name, with its settings."""
-    chosen = getattr(import_module("kernel_learn.estimators"), name)()
+    chosen = find_estimator(name)()
     known = chosen.get_params(deep=False)
     given = starting_point(name)
     if "random_state" in known:
@@ -178,7 +179,13 @@ def make_estimator(
     return chosen.set_params(**given)
 
 
-def starting_point(name: str) -> dict[str, Any]:
+def find_estimator(name: str) -> type[BaseEstimator]:
+    """The class of one of our estimators."""
+    found: type[BaseEstimator] = getattr(import_module("kernel_learn.estimators"), name)
+    return found
+
+
+def starting_point(name: str) -> dict[str, object]:
     """Where a method's defaults need a choice of the user, a choice that suits most tables."""
     if name == "HSICSubspace":
         return {"uncorrelated": True, "reg": "loo"}

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -13,8 +14,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.constraints import Constraints
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
     is_number,
@@ -24,11 +28,12 @@ from kernel_learn.tables.columns import (
     named,
 )
 
+Estimator = Any  # a classifier or transformer, fitted or not
 ENCODINGS = ("light", "full")
 TEXT_FEATURES = 30  # columns that a column of free text becomes
 
 
-def estimator_has(method: str) -> Callable[[Any], bool]:
+def estimator_has(method: str) -> Callable[[Estimator], bool]:
     """Whether the estimator behind has a method, fitted or not."""
     return lambda model: hasattr(getattr(model, "estimator_", model.estimator), method)
 
@@ -72,19 +77,21 @@ class TableModel(ClassifierMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, estimator: Any, *, encoding: str = "light", target: str = "target") -> None:
+    def __init__(
+        self, estimator: Estimator, *, encoding: str = "light", target: str = "target"
+    ) -> None:
         self.estimator = estimator
         self.encoding = encoding
         self.target = target
 
     def fit(
         self,
-        X: Any,
-        y: Any = None,
-        groups: Any = None,
+        X: Frame,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
         *,
         columns: Columns | None = None,
-        constraints: Any = None,
+        constraints: Constraints | None = None,
     ) -> Self:
         """Learn columns, encoders and the estimator.
 
@@ -101,7 +108,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
         constraints : Constraints, optional
             For ``InductiveKernel``, instead of labels.
         """
-        rows = self.fit_encoder(X, look_at_columns(X, y) if columns is None else columns)
+        labels = None if y is None else np.asarray(y)
+        rows = self.fit_encoder(X, look_at_columns(X, labels) if columns is None else columns)
         estimator = clone(self.estimator)
         if constraints is not None:
             self.estimator_ = estimator.fit(rows, constraints=constraints)
@@ -109,12 +117,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
             self.estimator_ = estimator.fit(rows, y, groups=groups)
         else:
             self.estimator_ = estimator.fit(rows, y)
-        if hasattr(self.estimator_, "classes_") and y is not None:
+        if hasattr(self.estimator_, "classes_") and labels is not None:
             self.classes_ = self.estimator_.classes_
-            self.labels_ = np.searchsorted(self.classes_, np.asarray(y))
+            self.labels_ = np.searchsorted(self.classes_, labels)
         return self
 
-    def fit_encoder(self, X: Any, columns: Columns) -> Any:
+    def fit_encoder(self, X: Frame, columns: Columns) -> Rows:
         """Learn columns and encoders alone; the encoded rows."""
         if self.encoding not in ENCODINGS:
             raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
@@ -124,45 +132,45 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.date_formats_ = find_date_formats(X, columns.of("date"))
         self.is_sparse_ = any(is_sparse_type(dtype) for dtype in X.dtypes.loc[columns.used])
         rows = self._cast(X)
-        self.row_keys_ = np.unique(row_keys(rows))
+        self.row_keys_ = np.unique(table_keys(rows))
         self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
         return rows if self.encoder_ is None else self.encoder_.fit_transform(rows)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Frame) -> Array:
         """Class labels, (n_samples,)."""
         return np.asarray(self.estimator_.predict(self.encode(X)))
 
     @available_if(estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Frame) -> Array:
         """Probabilities of ``classes_``, (n_samples, n_classes)."""
         return np.asarray(self.estimator_.predict_proba(self.encode(X)))
 
     @available_if(estimator_has("transform"))
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Frame) -> Array:
         """Learned features, (n_samples, n_components)."""
         return np.asarray(self.estimator_.transform(self.encode(X)))
 
-    def encode(self, X: Any) -> Any:
+    def encode(self, X: Frame) -> Rows:
         """The rows as the estimator sees them: its columns by name, in its order."""
         check_is_fitted(self)
         rows = self._cast(X)
         return rows if self.encoder_ is None else self.encoder_.transform(rows)
 
-    def has_seen(self, X: Any) -> Array:
+    def has_seen(self, X: Frame) -> Array:
         """Which rows the model was fitted to, (n_samples,) booleans."""
-        return np.isin(row_keys(self._cast(X)), self.row_keys_)
+        return np.isin(table_keys(self._cast(X)), self.row_keys_)
 
-    def missing_columns(self, X: Any) -> list[str]:
+    def missing_columns(self, X: Frame) -> list[str]:
         """Columns of the model that a table lacks."""
         return [name for name in self.columns_.used if name not in X.columns]
 
-    def extra_columns(self, X: Any) -> list[str]:
+    def extra_columns(self, X: Frame) -> list[str]:
         """Columns of a table that the model does not know."""
         known = {*self.columns_.used, self.target, *self.columns_.ids}
         known |= {*self.columns_.constants, *self.columns_.dropped}
         return [str(name) for name in X.columns if name not in known]
 
-    def _cast(self, X: Any) -> Any:
+    def _cast(self, X: Frame) -> Rows:
         """Our columns in our order and of our kinds."""
         if self.is_sparse_:
             return sparse_rows(X, self.columns_.used)
@@ -182,16 +190,16 @@ class TableModel(ClassifierMixin, BaseEstimator):
             for name, kind in self.columns_.kinds.items()
             if name not in rows
         }
-        pd = pandas()
+        pd = need_pandas()
         return pd.concat([rows, pd.DataFrame(cast, index=X.index)], axis=1)[used]
 
 
-def row_keys(rows: Any) -> Array:
+def table_keys(rows: Rows) -> Array:
     """A number for each row, by its cells."""
-    if not hasattr(rows, "columns"):
+    if is_sparse(rows):
         keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
         return np.array(keys, dtype=np.uint64)
-    return np.asarray(pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
+    return np.asarray(need_pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
 
 
 def hash_bytes(text: bytes) -> int:
@@ -199,7 +207,7 @@ def hash_bytes(text: bytes) -> int:
     return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
-def takes_groups(estimator: Any) -> bool:
+def takes_groups(estimator: Estimator) -> bool:
     """Whether ``fit`` has a parameter ``groups``."""
 
     from inspect import signature
@@ -207,7 +215,7 @@ def takes_groups(estimator: Any) -> bool:
     return "groups" in signature(estimator.fit).parameters
 
 
-def sparse_rows(X: Any, names: list[str]) -> Any:
+def sparse_rows(X: Frame, names: list[str]) -> Rows:
     """Columns of a wide sparse table as a CSR matrix; what a file does not name is zero."""
     import scipy.sparse as sp
 
@@ -222,9 +230,9 @@ def sparse_rows(X: Any, names: list[str]) -> Any:
     return sp.csr_matrix((coo.data.astype(float), (coo.row, columns)), shape=shape)
 
 
-def as_number(column: Any, _: Any) -> Any:
+def as_number(column: FrameColumn, _: str | None) -> FrameColumn:
     """Cells as floats; names the first that is none."""
-    pd = pandas()
+    pd = need_pandas()
     try:
         return pd.to_numeric(column).astype(float)
     except (ValueError, TypeError):
@@ -235,7 +243,7 @@ def as_number(column: Any, _: Any) -> Any:
         ) from None
 
 
-def as_word(column: Any, _: Any) -> Any:
+def as_word(column: FrameColumn, _: str | None) -> FrameColumn:
     """Levels as strings: 1, 1.0 and "1" are one level, however a file writes it."""
     if is_number(column):
         numbers = column.astype(float)
@@ -244,9 +252,9 @@ def as_word(column: Any, _: Any) -> Any:
     return column.astype(object).map(str, na_action="ignore").astype(object)
 
 
-def as_date(column: Any, date_format: str | None) -> Any:
+def as_date(column: FrameColumn, date_format: str | None) -> FrameColumn:
     """Cells as dates without time zone; what is none is missing."""
-    pd = pandas()
+    pd = need_pandas()
     if pd.api.types.is_datetime64_any_dtype(column.dtype):
         dates = column
     else:
@@ -257,16 +265,16 @@ def as_date(column: Any, date_format: str | None) -> Any:
 CASTS = {"number": as_number, "category": as_word, "text": as_word, "date": as_date}
 
 
-def find_date_formats(frame: Any, dates: list[str]) -> dict[str, str]:
+def find_date_formats(frame: Frame, dates: list[str]) -> dict[str, str]:
     """The format of each column of dates that is written in words."""
-    pd, found = pandas(), {}
+    pd, found = need_pandas(), {}
     for name in dates:
         if not pd.api.types.is_datetime64_any_dtype(frame[name].dtype):
             found[name] = load_skrub().ToDatetime().fit(frame[name].dropna().astype(str)).format_
     return found
 
 
-def make_encoder(columns: Columns, encoding: str) -> Any:
+def make_encoder(columns: Columns, encoding: str) -> Estimator | None:
     """skrub's encoders for the columns that need them; None if none does.
 
     Numbers go past skrub, which takes milliseconds for a column, and genes come in thousands.
@@ -292,6 +300,6 @@ def make_encoder(columns: Columns, encoding: str) -> Any:
     )
 
 
-def text_encoder() -> Any:
+def text_encoder() -> Estimator:
     """skrub's encoder of free text."""
     return load_skrub().StringEncoder(n_components=TEXT_FEATURES, random_state=0)

@@ -5,10 +5,11 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.streams.readers import TableError, pandas
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import TableError, need_pandas
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
 
@@ -30,7 +31,7 @@ def check_output(path: str | None, *suffixes: str) -> None:
         raise TableError(f"{path!r} cannot be written: its folder is not writable.")
 
 
-def write_table(blocks: Iterator[Any], path: str) -> int:
+def write_table(blocks: Iterator[Frame], path: str) -> int:
     """Blocks of a table to a file by its suffix, or as CSV to ``-``; how many rows."""
     if path == "-":
         return _write_text(blocks, sys.stdout, ".csv")
@@ -42,7 +43,7 @@ def write_table(blocks: Iterator[Any], path: str) -> int:
             return _write_text(blocks, file, suffix)
 
 
-def _write_text(blocks: Iterator[Any], file: Any, suffix: str) -> int:
+def _write_text(blocks: Iterator[Frame], file: IO[str], suffix: str) -> int:
     rows = 0
     for block in blocks:
         if suffix == ".jsonl":
@@ -58,8 +59,8 @@ def _write_text(blocks: Iterator[Any], file: Any, suffix: str) -> int:
     return rows
 
 
-def _write_parquet(blocks: Iterator[Any], path: Path) -> int:
-    pandas()
+def _write_parquet(blocks: Iterator[Frame], path: Path) -> int:
+    need_pandas()
     import pyarrow as pa
     from pyarrow.parquet import ParquetWriter
 

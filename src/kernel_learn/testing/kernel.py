@@ -14,6 +14,7 @@ from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.shared import StatisticsKernel
 from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.testing.promise import Promise
 
 
@@ -303,7 +304,7 @@ def same(a: Rows, b: Rows) -> bool:
         return all(
             same(getattr(a, part), getattr(b, part)) for part in ("data", "indices", "indptr")
         )
-    if hasattr(a, "iloc"):
+    if is_frame(a):
         return bool(a.equals(b))
     if isinstance(a, np.ndarray):
         return np.array_equal(a, b)

@@ -24,7 +24,8 @@ from kernel_learn.interop.onnx.converters import (
 from kernel_learn.interop.onnx.graph import Scope, Variable
 from kernel_learn.interop.onnx.kernels import OnnxExportError
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.table import column_names, is_frame
+from kernel_learn.rows.frames import as_pandas, is_frame
+from kernel_learn.rows.table import column_names
 from kernel_learn.warn import warn_user
 
 InputTypes = list[tuple[str, object]]  # names, and the types of skl2onnx
@@ -153,7 +154,7 @@ def _input_types(model: BaseEstimator, X: Rows, *, by_name: bool) -> InputTypes:
             )
         return [("X", DoubleTensorType([None, int(first.n_features_in_)]))]
     if is_frame(X):
-        X = X if hasattr(X, "iloc") else X.to_pandas()
+        X = as_pandas(X)
         if all(isinstance(name, str) for name in X.columns):
             _check_columns(first, X)
             return _column_types(X.iloc[:1])

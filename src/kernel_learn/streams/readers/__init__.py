@@ -1,0 +1,212 @@
+"""Files to tables: formats are known here and nowhere else.
+
+A table is a pandas frame, with sparse columns where a LIBSVM file is sparse and wide. ``-`` is
+standard input; several files, and patterns such as ``part-*.parquet``, are one table. What a
+column holds is the same whether a table is read whole or in blocks.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from kernel_learn.rows.frames import Frame, stack_frames
+from kernel_learn.rows.kinds import column_kind
+from kernel_learn.streams.readers.delimited import DelimitedFiles
+from kernel_learn.streams.readers.input_files import (
+    STDIN,
+    InputFile,
+    MissingTableError,
+    TableError,
+    described,
+    find_files,
+    need_pandas,
+)
+from kernel_learn.streams.readers.json_lines import JsonLineFiles
+from kernel_learn.streams.readers.libsvm import LibsvmFiles
+from kernel_learn.streams.readers.parquet_files import ParquetFiles, open_parquet
+from kernel_learn.streams.readers.whole_files import WholeFiles, read_arff, read_feather, read_npz
+
+__all__ = [
+    "FORMATS",
+    "MissingTableError",
+    "TableError",
+    "TableFiles",
+    "find_files",
+    "format_of",
+    "need_pandas",
+    "read_blocks",
+    "read_table",
+]
+
+# Suffix: format. A suffix .gz before it is looked through.
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".txt": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".arff": "arff",
+    ".libsvm": "libsvm",
+    ".svm": "libsvm",
+    ".svmlight": "libsvm",
+    ".npz": "npz",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+}
+BLOCK_ROWS = 20_000
+PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
+
+
+class FormatReader(Protocol):
+    """Files of one format."""
+
+    def blocks(
+        self, rows: int | None, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[InputFile, Frame]]:
+        """Frames of at most so many rows of one file each; None: of all of them."""
+
+
+READERS: dict[str, Callable[[Sequence[InputFile]], FormatReader]] = {
+    "csv": DelimitedFiles,
+    "tsv": lambda files: DelimitedFiles(files, "\t"),
+    "parquet": ParquetFiles,
+    "jsonl": JsonLineFiles,
+    "libsvm": LibsvmFiles,
+    "feather": lambda files: WholeFiles(files, read_feather),
+    "arff": lambda files: WholeFiles(files, read_arff),
+    "npz": lambda files: WholeFiles(files, read_npz),
+}
+
+
+class TableFiles:
+    """The table in some files, read whole or in blocks, again and again.
+
+    Parameters
+    ----------
+    data : list of str
+        Names of files and patterns; ``-``: standard input.
+    format : str, optional
+        Of all files; None: by their names.
+    """
+
+    def __init__(self, data: Sequence[str], format: str | None = None) -> None:
+        self.files = find_files(data)
+        self.formats = [format_of(file.name, format) for file in self.files]
+
+    @cached_property
+    def _readers(self) -> list[FormatReader]:
+        """One for all files of a format that follow one another."""
+        pairs = groupby(zip(self.formats, self.files, strict=True), key=lambda pair: pair[0])
+        return [READERS[kind]([file for _, file in own]) for kind, own in pairs]
+
+    def blocks(
+        self, rows: int | None = BLOCK_ROWS, columns: Sequence[str] | None = None
+    ) -> Iterator[Frame]:
+        """The rows in their order, at most so many at a time, numbered on; None: file by file."""
+        n, first = 0, None
+        for reader in self._readers:
+            for file, block in reader.blocks(rows, columns):
+                if not len(block):
+                    continue
+                block = tidy(block, range(n, n + len(block)))
+                n += len(block)
+                first = (file, list(block.columns)) if first is None else first
+                check_same_columns(first, file, block)
+                yield block[first[1]] if columns is None else block[list(columns)]
+        if n == 0:
+            raise TableError(f"{' and '.join(map(str, self.files))} holds no rows.")
+
+    def read(self, columns: Sequence[str] | None = None) -> Frame:
+        """All rows at once."""
+        parts = list(self.blocks(None, columns))
+        return parts[0] if len(parts) == 1 else stack_frames(parts)
+
+    @property
+    def come_whole(self) -> list[InputFile]:
+        """The files of which there are no blocks that are smaller than they are."""
+        pairs = zip(self.files, self.formats, strict=True)
+        whole = ("feather", "arff", "npz")
+        return [file for file, kind in pairs if file.is_stdin or kind in whole]
+
+    @property
+    def nbytes(self) -> float:
+        """How much memory the table takes, roughly, without reading it."""
+        total = 0.0
+        for file, kind in zip(self.files, self.formats, strict=True):
+            if file.is_stdin:
+                continue
+            if kind == "parquet":
+                with described(file), open_parquet(file) as content:
+                    total += content.metadata.num_rows * content.metadata.num_columns * 8.0
+            else:
+                total += PARSED_BYTES * Path(file.name).stat().st_size
+        return total
+
+
+def read_table(
+    data: Sequence[str], format: str | None = None, columns: Sequence[str] | None = None
+) -> Frame:
+    """All rows of the files as one frame."""
+    return TableFiles(data, format).read(columns)
+
+
+def read_blocks(
+    data: Sequence[str], format: str | None = None, block_rows: int = BLOCK_ROWS
+) -> Iterator[Frame]:
+    """The rows of the files in blocks of bounded size."""
+    return TableFiles(data, format).blocks(block_rows)
+
+
+def format_of(name: str, given: str | None = None) -> str:
+    """The format of a file by its suffix, unless it is given."""
+    known = sorted(READERS)
+    if given is not None:
+        if given not in known:
+            raise TableError(f"{given!r} is not a format; choose one of {', '.join(known)}.")
+        return given
+    if name == STDIN:
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
+    if not suffixes or suffixes[-1] not in FORMATS:
+        raise TableError(
+            f"The format of {name!r} is not known by its name; say --format with one of "
+            f"{', '.join(known)}."
+        )
+    return FORMATS[suffixes[-1]]
+
+
+def check_same_columns(first: tuple[InputFile, list[str]], file: InputFile, block: Frame) -> None:
+    """Refuse files that are not parts of one table."""
+    if differing := sorted(set(first[1]) ^ set(block.columns)):
+        raise TableError(
+            f"{file} and {first[0]} have different columns: {', '.join(differing[:5])} is in one "
+            "of them only."
+        )
+
+
+def tidy(frame: Frame, index: range) -> Frame:
+    """Names are strings, each once; durations are seconds; lists in cells are refused."""
+    frame.index = index
+    frame.columns = [str(name) for name in frame.columns]
+    if frame.columns.has_duplicates:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise TableError(f"Two columns are called {twice!r}; rename one.")
+    for name in frame.columns:
+        column = frame[name]
+        kind = column_kind(column)
+        if kind == "duration":
+            frame[name] = column.dt.total_seconds()
+        elif kind == "object" and column.dtype == object:
+            filled = column.dropna()
+            if len(filled) and isinstance(filled.iloc[0], list | dict | np.ndarray):
+                raise TableError(
+                    f"The cells of column {name!r} are lists; a table has one value in each."
+                )
+    return frame

@@ -1,0 +1,213 @@
+"""CSV and TSV: separators, decimal commas, and what each column holds, found once for all rows.
+
+A column is what all of its cells say, whichever rows are read at a time: the files are passed
+over once before they are read (about a second for 100 MB), and only files with cells such as
+00179 or 1,5 a second time, as text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.streams.readers.input_files import (
+    InputFile,
+    ScannedFiles,
+    TableError,
+    described,
+    need_pandas,
+)
+
+SNIFFED = 65536  # bytes that show the separator
+SCANNED_BYTES, SCANNED_CELLS = 2**20, 2_000_000  # looked at together
+# Cells such as 00179 are codes, if all are whole: a number would lose their zeros.
+CODE_BYTES, CODE = re.compile(rb"[,;\t|\"\r\n ]0\d{3}"), r" *0\d{3,} *"
+BEFORE_CODE = (" ", *(f"0{digit}" for digit in range(10)))
+COMMA_BYTES = re.compile(rb"\d,\d")
+DECIMAL_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?"
+# Beside what pandas calls types: whole are floats without fractions.
+MISSING, FLAGS, WHOLE, HUGE, TEXT, DECIMAL = "missing", "flags", "whole", "huge", "str", "decimal"
+INTEGERS, FLOATS = {"int64", "uint64"}, {"float64", WHOLE}
+READ_AS = {DECIMAL: TEXT, WHOLE: "float64"}
+# True and False with holes between, and whole numbers beyond 64 bits, which are codes if all are
+# whole: what pandas has no type for.
+OBJECTS = {"boolean": FLAGS, "integer": HUGE}
+
+
+@dataclass
+class DelimitedFiles(ScannedFiles[dict[str, str]]):
+    """CSV files that are one table; ``separator`` None: the first line of each file shows it."""
+
+    separator: str | None = None
+
+    def names(self) -> list[str]:
+        """The columns of the first file."""
+        return list(next(self._chunks(self.files[0], None, nrows=0)).columns)
+
+    def blocks(
+        self, rows: int | None, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[InputFile, Frame]]:
+        """Frames of at most so many rows of one file each; None: of all of them."""
+        types = self.found
+        given = {
+            name: READ_AS.get(own, own)
+            for name, own in types.items()
+            if own != FLAGS and (columns is None or name in columns)
+        }
+        for file in self.files:
+            for block in self._chunks(file, rows, usecols=columns, dtype=given):
+                yield file, finish_cells(block, types)
+
+    def scan(self) -> dict[str, str]:
+        """What each column holds."""
+        found: dict[str, set[str]] = {}
+        for file in self.files:
+            width = max(1, next(self._chunks(file, None, nrows=0)).shape[1])
+            for chunk in self._chunks(file, max(1, SCANNED_CELLS // width)):
+                for name, own in chunk_types(chunk).items():
+                    found.setdefault(name, set()).add(own)
+        types = {name: merge_types(own) for name, own in found.items()}
+        return types | self._find_codes(types) | self._find_decimals(types)
+
+    def _find_codes(self, types: dict[str, str]) -> dict[str, str]:
+        numbers = [name for name, own in types.items() if own in (*INTEGERS, WHOLE)]
+        files = [file for file in self.files if holds(file, CODE_BYTES)]
+        codes: set[str] = set()
+        for name, words in self._texts(files, numbers):
+            if name not in codes and has_codes(words):
+                codes.add(name)
+        return dict.fromkeys(codes, TEXT)
+
+    def _find_decimals(self, types: dict[str, str]) -> dict[str, str]:
+        """Columns of 1,5 and 1.234,5, in files whose cells are not parted by commas."""
+        files = [file for file in self.files if self._separator(file) != ","]
+        if len(files) < len(self.files) or not any(holds(file, COMMA_BYTES) for file in files):
+            return {}
+        texts = [name for name, own in types.items() if own == TEXT]
+        with_commas: set[str] = set()
+        others: set[str] = set()
+        for name, words in self._texts(files, texts):
+            if name in others:
+                continue
+            if not words.str.strip().str.fullmatch(DECIMAL_COMMA).all():
+                others.add(name)
+            elif words.str.contains(",", regex=False).any():
+                with_commas.add(name)
+        return dict.fromkeys(with_commas - others, DECIMAL)
+
+    def _texts(
+        self, files: Sequence[InputFile], names: list[str]
+    ) -> Iterator[tuple[str, FrameColumn]]:
+        """(column, its cells as texts) of these columns, some rows at a time."""
+        rows = max(1, SCANNED_CELLS // max(1, len(names)))
+        for file in files if names else []:
+            for chunk in self._chunks(file, rows, usecols=names, dtype=str):
+                for name in names:
+                    yield name, chunk[name].dropna()
+
+    def _separator(self, file: InputFile) -> str:
+        sample = file.head(SNIFFED)
+        if not sample.strip():
+            raise TableError(f"{file} is empty: a table begins with the names of its columns.")
+        if b"\0" in sample:
+            raise TableError(f"{file} is not a text file; is its name right?")
+        return self.separator or find_separator(sample.decode("utf-8-sig", errors="ignore"))
+
+    def _chunks(
+        self,
+        file: InputFile,
+        rows: int | None,
+        usecols: Sequence[str] | None = None,
+        **options: Any,
+    ) -> Iterator[Frame]:
+        pandas = need_pandas()
+        look = {"sep": self._separator(file), "encoding": "utf-8-sig", "low_memory": False}
+        if usecols is not None:
+            options["usecols"] = list(usecols)
+        with described(file), file.open() as text:
+            found = pandas.read_csv(
+                text, chunksize=rows, **look, **options, **exact_numbers(pandas)
+            )
+            if rows is None:
+                yield found
+                return
+            with found as chunks:
+                yield from chunks
+
+
+def find_separator(sample: str) -> str:
+    """What stands most often between the cells of the first line, outside quotes; or a comma."""
+    first = sample.splitlines()[0] if sample.strip() else ""
+    bare = re.sub(r'"[^"]*"', "", first)
+    return max(",;\t|", key=bare.count)
+
+
+def holds(file: InputFile, pattern: re.Pattern[bytes]) -> bool:
+    """Whether the pattern, of a few bytes, is anywhere in the file."""
+    with described(file), file.open() as text:
+        tail = b""
+        while part := text.read(SCANNED_BYTES):
+            if pattern.search(tail + part):
+                return True
+            tail = part[-8:]
+    return False
+
+
+def chunk_types(chunk: Frame) -> dict[str, str]:
+    """What pandas takes the cells of some rows for."""
+    infer = need_pandas().api.types.infer_dtype
+    is_missing = chunk.isna().all()
+    floats = chunk.select_dtypes("float64")
+    is_whole = ((np.floor(floats) == floats) | floats.isna()).all()
+    found = {}
+    for name, dtype in chunk.dtypes.items():
+        own = str(dtype)
+        if is_missing[name]:
+            own = MISSING
+        elif own == "object":
+            own = OBJECTS.get(infer(chunk[name], skipna=True), TEXT)
+        elif own == "float64":
+            own = WHOLE if is_whole[name] else own
+        elif own not in (*INTEGERS, "bool"):
+            own = TEXT
+        found[name] = own
+    return found
+
+
+def merge_types(found: set[str]) -> str:
+    """What all rows hold, by what some of them do: as pandas says of all rows at once."""
+    filled = found - {MISSING}
+    if filled <= INTEGERS | FLOATS or (filled <= {*INTEGERS, *FLOATS, HUGE} and filled & FLOATS):
+        if "float64" in filled or HUGE in filled:
+            return "float64"
+        return next(iter(filled)) if len(filled) == len(found) == 1 else WHOLE
+    if filled <= {"bool", FLAGS}:
+        return "bool" if found == {"bool"} else FLAGS
+    return TEXT
+
+
+def finish_cells(block: Frame, types: dict[str, str]) -> Frame:
+    """What pandas does not read by itself: decimal commas, and flags with holes."""
+    for name in block.columns:
+        if types.get(name) == FLAGS:
+            block[name] = block[name].astype(object)
+        elif types.get(name) == DECIMAL:
+            words = block[name].dropna().str.strip()
+            plain = words.str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+            block[name] = plain.astype(float).reindex(block.index)
+    return block
+
+
+def has_codes(words: FrameColumn) -> bool:
+    """Whether a cell is one of digits that begin with zero."""
+    likely = words[words.str.startswith(BEFORE_CODE)]  # far fewer, and far faster, than patterns
+    return bool(likely.str.fullmatch(CODE).any())
+
+
+def exact_numbers(pandas: Any) -> dict[str, str]:
+    """Options of ``read_csv`` for numbers as they were written, to the last digit."""
+    old = int(pandas.__version__.partition(".")[0]) < 3  # later ones do it without being asked
+    return {"float_precision": "round_trip"} if old else {}
