@@ -1,4 +1,4 @@
-"""Kernels compared in leaves: one lam for all of them, and none at which scores are rounding."""
+"""Kernels compared in some leaves: which these are, and one lam for all of them."""
 
 from types import SimpleNamespace
 
@@ -7,9 +7,10 @@ import pytest
 
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble import leaf_tuning
-from kernel_learn.ensemble.candidates import Candidate
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.leaf_tuning import tune_on_leaves
+from kernel_learn.ensemble.leaves import averaged, divide_leaves
 from kernel_learn.kernels import Gaussian
 
 APART, CLOSE = np.arange(10), np.arange(10, 20)
@@ -60,3 +61,28 @@ def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeyp
     kernels = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
     tune_on_leaves(sample, kernels, [APART, CLOSE, CLOSE, APART], 3)
     assert tried == [9, 6, 4, 3]  # as many as are kept at the least
+
+
+@pytest.mark.parametrize(
+    ("n", "for_scales", "for_kernels"),
+    [
+        (1, [0], [0]),  # one leaf serves both
+        (2, [0], [1]),
+        (7, [0, 6], [1, 2, 3, 4, 5]),
+        (20, [0, 6, 12, 19], [1, 4, 8, 11, 15, 18]),
+    ],
+)
+def test_scales_and_kernels_are_found_in_other_leaves(n, for_scales, for_kernels):
+    leaves = [np.array([i]) for i in range(n)]
+    found = [[int(rows[0]) for rows in part] for part in divide_leaves(leaves, False)]
+    assert found == [for_scales, for_kernels]
+    nothing, (middle,) = divide_leaves(leaves, True)
+    assert nothing == [] and middle is leaves[n // 2]
+
+
+def test_probabilities_are_the_mean_over_the_trees():
+    summed = 4 * np.array([[0.25, 0.75], [0.5, 0.5]])
+    one = CrossValidated(Candidate("z", "rbf"), 0.1, 9.0, summed)
+    found = averaged(one, 4, Targets(np.array([[1.0, 0.0], [0.0, 3.0]])))
+    np.testing.assert_array_equal(found.proba, summed / 4)
+    assert found.loss == pytest.approx((np.log(4) + 3 * np.log(2)) / 4)
