@@ -126,10 +126,10 @@ def test_memory_is_that_of_the_table_and_of_the_fit(folder, monkeypatch):
     monkeypatch.setattr("kernel_learn.cli.training.is_too_large", is_too_large)
     monkeypatch.setattr("kernel_learn.cli.comparing.compare", compare)
     words = [folder / "wine.csv", "-t", "cultivar", "--memory", "300MB"]
-    run("fit", *words, "-o", folder / "m.skops", *FAST)
-    assert kl.load(folder / "m.skops").estimator_.plan_.budget == 3 * 10**8
-    run("learn-kernel", *words, "-o", folder / "m.skops", "--set", "landmarks=20")
-    assert kl.load(folder / "m.skops").estimator_.plan_.budget == 3 * 10**8
+    run("fit", *words, "-o", folder / "memory.skops", *FAST)
+    assert kl.load(folder / "memory.skops").estimator_.plan_.budget == 3 * 10**8
+    run("learn-kernel", *words, "-o", folder / "memory.skops", "--set", "landmarks=20")
+    assert kl.load(folder / "memory.skops").estimator_.plan_.budget == 3 * 10**8
     assert "compared within 300MB" in run("compare", *words, code=3)[1]
     assert asked == ["300MB"] * 3
 
