@@ -6,6 +6,7 @@ rows or the number of rows is another one.
 
 import inspect
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -621,3 +622,11 @@ def test_workers_go_on_after_the_blocks_and_rows_of_a_checkpoint():
     assert passes.add_waves("moments", make, name="moments").n_rows == 30
     assert passes.add_waves("again", make) is None
     assert begun == [(4, 30, None), (0, 0, None)]
+
+
+def test_sums_of_workers_are_not_gone_on_from_here():
+    """Rows stand at other places where workers read them."""
+    blocks, progress = CheckedBlocks(None, Blocks([]), "labels"), Progress(kl.KernelDiscriminant())
+    for by_workers, kept in ((True, {"is_spread": False}), (False, {"is_spread": False, "n": 1})):
+        work = SimpleNamespace(content={"is_spread": by_workers, "n": 1})
+        assert Passes(blocks, progress, work).kept == kept
