@@ -166,8 +166,23 @@ def test_sources_that_seek_begin_at_any_row(make, tmp_path):
     assert source.seeks
     for start in (0, 1, 6, 7, 8, 49, 50, 51, 98, N - 1):
         blocks = list(source.read_from(start, 10))
+        assert all(len(block.y) for block in blocks)
         np.testing.assert_array_equal(np.vstack([block.X for block in blocks]), X[start:])
         np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), Y[start:])
+
+
+@pytest.mark.parametrize(("start", "first"), [(6, [(0, 0)]), (7, [(0, 1)]), (50, [(1, 0)])])
+def test_row_groups_before_the_first_row_are_not_read(start, first, tmp_path, monkeypatch):
+    source, read = groups_of_rows(tmp_path), []
+    read_file = ParquetSource.read_file
+
+    def told(self, number, rows, groups):
+        read.extend((number, group) for group in groups)
+        return read_file(self, number, rows, groups)
+
+    monkeypatch.setattr(ParquetSource, "read_file", told)
+    list(source.read_from(start, 10))
+    assert read[:1] == first
 
 
 def test_sources_know_the_bytes_of_a_row(tmp_path):
