@@ -53,6 +53,25 @@ def test_quiet_says_nothing(capsys):
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (ImportError("pip install kernel-learn[cli]"), 5),
+        (ImportError("no module of ours"), 1),
+        (MemoryError(), 3),
+        (ValueError("bad"), 3),
+        (TypeError("bad"), 1),
+        (OSError(2, "No such file", "gone.csv"), 4),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_each_failure_has_its_code(error, code, capsys):
+    with pytest.raises(SystemExit) as ended, session(as_json=False, quiet=False, debug=False):
+        raise error
+    assert ended.value.code == code
+    assert capsys.readouterr().out == ""
+
+
 def test_digits_of_the_leaderboard(capsys):
     accuracies = np.array([0.9049, 0.8951])
     one = Score("one", accuracies, accuracies - 0.1, np.array([0.25, 0.2531]), np.ones(2) / 3, 1.0)

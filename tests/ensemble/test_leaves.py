@@ -76,6 +76,7 @@ def test_what_it_says(model, moons):
     assert model.kernel_(X_new).shape == (6, 6)
     assert model.feature_relevance_.shape == (2,)
     assert sum(member.weight for member in model.members_) == pytest.approx(1)
+    np.testing.assert_allclose(model.loo_proba_.sum(axis=1), 1)  # the mean over the trees
     assert model.permutation_p_value(19) == pytest.approx(0.05)
 
 

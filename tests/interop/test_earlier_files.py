@@ -8,15 +8,18 @@ compared to 1e-10 of the largest, as in ``test_files.py``, and labels exactly.
 import importlib
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 import kernel_learn as kl
+from kernel_learn.ensemble.members import Member
 from kernel_learn.interop.archive import opened, read_metadata
+from kernel_learn.interop.earlier import todays_members
 from kernel_learn.interop.metadata import describe_model
-from kernel_learn.kernels import Kernel
+from kernel_learn.kernels import Gaussian, Kernel
 from kernel_learn.representations import load_state
 
 pytest.importorskip("skops")
@@ -124,3 +127,16 @@ def test_every_public_estimator_is_among_them():
         if isinstance(getattr(kl, name), type) and hasattr(getattr(kl, name), "fit")
     }
     assert public <= {kl.describe(path).partition(",")[0] for path in FILES}
+
+
+def test_members_that_were_only_told_of_follow_those_that_predict():
+    """Told of by decreasing weight, while those that predict stand in another order."""
+    told = [Member("z", Gaussian(1.0), 0.1, weight, 0.5, 0.2) for weight in (0.69, 0.3, 0.01)]
+    parts = [SimpleNamespace(weight=w, model=f"model {w}", second=f"map {w}") for w in (0.3, 0.7)]
+    kernels = SimpleNamespace(parts=[SimpleNamespace(scales=None, factor=f) for f in (2.0, 4.0)])
+    found = todays_members(SimpleNamespace(parts=parts), kernels, told)
+    assert [member.weight for member in found] == [0.3, 0.69, 0.01]
+    assert [member.share for member in found] == [0.3, 0.7, 0.0]
+    assert [member.factor for member in found] == [2.0, 4.0, 0.0]
+    assert [member.models for member in found] == [[["model 0.3"]], [["model 0.7"]], ()]
+    assert [member.maps for member in found] == [["map 0.3"], ["map 0.7"], ()]

@@ -630,3 +630,13 @@ def test_sums_of_workers_are_not_gone_on_from_here():
     for by_workers, kept in ((True, {"is_spread": False}), (False, {"is_spread": False, "n": 1})):
         work = SimpleNamespace(content={"is_spread": by_workers, "n": 1})
         assert Passes(blocks, progress, work).kept == kept
+
+
+def test_a_first_pass_without_rows_is_refused():
+    passes = Passes(CheckedBlocks(None, Blocks([]), "labels"), Progress(kl.KernelDiscriminant()))
+    for found in (None, PassSum(PassDigest())):
+        with pytest.raises(ValueError, match="has no rows"):
+            passes.check(found)
+    passes.check(PassSum(PassDigest(3)))
+    with pytest.raises(ValueError, match="0 rows in a later pass and 3 rows in the first"):
+        passes.check(None)

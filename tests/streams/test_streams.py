@@ -10,6 +10,7 @@ from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, Pa
 from kernel_learn.fitting import stream_training
 from kernel_learn.kernels import ColumnKernel, Gaussian, Laplacian, Linear, gaussian_bank
 from kernel_learn.streams import gather, progress
+from kernel_learn.streams.checked_blocks import Complaint, checked_weights
 
 rng = np.random.default_rng(0)
 N = 1500
@@ -299,6 +300,22 @@ def test_a_bad_block_is_named(what, match, held, monkeypatch):
         with pytest.raises(ValueError, match=match):
             model.fit(source)
     assert not vars(model).keys() - model.get_params().keys()
+
+
+@pytest.mark.parametrize("weight", [1e101, 1e-101])
+def test_weights_that_count_no_rows_are_named(weight):
+    assert checked_weights([1e99, 0.0, 1e-99], 3).tolist() == [1e99, 0.0, 1e-99]
+    with pytest.raises(Complaint, match="weights count rows") as caught:
+        checked_weights([1.0, weight], 2)
+    assert caught.value.row == 1
+
+
+@pytest.mark.parametrize("widths", [(2, 1), (1, 2)])
+def test_blocks_have_the_targets_of_the_first(widths):
+    blocks = [(X[:20], np.ones((20, widths[0]))), (X[20:40], np.ones((20, widths[1])))]
+    said = f"Block 1 .*it has {widths[1]} targets, and the first block has {widths[0]}"
+    with pytest.raises(ValueError, match=said):
+        kl.KernelPLSRegressor().fit(Blocks(blocks))
 
 
 @pytest.mark.parametrize(
