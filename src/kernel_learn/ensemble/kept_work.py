@@ -19,7 +19,7 @@ class LeafFit(NamedTuple):
     """One kernel in one leaf."""
 
     model: Dual
-    held: Array  # (n_watched, k) scores of rows left out
+    held: Array  # (n_watched, k) scores of held-out rows
 
 
 class KeptWork:

@@ -132,7 +132,7 @@ def add_moments(
 def cross_validate_moments(
     sample: Sample, one: CrossValidated, features: FeatureMap, moments: Moments
 ) -> CrossValidated | None:
-    """A member at its best regulariser, by the sample's rows left out of all rows."""
+    """A member at its best regulariser, by leave-one-out on the sample's rows."""
     rows = scale_columns(sample.views[one.candidate.view], one.scales)
     source = SampleRows(rows, sample)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def ridge_model(sample: FeatureSample, lam: float) -> Dual:
 
 @dataclass(frozen=True)
 class SampleRows:
-    """The rows that judge, as a sample of moments asks for them."""
+    """The rows of the cross-validation, as a sample of moments asks for them."""
 
     X: Rows
     sample: Sample

@@ -115,7 +115,7 @@ def in_forest(
     views: Mapping[str, TableView],
     chosen: Sequence[CrossValidated],
     weights: Array,
-    held_out: Targets,  # of the rows left out
+    held_out: Targets,  # of the held-out rows
     forest: Forest,
 ) -> Ensemble:
     """The average of members in leaves, with features from some of the rows."""
