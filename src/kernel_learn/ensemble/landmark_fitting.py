@@ -18,7 +18,7 @@ from kernel_learn.criteria.held_out.stacking import FINALISTS, Stacking, fit_sta
 from kernel_learn.ensemble.candidates import CrossValidated
 from kernel_learn.ensemble.cross_validation import Sample, average_proba, with_stacking
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
-from kernel_learn.ensemble.kept_work import work_key
+from kernel_learn.ensemble.leaf_checkpoint import work_key
 from kernel_learn.ensemble.members import average_members
 from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
