@@ -220,9 +220,7 @@ def compare(
     drop: Drop = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
     folds: Annotated[int, typer.Option("--folds", min=2, help="Cross-validation folds.")] = 5,
-    repeats: Annotated[
-        int, typer.Option("--repeats", min=1, help="Repeats of the cross-validation.")
-    ] = 2,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Partitions into folds.")] = 2,
     rows: Annotated[
         int, typer.Option("--rows", min=20, help="At most so many rows are compared on.")
     ] = 5000,

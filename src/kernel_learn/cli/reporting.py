@@ -6,17 +6,16 @@ from collections.abc import Sequence
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
-from kernel_learn.report.facts import CROSS_VALIDATION, LEAVE_ONE_GROUP_OUT, LEAVE_ONE_OUT
 from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
 
-# How rows were held out, in the words of files of version 0.1.
+# How rows were held out, in the words of earlier files.
 EARLIER_WORDS = {
-    "one at a time": LEAVE_ONE_OUT,
-    "one group at a time": LEAVE_ONE_GROUP_OUT,
-    "a fifth at a time": CROSS_VALIDATION,
+    "one at a time": "leave-one-out",
+    "one group at a time": "leave-one-group-out",
+    "a fifth at a time": "cross-validation",
 }
 
 

@@ -41,8 +41,6 @@ from kernel_learn.tables.comparing import (
 )
 from kernel_learn.tables.model import TableModel
 
-LEAVE_ONE_OUT, LEAVE_ONE_GROUP_OUT = "leave-one-out", "leave-one-group-out"
-CROSS_VALIDATION = "cross-validation"
 SURPRISING, NEIGHBOURS = 10, 5
 MOST_BARS, MOST_KERNELS, MOST_COLUMNS = 15, 40, 60
 MOST_SIMILAR = 20_000  # training rows among which neighbours are looked for
@@ -106,11 +104,11 @@ def held_out(
     """Probabilities of training rows by fits that have not seen them, and how they came about."""
     proba = getattr(model.estimator_, "loo_proba_", None) if proba is None else proba
     if proba is not None:
-        return proba, LEAVE_ONE_OUT if groups is None else LEAVE_ONE_GROUP_OUT
+        return proba, "leave-one-out" if groups is None else "leave-one-group-out"
     P = np.zeros((len(frame), len(model.classes_)))
     for test, part in held_out_probabilities(model, frame, y, model.columns_, groups, seed):
         P[test] = part
-    return P, CROSS_VALIDATION
+    return P, "cross-validation"
 
 
 def evaluate_probabilities(
