@@ -116,7 +116,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     intercept_ : ndarray of shape (n_machines,)
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
-        400 rows held out in five parts: five fits of the machines with the weights found.
+        400 rows by five-fold cross-validation of the machines with the weights found.
     classes_ : ndarray of shape (n_classes,)
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
