@@ -81,4 +81,4 @@ def test_digits_of_the_leaderboard(capsys):
     # 12.706 sqrt((1/2 + 1) 0.0049^2 * 2) on either side of the mean
     assert "one 90.0 % 79.2 to 100.0 80.0 % 0.252 0.33" in lines
     assert "other 40.0 % 29.2 to 50.8 90.0 % 1.00" in lines
-    assert lines[-2].startswith("1 x 2-fold on 40 rows; corrected intervals")
+    assert lines[-2].startswith("1 x 2-fold cross-validation on 40 rows; corrected")

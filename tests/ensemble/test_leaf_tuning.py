@@ -25,7 +25,7 @@ def sample():
     step = np.sqrt(-np.log(1 - 2 * 0.009))
     X = np.r_[100.0 * np.arange(10), 1e4 + step * (np.arange(10) % 2)][:, None]
     labels = np.arange(20) // 2 % 2
-    return Sample({"z": X}, Targets(np.eye(2)[labels]), {}, {}, np.arange(20) % 5)
+    return Sample({"z": X, "flat": 0 * X}, Targets(np.eye(2)[labels]), {}, {}, np.arange(20) % 5)
 
 
 @pytest.fixture
@@ -48,6 +48,12 @@ def test_no_row_of_any_leaf_stands_alone(leaves, unit, reg, sample, alike):
     (chosen,) = tune_on_leaves(sample, [candidate], leaves, 1)
     assert chosen.reg == pytest.approx(reg)
     assert chosen.lam == pytest.approx(reg * unit)
+
+
+def test_kernels_to_which_all_rows_of_a_leaf_look_the_same_are_left_out(sample, alike):
+    flat, own = (Candidate(view, "rbf").on_rows(Gaussian(1.0)) for view in ("flat", "z"))
+    chosen = tune_on_leaves(sample, [flat, own], [APART, CLOSE], 2)
+    assert [one.candidate for one in chosen] == [own]
 
 
 def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeypatch):
