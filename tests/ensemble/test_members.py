@@ -11,7 +11,7 @@ from kernel_learn.ensemble import leaves, members
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.members import Ensemble, TrainingRows, average_members
 from kernel_learn.ensemble.views import fit_view
-from kernel_learn.kernels import Gaussian
+from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.rows.columns import learn_table
 
 N = 30
@@ -150,3 +150,13 @@ def test_errors_count_weights_as_repetitions():
     targets = Targets(np.array([[3.0, 0.0], [0.0, 1.0]]))
     (member,) = members.make_members([one], np.ones(1), np.zeros(1), None, targets)
     assert member.error == pytest.approx(0.25)
+
+
+def test_kernels_are_summed_at_a_mean_diagonal_of_one():
+    """x^2 is 1 and 4, seen once and three times: 13 / 4 on average."""
+    candidate = Candidate("z", "lin").on_rows(Linear())
+    one = CrossValidated(candidate, 0.1, 0.5, np.full((2, 2), 0.5))
+    targets = Targets(np.array([[1.0, 0.0], [0.0, 3.0]]))
+    known = TrainingRows({}, {"z": np.array([[1.0], [2.0]])}, targets)
+    (member,) = members.make_members([one], np.ones(1), np.full(1, 0.5), known, targets)
+    assert member.factor == pytest.approx(0.5 / 3.25) and member.share == 0.5

@@ -154,9 +154,7 @@ def mapped(folder):
 
 
 def groups_of_rows(folder):
-    for i in range(3):
-        part = frame().iloc[50 * i : 50 * (i + 1)]
-        part.to_parquet(folder / f"part{i}.parquet", row_group_size=7)
+    parquet_folder(folder)
     return ParquetSource(folder, target="label", columns=NAMES)
 
 
