@@ -320,6 +320,16 @@ def test_a_disk_that_will_be_short_is_seen_with_the_first_block(folder, data, mo
 
 
 @pytest.mark.filterwarnings("ignore:The rows do not fit")
+def test_on_landmarks_class_weights_are_weights_of_rows(no_disk, folder, data):
+    X, y = data[0][:N], data[1][:N]
+    weight = np.where(y == "same", 5.0, 1.0)
+    weight *= N / weight.sum()
+    a = make(memory_budget="3MB", class_weight={"same": 5.0, "other": 1.0}).fit(cut(X, y))
+    b = make(memory_budget="3MB").fit(cut(X, y, weight=weight))
+    same(a, b, data[0][N:])
+
+
+@pytest.mark.filterwarnings("ignore:The rows do not fit")
 def test_landmarks_refuse_a_source_that_changes(no_disk, data):
     X, y = data
     calls = []

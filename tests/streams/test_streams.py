@@ -302,6 +302,11 @@ def test_a_bad_block_is_named(what, match, held, monkeypatch):
     assert not vars(model).keys() - model.get_params().keys()
 
 
+def test_a_single_row_is_refused():
+    with pytest.raises(ValueError, match="The source has 1 row, and at least 2 are needed"):
+        kl.HSICSubspace().fit(Blocks([(X[:1], Y[:1])]))
+
+
 @pytest.mark.parametrize("weight", [1e101, 1e-101])
 def test_weights_that_count_no_rows_are_named(weight):
     assert checked_weights([1e99, 0.0, 1e-99], 3).tolist() == [1e99, 0.0, 1e-99]
