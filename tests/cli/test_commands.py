@@ -104,6 +104,37 @@ def test_predict_by_name_with_ids_and_probabilities(folder):
     np.testing.assert_array_equal(found["prediction"], model.predict(new))
 
 
+def test_what_is_ignored_is_said_once(folder, monkeypatch):
+    monkeypatch.setattr("kernel_learn.streams.readers.TableFiles.blocks.__defaults__", (50, None))
+    table = pd.read_csv(folder / "wine.csv")
+    table.assign(extra=1).to_csv(folder / "more.csv", index=False)
+    _, err = run("predict", folder / "wine.skops", folder / "more.csv", "-o", folder / "p.csv")
+    assert err == "Note: column 'extra' is not known to the model and is ignored.\n"
+    _, err = run("predict", folder / "wine.skops", folder / "wine.csv", "-o", folder / "p.csv")
+    assert err == ""
+
+
+def test_memory_is_that_of_the_table_and_of_the_fit(folder, monkeypatch):
+    asked = []
+
+    def is_too_large(table, memory):
+        asked.append(memory)
+        return False
+
+    def compare(*given, memory, **options):
+        raise ValueError(f"compared within {memory}")
+
+    monkeypatch.setattr("kernel_learn.cli.training.is_too_large", is_too_large)
+    monkeypatch.setattr("kernel_learn.cli.comparing.compare", compare)
+    words = [folder / "wine.csv", "-t", "cultivar", "--memory", "300MB"]
+    run("fit", *words, "-o", folder / "memory.skops", *FAST)
+    assert kl.load(folder / "memory.skops").estimator_.plan_.budget == 3 * 10**8
+    run("learn-kernel", *words, "-o", folder / "memory.skops", "--set", "landmarks=20")
+    assert kl.load(folder / "memory.skops").estimator_.plan_.budget == 3 * 10**8
+    assert "compared within 300MB" in run("compare", *words, code=3)[1]
+    assert asked == ["300MB"] * 3
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".jsonl"])
 def test_predictions_in_every_format(folder, suffix):
     run("predict", folder / "wine.skops", folder / "wine.csv", "-o", folder / f"out{suffix}")

@@ -70,3 +70,11 @@ def test_rows_for_screening():
     groups = tuple(np.array([i, i + 1]) for i in range(0, 1000, 2))
     chosen = np.isin(np.arange(1000), stratified_rows(Targets(counts, groups), 100))
     assert all(chosen[a] == chosen[b] for a, b in groups)
+
+
+def test_rows_without_kin_are_no_group():
+    X, groups = np.arange(7.0)[:, None], np.array([3, 3, 5, 1, 1, 1, 7])
+    rows = merge_rows(X, np.arange(7) % 2, np.ones(7), 2, groups)
+    found = [rows.first[own] for own in rows.targets.groups]
+    assert [sorted(own) for own in found] == [[3, 4, 5], [0, 1]]
+    assert all((np.diff(own) > 0).all() for own in rows.targets.groups)

@@ -141,3 +141,12 @@ def test_a_leaf_has_no_more_rows_than_pays(rng, monkeypatch):
     assert (model.plan_.representation, model.plan_.leaf_rows) == ("leaves", 150)
     sizes = [len(rows) for rows in model._fitted.ensemble.forest.leaf_rows[0]]
     assert max(sizes) <= 150 and sum(sizes) == 700
+
+
+def test_errors_count_weights_as_repetitions():
+    """Class 0 is said of both rows: right of the first, which was seen three times."""
+    candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
+    one = CrossValidated(candidate, 0.1, 0.5, np.array([[0.9, 0.1], [0.6, 0.4]]))
+    targets = Targets(np.array([[3.0, 0.0], [0.0, 1.0]]))
+    (member,) = members.make_members([one], np.ones(1), np.zeros(1), None, targets)
+    assert member.error == pytest.approx(0.25)

@@ -1,14 +1,18 @@
 """The plan of KernelClassifier: pure arithmetic, so its borders are exact."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from kernel_learn.ensemble.plan import (
     EXACT_MATRICES,
     EXACT_ROWS,
+    GOOD_LEAF_ROWS,
+    LEAF_ROWS,
     LEAST_ROWS,
     EnsembleSize,
+    _plan_on_disk,
     plan_ensemble,
     plan_landmarks,
     plan_spilled,
@@ -127,3 +131,23 @@ def test_a_plan_says_what_is_so():
     assert (landmarks.representation, landmarks.n_rows) == ("landmarks", 5000)
     assert landmarks.leaf_rows == 0 and landmarks.subsample_rows == 1000
     assert 0 < landmarks.n_landmarks <= 1000 and landmarks.block_rows > 0
+
+
+def test_on_the_disk_trees_become_fewer_before_leaves_become_small():
+    size, seen = replace(SIZE, n_rows=500_000), []
+    for budget in (100 * 10**6, 130 * 10**6, 180 * 10**6, 250 * 10**6, 310 * 10**6, 400 * 10**6):
+        chosen = plan_spilled(size, QUALITY, budget, 1)
+        need = partial(_plan_on_disk, size, QUALITY, budget, 1, chosen.trees, chosen.most_views)
+        leaf = chosen.leaf_rows
+        assert chosen.bytes_needed == need(leaf).bytes_needed <= budget
+        assert leaf == LEAF_ROWS or need(leaf + 1).bytes_needed > budget
+        seen.append((chosen.trees, chosen.most_views, leaf >= GOOD_LEAF_ROWS))
+    small, good = [(1, 1, False), (1, 2, False)], [(1, 2, True), (2, 2, True)]
+    assert seen == [*small, *good, (4, 1, True), (4, 2, True)]
+
+
+def test_as_many_landmarks_as_fit():
+    size = replace(SIZE, n_rows=2000)
+    found = [plan_landmarks(size, QUALITY, budget, 5000) for budget in ("1GB", "30MB", "12MB")]
+    assert [plan.n_landmarks for plan in found] == [1000, 315, 132]  # three quarters each time
+    assert all(plan.bytes_needed <= plan.budget for plan in found)

@@ -1,5 +1,7 @@
 """Which candidates go on, and at which widths."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from kernel_learn.criteria.held_out.column_scales import ColumnScales
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble import screening
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated, narrower
+from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.leaf_tuning import leaf_candidates, narrowed, tune_on_leaves
 from kernel_learn.kernels import Combination, Gaussian, Linear
@@ -39,6 +42,25 @@ def test_regularisers_are_tried_around_the_one_that_was_best():
     (one,) = found(Candidate("z", "lin"))
     (path,) = screening.near_regs([one]).values()
     np.testing.assert_allclose(path, [0.1 / np.sqrt(10), 0.1, 0.1 * np.sqrt(10)])
+
+
+def test_narrower_kin_are_tried_at_the_same_regularisers(sample, monkeypatch):
+    asked = []
+
+    def cross_validate(some, tried, paths, go_on, n_jobs):
+        asked.append((some.targets.n, tried, paths))
+        return [], {}
+
+    monkeypatch.setattr(screening, "cross_validate", cross_validate)
+    problem = SimpleNamespace(
+        clock=Clock(), plan=SimpleNamespace(narrow_rows=40), say=lambda text: None, n_jobs=None
+    )
+    wide, flat = Candidate("z", "rbf", 3.0), Candidate("z", "lin")
+    assert screening.try_narrower(problem, sample, found(wide, flat)) == []
+    ((n, tried, paths),) = asked
+    assert n == 40 and tried == [wide, flat, Candidate("z", "rbf", 1.0)]
+    for path in paths.values():
+        np.testing.assert_allclose(path, [0.1 / np.sqrt(10), 0.1, 0.1 * np.sqrt(10)])
 
 
 def test_narrower_is_a_third_of_the_width():

@@ -2,6 +2,7 @@
 
 import tempfile
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -304,6 +305,18 @@ def test_landmarks_where_the_disk_is_short(no_disk, folder, data, model):
     with pytest.raises(ValueError, match=r"is read once\. Make room, set TMPDIR"):
         make().fit(iter(cut(X[:N], y[:N])()))
     assert not list(folder.iterdir())
+
+
+def test_a_disk_that_will_be_short_is_seen_with_the_first_block(folder, data, monkeypatch):
+    """All rows take 76,800 bytes, and one byte less may be taken."""
+    usage = SimpleNamespace(free=2 * (N * 6 * 8 - 1))
+    monkeypatch.setattr(spill_module.shutil, "disk_usage", lambda folder: usage)
+    read = []
+    source = Blocks(read.append(1) or block for block in cut(data[0][:N], data[1][:N])())
+    source.n_rows = N
+    with pytest.raises(ValueError, match=r"7\.68e\+04 bytes.*is read once"):
+        make().fit(source)
+    assert len(read) == 1
 
 
 @pytest.mark.filterwarnings("ignore:The rows do not fit")

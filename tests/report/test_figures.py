@@ -14,6 +14,7 @@ from kernel_learn.report import facts as found_facts
 from kernel_learn.report.charts import draw_charts
 from kernel_learn.report.facts import (
     calibration,
+    columns_to_show,
     effective_number,
     find_certificate,
     find_importance,
@@ -28,7 +29,7 @@ from kernel_learn.report.page import (
     surprising_rows,
     thousands,
 )
-from kernel_learn.report.placing import points_of
+from kernel_learn.report.placing import place_new_rows, points_of
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.5, 0.97, 1.0])
@@ -176,6 +177,27 @@ def test_of_many_columns_the_most_relevant_are_kept_the_first_first():
     assert names == ["x1", "x22", "x0", *(f"x{i}" for i in range(2, 14))]
     assert found["relevance"][0] == {"name": "x1", "value": 2.0, "spread": None}
     assert found["n_relevance"] == 23 and "members" not in found and "weights" not in found
+
+
+def test_of_a_wide_table_half_of_the_columns_shown_may_be_left_out_ones():
+    names = [f"x{i}" for i in range(100)]
+    estimator = Solved().fit()
+    estimator.scales_ = np.arange(100.0)  # the last ones are the most relevant
+    columns = SimpleNamespace(leaks={"x5": 1.0})
+    model = SimpleNamespace(estimator_=estimator, columns_=columns)
+    left_out = dict.fromkeys(names[:50], "constant, left out")
+    assert columns_to_show(names, left_out, model) == [*names[:30], *names[70:]]
+    few = dict.fromkeys(names[:2], "constant, left out")
+    assert columns_to_show(names, few, model) == [*names[:2], "x5", *names[43:]]
+    assert columns_to_show(names[:60], left_out, model) == names[:60]
+
+
+def test_new_rows_are_placed_at_the_scale_of_the_old_ones():
+    old = {"held_out": {"centre": [0.1, -0.1], "axes": [[1.0, 0.0]]}, "scale": 2.0}
+    P = np.array([[0.8, 0.2], [0.5, 0.5]])
+    found = place_new_rows(None, old, None, P, np.array([1, 0]), np.array([7, 9]))
+    expected = [[(np.log(4) / 2 - 0.1) / 2, 1, 7], [-0.05, 0, 9]]
+    np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def marks(picture):

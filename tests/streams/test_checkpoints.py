@@ -413,3 +413,32 @@ def test_signatures_tell_estimators_apart():
     same = {"n": 3}
     one, other = (checkpoints.signature_of(e, same) for e in (kl.KernelPLS(), kl.KernelLMNN()))
     assert one["model"]["estimator"] == "KernelPLS" and one != other
+
+
+def test_how_a_fit_is_carried_out_may_change():
+    own = checkpoints.signature_of(kl.KernelDiscriminant(), {})
+    other = kl.KernelDiscriminant(verbose=1, memory_budget="1GB")
+    assert checkpoints.signature_of(other, {}) == own
+    assert checkpoints.signature_of(kl.KernelDiscriminant(landmarks=9), {}) != own
+
+
+@pytest.mark.parametrize("content", [None, {"n": 3}])
+def test_what_is_not_due_is_written_when_the_work_ends(content, tmp_path, monkeypatch):
+    """In an error: parts with their list, and what was set; then all of it is given up."""
+    monkeypatch.setattr(checkpoints, "LEAST_SECONDS", 1e3)
+    work = checkpoints.Checkpoint(tmp_path, {"model": {}, "source": {}})
+    with pytest.raises(StopError), work.kept_if_it_ends():
+        work.add("first", np.arange(3))
+        if content is not None:
+            work.set(content)
+        assert not list(tmp_path.iterdir())
+        raise StopError
+    again = checkpoints.Checkpoint(tmp_path, {"model": {}, "source": {}})
+    assert again.content == (content or {})
+    np.testing.assert_array_equal(again.find("first"), np.arange(3))
+    assert again.find("second") is None
+    again.add("second", np.arange(2))
+    again.flush()
+    assert len(list(tmp_path.iterdir())) == 3
+    again.remove()
+    assert not list(tmp_path.iterdir())

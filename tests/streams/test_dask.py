@@ -12,7 +12,9 @@ from kernel_learn.representations.state_files import read_file
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
-from kernel_learn.streams import dask_tree, gather  # noqa: E402
+from kernel_learn.streams import dask_rows, dask_tree, gather  # noqa: E402
+from kernel_learn.streams.blocks import Blocks, RawBlock  # noqa: E402
+from kernel_learn.streams.checked_blocks import CheckedBlocks  # noqa: E402
 from kernel_learn.streams.dask_tree import Tree, one_thread_each  # noqa: E402
 from kernel_learn.streams.sources import as_source  # noqa: E402
 
@@ -488,3 +490,27 @@ def test_columns_in_several_blocks_are_one_row():
     cut = da.from_array(X, chunks=(170, 3))
     spread = kl.HSICSubspace(landmarks=40, random_state=0).fit(cut, Y)
     np.testing.assert_allclose(spread.transform(cut).compute(), whole.transform(X), atol=1e-8)
+
+
+class Plain:
+    """A reader of rows that are as they should be."""
+
+    def read(self, X):
+        return X
+
+    def kind(self, rows):
+        return "dense"
+
+    def keys(self, rows):
+        return None
+
+
+def test_a_row_is_counted_from_the_start_of_its_block():
+    """Of which a worker reads parts: this one begins at row 20 of block 3."""
+    checked = CheckedBlocks(Plain(), Blocks([]), "none")
+    part = RawBlock(np.ones((4, 2)), None, np.array([1.0, 0.0, 1.0, 2.0]))
+    (rows,) = dask_rows.checked_rows(checked, iter([(3, 20, part)]), 100)
+    assert (rows.places - 3 * dask_rows.BLOCK_PLACES).tolist() == [20, 22, 23]
+    spoilt = part._replace(weight=np.array([1.0, -1.0, 1.0, 2.0]))
+    with pytest.raises(ValueError, match="Block 3, row 21: the weight is -1"):
+        list(dask_rows.checked_rows(checked, iter([(3, 20, spoilt)]), 100))

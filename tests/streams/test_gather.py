@@ -6,6 +6,7 @@ from scipy import sparse
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
 from kernel_learn.streams.gather import HEAD_SHARE, Room, gather_blocks, join_blocks
 
 rng = np.random.default_rng(0)
@@ -90,3 +91,10 @@ def test_some_blocks_may_have_weights():
     np.testing.assert_array_equal(y, Y[:9])
     with pytest.raises(ValueError, match="no rows"):
         join_blocks(gather_blocks(Blocks([(X[:0], Y[:0])]), room(1e9))[0])
+
+
+def test_rows_in_the_place_of_a_summary_take_no_more_than_it():
+    few, many = Room("100GB"), Room("100GB", is_few=False)
+    assert (few.most_rows, few.most_bytes) == (CAPACITY, CAPACITY_BYTES)
+    assert (many.most_rows, many.most_bytes) == (np.inf, 1e11 / HEAD_SHARE)
+    assert Room(8000).most_bytes == 8000 / HEAD_SHARE

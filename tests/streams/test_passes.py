@@ -6,6 +6,7 @@ rows or the number of rows is another one.
 
 import inspect
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,9 +18,14 @@ from kernel_learn.datasets import Blocks, CsvSource, LibsvmSource, NpySource, Pa
 from kernel_learn.ensemble import leaves, plan, quality
 from kernel_learn.fitting import stream_training
 from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.state import PassSum
+from kernel_learn.rows.digest import PassDigest
 from kernel_learn.streams import checkpoint as checkpoints
 from kernel_learn.streams import gather, spill
 from kernel_learn.streams.blocks import ArrayRows
+from kernel_learn.streams.checked_blocks import CheckedBlocks
+from kernel_learn.streams.passes import Passes
+from kernel_learn.streams.progress import Progress
 
 plans = sys.modules["kernel_learn.representations.plan"]  # the package has a function of its name
 pandas = optional("pandas")
@@ -30,6 +36,7 @@ Y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.7)
 W = rng.integers(1, 3, N).astype(float)
 W[ROW] = 1.0
 STREAMED = sorted(name for name in kl.__all__ if getattr(getattr(kl, name), "streams", False))
+STREAMED.remove("KernelClassifier")  # which has tests of its own below: rows on the disk too
 KEPT = [n for n in STREAMED if "checkpoint" in inspect.signature(getattr(kl, n).fit).parameters]
 SAID = {
     "row": r"gave other rows|rows.* differ",
@@ -601,3 +608,25 @@ def test_a_column_of_which_the_first_blocks_have_nothing(classifier):
             yield part.assign(code=np.nan) if i < 60 else part, Y[i : i + SIZE]
 
     assert fit(blocks).plan_.representation == "landmarks"
+
+
+def test_workers_go_on_after_the_blocks_and_rows_of_a_checkpoint():
+    passes = Passes(CheckedBlocks(None, Blocks([]), "labels"), Progress(kl.KernelDiscriminant()))
+    passes.kept = {"moments": PassSum(PassDigest(30)), "n_blocks": 4}
+    begun = []
+
+    def make(passed):
+        begun.append((passed.n_blocks, passed.n_rows, passed.pause))
+        return []
+
+    assert passes.add_waves("moments", make, name="moments").n_rows == 30
+    assert passes.add_waves("again", make) is None
+    assert begun == [(4, 30, None), (0, 0, None)]
+
+
+def test_sums_of_workers_are_not_gone_on_from_here():
+    """Rows stand at other places where workers read them."""
+    blocks, progress = CheckedBlocks(None, Blocks([]), "labels"), Progress(kl.KernelDiscriminant())
+    for by_workers, kept in ((True, {"is_spread": False}), (False, {"is_spread": False, "n": 1})):
+        work = SimpleNamespace(content={"is_spread": by_workers, "n": 1})
+        assert Passes(blocks, progress, work).kept == kept

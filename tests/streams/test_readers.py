@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -104,6 +105,11 @@ def test_libsvm_is_dense_where_narrow_and_sparse_where_wide(tmp_path):
     wide = read_table([str(tmp_path / "wide.libsvm")])
     assert isinstance(wide["3000"].dtype, pd.SparseDtype)
     assert wide["3000"].to_numpy().tolist() == [2.0, 0.0]
+    for share, is_sparse in ((0.3, True), (0.35, False)):  # of 600 columns
+        entries = " ".join(f"{i}:1" for i in range(601 - int(600 * share), 601))
+        (tmp_path / "full.libsvm").write_text(f"1 {entries}\n")
+        found = read_table([str(tmp_path / "full.libsvm")])
+        assert isinstance(found["600"].dtype, pd.SparseDtype) == is_sparse
 
 
 def test_standard_input(monkeypatch):
@@ -134,6 +140,7 @@ def test_several_files_and_patterns(tmp_path):
         ("a|b|c", "|"),
         ("a", ","),
         ('name;"size, cm";weight', ";"),
+        ('name;"length, width, height"', ";"),
     ],
 )
 def test_separator(line, sign):
@@ -211,4 +218,5 @@ def test_folders_lists_and_twins_are_refused(tmp_path):
 def test_size_is_known_without_reading(tmp_path):
     name = write(tmp_path, ".parquet")
     assert TableFiles([name]).nbytes == 4 * 4 * 8
-    assert TableFiles([write(tmp_path, ".csv")]).nbytes > 0
+    text = write(tmp_path, ".csv")
+    assert TableFiles([text, text]).nbytes == 2 * 3 * Path(text).stat().st_size

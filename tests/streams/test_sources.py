@@ -1,5 +1,7 @@
 """Every source gives the rows, labels and weights that were put into it, in blocks."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -119,6 +121,81 @@ def test_identity_changes_with_the_file(tmp_path):
     assert (
         NpySource(tmp_path / "X.npy", tmp_path / "y.npy", tmp_path / "w.npy").identity() != before
     )
+
+
+@pytest.mark.parametrize("kind", [CsvSource, ParquetSource])
+def test_identity_changes_with_what_is_read_of_the_file(kind, tmp_path):
+    path = tmp_path / ("rows.csv" if kind is CsvSource else "rows.parquet")
+    frame().to_csv(path) if kind is CsvSource else frame().to_parquet(path)
+    ways = [{}, {"target": "label"}, {"columns": ["a", "b"]}, {"weight": "w"}]
+    if kind is ParquetSource:  # which seeks without weights: they decide what is compared
+        ways += [{"columns": ["a", "b"], "weight": "w"}]
+    found = [kind(path, **way).identity() for way in ways]
+    assert all(a != b for i, a in enumerate(found) for b in found[:i])
+    assert found[1] == kind(path, target="label").identity()
+
+
+def test_identity_of_a_mapped_file_knows_its_ends(tmp_path):
+    """Written within one tick of the clock, with the first or the last row changed."""
+    found = []
+    for row in (None, 0, N - 1):
+        changed = X.copy()
+        if row is not None:
+            changed[row, 1] += 1.0
+        np.save(tmp_path / "X.npy", changed)
+        os.utime(tmp_path / "X.npy", (0, 0))
+        found.append(ArrayRows(np.load(tmp_path / "X.npy", mmap_mode="r")).identity())
+    assert found[0] != found[1] != found[2] != found[0]
+
+
+def mapped(folder):
+    npy(folder)
+    return NpySource(folder / "X.npy", folder / "y.npy")
+
+
+def groups_of_rows(folder):
+    for i in range(3):
+        part = frame().iloc[50 * i : 50 * (i + 1)]
+        part.to_parquet(folder / f"part{i}.parquet", row_group_size=7)
+    return ParquetSource(folder, target="label", columns=NAMES)
+
+
+@pytest.mark.parametrize("make", [mapped, groups_of_rows, lambda folder: ArrayRows(X, Y)])
+def test_sources_that_seek_begin_at_any_row(make, tmp_path):
+    source = make(tmp_path)
+    assert source.seeks
+    for start in (0, 1, 6, 7, 8, 49, 50, 51, 98, N - 1):
+        blocks = list(source.read_from(start, 10))
+        assert all(len(block.y) for block in blocks)
+        np.testing.assert_array_equal(np.vstack([block.X for block in blocks]), X[start:])
+        np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), Y[start:])
+
+
+@pytest.mark.parametrize(("start", "first"), [(6, [(0, 0)]), (7, [(0, 1)]), (50, [(1, 0)])])
+def test_row_groups_before_the_first_row_are_not_read(start, first, tmp_path, monkeypatch):
+    source, read = groups_of_rows(tmp_path), []
+    read_file = ParquetSource.read_file
+
+    def told(self, number, rows, groups):
+        read.extend((number, group) for group in groups)
+        return read_file(self, number, rows, groups)
+
+    monkeypatch.setattr(ParquetSource, "read_file", told)
+    list(source.read_from(start, 10))
+    assert read[:1] == first
+
+
+def test_sources_know_the_bytes_of_a_row(tmp_path):
+    assert mapped(tmp_path).row_bytes == 24
+    np.save(tmp_path / "X.npy", X.astype(np.float32))
+    assert NpySource(tmp_path / "X.npy").row_bytes == 12
+    assert groups_of_rows(tmp_path).row_bytes == 24
+
+
+def test_weighted_sources_do_not_seek(tmp_path):
+    """Rows of weight zero are not counted, so a number of rows is no place."""
+    assert not npy(tmp_path).seeks and not parquet_file(tmp_path).seeks
+    assert not ArrayRows(X, Y, W).seeks
 
 
 def test_npy_files_of_different_lengths_are_refused(tmp_path):

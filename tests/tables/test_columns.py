@@ -69,6 +69,12 @@ def test_ids_and_constants_are_left_out_and_named():
     assert "'hospital'" in second and "same in every row" in second
 
 
+def test_values_that_all_differ_prove_nothing_in_fewer_than_twenty_rows():
+    for n, ids in ((19, []), (20, ["code"])):
+        frame = pd.DataFrame({"code": [f"x{i}" for i in range(n)], "z": rng.normal(size=n)})
+        assert look_at_columns(frame).ids == ids
+
+
 def test_an_identifier_of_rows_that_are_there_twice():
     ids = np.arange(N) * 7
     ids[1] = ids[0]

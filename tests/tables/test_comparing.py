@@ -12,6 +12,8 @@ from kernel_learn.tables.comparing import (  # noqa: E402
     balanced_accuracy,
     compare,
     corrected_interval,
+    held_out_probabilities,
+    is_uneven,
     log_loss,
     make_splits,
 )
@@ -61,6 +63,10 @@ def test_splits_keep_classes_and_groups():
     groups = np.arange(N) // 3
     for train, test in make_splits(Y, groups, 3, 1, 0):
         assert not set(groups[train]) & set(groups[test])
+    for own in (None, groups):  # each repetition has splits of its own, and each seed
+        tests = [tuple(test) for _, test in make_splits(Y, own, 3, 2, 0)]
+        assert len(set(tests)) == 6
+        assert tests[3:] == [tuple(test) for _, test in make_splits(Y, own, 3, 1, 1)]
 
 
 def test_leaderboard():
@@ -80,6 +86,7 @@ def test_leaderboard():
     best, naive = rows
     assert best["accuracy"] > 0.7 and naive["accuracy"] == pytest.approx(1 / 3)
     assert best["low"] <= best["accuracy"] <= best["high"]
+    assert (board.scores[0].share, board.n_folds, board.n_repeats) == (1 / 2, 3, 2)
     assert naive["log_loss"] == pytest.approx(np.log(3), rel=1e-6)
     assert naive["difference"][0] == pytest.approx(naive["accuracy"] - best["accuracy"])
 
@@ -104,6 +111,28 @@ def test_rare_classes_and_few_groups():
         compare(FRAME, Y, COLUMNS, ["majority class"], groups=np.arange(N) % 2)
     with pytest.raises(TableError, match="needs two classes"):
         compare(FRAME[:32], y[:32], COLUMNS, ["majority class"], folds=5)
+
+
+def test_a_class_with_as_many_rows_as_folds_is_compared():
+    y = np.r_[["rare"] * 5, Y[5:]]
+    board = compare(FRAME, y, COLUMNS, ["majority class"], folds=5, repeats=1)
+    assert board.left_out == [] and board.n_rows == N
+
+
+@pytest.mark.parametrize(("rows", "parts"), [(N, 5), (9, 3)])
+def test_held_out_rows_are_five_parts_or_as_many_as_a_class_has_rows(rows, parts):
+    some = np.linspace(0, N - 1, rows).astype(int)
+    frame, model = FRAME.iloc[some], make_model("majority class", "t")
+    found = list(held_out_probabilities(model, frame, Y[some], COLUMNS, None))
+    assert len(found) == parts
+    assert sorted(np.concatenate([test for test, _ in found])) == list(range(rows))
+    for test, P in found:
+        np.testing.assert_allclose(P, np.full((len(test), 3), 1 / 3), rtol=1e-6)
+
+
+def test_most_rows_are_of_one_class_above_seven_tenths():
+    assert not is_uneven(np.array([7, 3]))
+    assert is_uneven(np.array([71, 29])) and is_uneven(np.array([10, 10, 80]))
 
 
 def test_many_rows_are_sampled():

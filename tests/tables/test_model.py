@@ -11,7 +11,7 @@ pytest.importorskip("skrub")
 
 from kernel_learn import HSICSubspace, InductiveKernel, KernelClassifier  # noqa: E402
 from kernel_learn.constraints import Pairs  # noqa: E402
-from kernel_learn.tables import TableError, TableModel  # noqa: E402
+from kernel_learn.tables import TableError, TableModel, look_at_columns  # noqa: E402
 
 rng = np.random.default_rng(0)
 N = 80
@@ -70,6 +70,15 @@ def test_order_and_other_columns_do_not_matter(model):
     shuffled = FRAME[FRAME.columns[::-1]].assign(extra=1.0)
     np.testing.assert_array_equal(model.predict_proba(shuffled), model.predict_proba(FRAME))
     assert model.extra_columns(shuffled) == ["extra"]
+
+
+def test_columns_that_were_left_out_are_none_of_the_unknown_ones():
+    frame = FRAME.assign(nr=np.arange(len(FRAME)), same=1, asked=Y, target=Y)
+    columns = look_at_columns(frame.drop(columns="target"), drop=["asked"])
+    assert (columns.ids, columns.constants, columns.dropped) == (["nr"], ["same"], ["asked"])
+    model = TableModel(fast())
+    model.fit_encoder(frame, columns)
+    assert model.extra_columns(frame.assign(other=0)) == ["other"]
 
 
 def test_missing_columns_are_named(model):

@@ -80,6 +80,9 @@ def test_size_decides(table, monkeypatch):
     _, folder, data = table
     assert not is_too_large(TableFiles(data), "1GB")
     assert is_too_large(TableFiles(data), 1000)
+    quarter = 4 * int(TableFiles(data).nbytes)
+    assert not is_too_large(TableFiles(data), quarter)
+    assert is_too_large(TableFiles(data), quarter - 1)
     (folder / "x.arff").write_text("@relation t\n")
     with pytest.raises(TableError, match="Only CSV, TSV, JSON lines, LIBSVM and Parquet"):
         is_too_large(TableFiles([str(folder / "x.arff")]), 10)

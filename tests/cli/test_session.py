@@ -1,0 +1,65 @@
+"""How a command speaks: whose warnings are shown, where, how often, and in which digits."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+pytest.importorskip("rich")
+
+from kernel_learn.cli.comparing import show_board
+from kernel_learn.cli.session import session
+from kernel_learn.tables.comparing import Leaderboard, Score
+
+
+def warn(text, module, category=UserWarning):
+    warnings.warn_explicit(text, category, "somewhere.py", 1, module=module)
+
+
+def speak(**options):
+    """Warnings of a run, in which several modules warn."""
+    with session(**{"as_json": False, "quiet": False, "debug": False, **options}) as run:
+        for text in ("few\n  rows", "few\n  rows"):
+            warn(text, "kernel_learn.fitting.weights")
+            run.warn("few rows")
+        warn("ours too", "kernel_learn.cli", RuntimeWarning)
+        warn("of the script", "__main__")
+        warn("of others", "pandas.core")
+        warn("soon gone", "__main__", DeprecationWarning)
+        run.result({"rows": 3}, lambda: print("3 rows."))
+    return run.warnings
+
+
+SHOWN = ["few rows", "ours too", "of the script"]
+
+
+def test_our_warnings_are_shown_once_on_standard_error(capsys):
+    assert speak() == SHOWN
+    out, err = capsys.readouterr()
+    assert out == "3 rows.\n"
+    assert err.splitlines() == [f"Warning: {text}" for text in SHOWN]
+
+
+def test_warnings_are_part_of_the_json(capsys):
+    speak(as_json=True, quiet=True)
+    out, err = capsys.readouterr()
+    assert json.loads(out) == {"rows": 3, "warnings": SHOWN} and err == ""
+
+
+def test_quiet_says_nothing(capsys):
+    assert speak(quiet=True) == SHOWN
+    assert capsys.readouterr() == ("", "")
+
+
+def test_digits_of_the_leaderboard(capsys):
+    accuracies = np.array([0.9049, 0.8951])
+    one = Score("one", accuracies, accuracies - 0.1, np.array([0.25, 0.2531]), np.ones(2) / 3, 1.0)
+    other = Score("other", accuracies - 0.5, accuracies, np.full(2, np.nan), np.ones(2), 1.0)
+    show_board(Leaderboard([one, other], 40, 2, 1, False, True), None, None)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    # 12.706 sqrt((1/2 + 1) 0.0049^2 * 2) on either side of the mean
+    assert "one 90.0 % 79.2 to 100.0 80.0 % 0.252 0.33" in lines
+    assert "other 40.0 % 29.2 to 50.8 90.0 % 1.00" in lines
+    assert lines[-2].startswith("1 x 2-fold on 40 rows; corrected intervals")

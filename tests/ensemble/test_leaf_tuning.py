@@ -1,0 +1,88 @@
+"""Kernels compared in some leaves: which these are, and one lam for all of them."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble import leaf_tuning
+from kernel_learn.ensemble.candidates import Candidate, CrossValidated
+from kernel_learn.ensemble.cross_validation import Sample
+from kernel_learn.ensemble.leaf_tuning import tune_on_leaves
+from kernel_learn.ensemble.leaves import averaged, divide_leaves
+from kernel_learn.kernels import Gaussian
+
+APART, CLOSE = np.arange(10), np.arange(10, 20)
+
+
+@pytest.fixture
+def sample():
+    """Ten rows so far apart that K = I, and ten at two places with tr(G) / N = 0.009.
+
+    For K = I it is 0.9, and 1 - H_ii = 0.9 lam / (1 + lam); of the others it is above 0.8.
+    """
+    step = np.sqrt(-np.log(1 - 2 * 0.009))
+    X = np.r_[100.0 * np.arange(10), 1e4 + step * (np.arange(10) % 2)][:, None]
+    labels = np.arange(20) // 2 % 2
+    return Sample({"z": X}, Targets(np.eye(2)[labels]), {}, {}, np.arange(20) % 5)
+
+
+@pytest.fixture
+def alike(monkeypatch):
+    """All regularisers are as good as each other: the smallest that may be used is chosen."""
+    monkeypatch.setattr(leaf_tuning, "fit_stacking", lambda *_: SimpleNamespace(loss=0.0))
+
+
+@pytest.mark.parametrize(
+    ("leaves", "unit", "reg"),
+    [
+        ([APART], 0.9, 10**-4.5),  # 0.81 reg is above 1e-5
+        ([APART, CLOSE], 0.9, 10**-4.5),  # what one leaf forbids no other allows
+        ([CLOSE], 0.009, 1e-6),
+        ([CLOSE, APART], 0.009, 10**-2.5),  # lam is that of the first: 0.81 * 0.01 reg
+    ],
+)
+def test_no_row_of_any_leaf_stands_alone(leaves, unit, reg, sample, alike):
+    candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
+    (chosen,) = tune_on_leaves(sample, [candidate], leaves, 1)
+    assert chosen.reg == pytest.approx(reg)
+    assert chosen.lam == pytest.approx(reg * unit)
+
+
+def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeypatch):
+    paths, tried = leaf_tuning._paths, []
+
+    def counted(sample, candidates, going, rows):
+        tried.append(len(going))
+        return paths(sample, candidates, going, rows)
+
+    monkeypatch.setattr(leaf_tuning, "_paths", counted)
+    kernels = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
+    tune_on_leaves(sample, kernels, [APART, CLOSE, CLOSE, APART], 3)
+    assert tried == [9, 6, 4, 3]  # as many as are kept at the least
+
+
+@pytest.mark.parametrize(
+    ("n", "for_scales", "for_kernels"),
+    [
+        (1, [0], [0]),  # one leaf serves both
+        (2, [0], [1]),
+        (7, [0, 6], [1, 2, 3, 4, 5]),
+        (20, [0, 6, 12, 19], [1, 4, 8, 11, 15, 18]),
+    ],
+)
+def test_scales_and_kernels_are_found_in_other_leaves(n, for_scales, for_kernels):
+    leaves = [np.array([i]) for i in range(n)]
+    found = [[int(rows[0]) for rows in part] for part in divide_leaves(leaves, False)]
+    assert found == [for_scales, for_kernels]
+    nothing, (middle,) = divide_leaves(leaves, True)
+    assert nothing == [] and middle is leaves[n // 2]
+
+
+def test_probabilities_are_the_mean_over_the_trees():
+    summed = 4 * np.array([[0.25, 0.75], [0.5, 0.5]])
+    one = CrossValidated(Candidate("z", "rbf"), 0.1, 9.0, summed)
+    found = averaged(one, 4, Targets(np.array([[1.0, 0.0], [0.0, 3.0]])))
+    np.testing.assert_array_equal(found.proba, summed / 4)
+    assert found.loss == pytest.approx((np.log(4) + 3 * np.log(2)) / 4)
