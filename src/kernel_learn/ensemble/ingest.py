@@ -154,7 +154,7 @@ def make_problem(
         max_members=int(estimator.max_members),
         clock=clock,
         n_jobs=estimator.n_jobs,
-        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+        say=lambda text: print(f"[KernelClassifier] {text}") if estimator.verbose else None,
         subsample=subsample,
         progress=progress,
     )
@@ -334,7 +334,3 @@ def _check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None
     if len(np.unique(found)) < 2:
         raise ValueError("All rows are of one group, and nothing can be left out of it.")
     return found
-
-
-def _silent(text: str) -> None:
-    pass

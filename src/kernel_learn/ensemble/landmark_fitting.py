@@ -6,7 +6,8 @@ members were chosen are left out of it exactly. Landmarks cost error where kerne
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -134,7 +135,8 @@ def cross_validate_moments(
 ) -> CrossValidated | None:
     """A member at its best regulariser, by the sample's rows left out of all rows."""
     rows = scale_columns(sample.views[one.candidate.view], one.scales)
-    source = SampleRows(rows, sample)
+    known = sample.targets
+    source = SampleRows(rows, np.arange(known.n), known.weight, known.counts)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
     if not form.alive.any():
         return None
@@ -162,29 +164,18 @@ def ridge_model(sample: FeatureSample, lam: float) -> Dual:
     return Dual(own.coef.astype(np.float64), sample.target_mean - own.offset)
 
 
-@dataclass(frozen=True)
-class SampleRows:
+class SampleRows(NamedTuple):
     """The rows that judge, as a sample of moments asks for them."""
 
     X: Rows
-    sample: Sample
+    rows: Array
+    weight: Array
+    labels: Array  # (n, k)
 
     @property
     def summary(self) -> "SampleRows":
         return self
 
     @property
-    def rows(self) -> Array:
-        return np.arange(self.sample.targets.n)
-
-    @property
     def n_distinct(self) -> int:
-        return self.sample.targets.n
-
-    @property
-    def weight(self) -> Array:
-        return self.sample.targets.weight
-
-    @property
-    def labels(self) -> Array:
-        return self.sample.targets.counts
+        return len(self.rows)

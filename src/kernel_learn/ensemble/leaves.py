@@ -23,18 +23,11 @@ from kernel_learn.ensemble.candidates import CrossValidated, grouped
 from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.kept_work import KeptWork, LeafFit
-from kernel_learn.ensemble.leaf_tuning import (
-    leaf_candidates,
-    leaf_scales,
-    narrowed,
-    tune_on_leaves,
-)
+from kernel_learn.ensemble.leaf_tuning import leaf_candidates, leaf_scales, narrowed, tune_on_leaves
 from kernel_learn.ensemble.members import Ensemble, TrainingRows, make_members, see_rows
 from kernel_learn.ensemble.plan import LEAF_ROWS
 from kernel_learn.ensemble.problem import Problem
-from kernel_learn.ensemble.spilled_table import (
-    in_memory,
-)
+from kernel_learn.ensemble.spilled_table import in_memory
 from kernel_learn.ensemble.trees import Forest, Tree, divide
 from kernel_learn.ensemble.views import TableView
 from kernel_learn.rows.access import take_rows

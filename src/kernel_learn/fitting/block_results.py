@@ -23,7 +23,8 @@ from kernel_learn.streams.blocks import (
     raw_length,
 )
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
-from kernel_learn.streams.sources import as_source, is_spread
+from kernel_learn.streams.dask_rows import SpreadRows
+from kernel_learn.streams.sources import as_source
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -115,7 +116,7 @@ class ScoredOnSources:
             return super().score(X, y, sample_weight)  # type: ignore[misc]
         check_is_fitted(self)
         sums = BlockScores(self)
-        total = source.add_up(sums) if is_spread(source) else sums(numbered(source))
+        total = source.add_up(sums) if isinstance(source, SpreadRows) else sums(numbered(source))
         if total is None:
             raise NoRowsError
         return self._score_of(total)

@@ -30,10 +30,8 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
-from kernel_learn.rows.access import n_rows, take_rows
-from kernel_learn.rows.labels import (
-    check_labels,
-)
+from kernel_learn.rows.access import is_sparse, n_rows, take_rows
+from kernel_learn.rows.labels import check_labels
 from kernel_learn.rows.table import Table
 
 TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
@@ -148,7 +146,7 @@ def copied_bytes(X: Rows, given: RowsLike | None) -> float:
 
     def numbers(A: Rows) -> object:
         A = A.numbers if isinstance(A, Table) else A
-        return getattr(A, "data", None) if hasattr(A, "tocsr") else A  # some have no data array
+        return getattr(A, "data", None) if is_sparse(A) else A  # some have no data array
 
     own, other = numbers(X), numbers(given)
     arrays = isinstance(own, np.ndarray) and isinstance(other, np.ndarray)

@@ -9,8 +9,7 @@ from numpy.typing import DTypeLike
 
 from kernel_learn.arrays import Array
 from kernel_learn.rows.access import row_blocks
-from kernel_learn.streams.blocks import RawBlock
-from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.libsvm import LibsvmFiles

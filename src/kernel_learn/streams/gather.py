@@ -7,6 +7,7 @@ from scipy import sparse
 
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
 from kernel_learn.streams.blocks import (
     READ_ROWS,
@@ -52,7 +53,7 @@ def gather_blocks(
     for block in rest:
         n = raw_length(block)  # or its sentence: what has no rows has no bytes
         blocks.append(block)
-        if not room.take(n, block_bytes(block.X)):
+        if not room.take(n, rows_bytes(block.X)):
             return blocks, rest
     return blocks, None
 
@@ -81,11 +82,11 @@ def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
     return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
 
 
-def block_bytes(X: Given) -> float:
+def rows_bytes(X: Given) -> float:
     """Bytes of rows of any kind, about."""
     if is_frame(X):
         return frame_bytes(X)
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return 1.5 * float(X.tocsr().data.nbytes)
     return float(getattr(X, "nbytes", 64 * len(X)))
 
@@ -97,7 +98,7 @@ def stack_raw(parts: list[Given]) -> Given:
         return first
     if is_frame(first):
         return stack_frames(parts)
-    if sparse.issparse(first):
+    if is_sparse(first):
         return sparse.vstack(parts, format="csr")
     if isinstance(first, np.ndarray):
         return np.concatenate(parts)

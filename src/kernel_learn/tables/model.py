@@ -1,7 +1,6 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import Any, Self
 
 import numpy as np
@@ -18,6 +17,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.constraints import Constraints
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.rows.keys import hash_texts
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
@@ -197,14 +197,8 @@ class TableModel(ClassifierMixin, BaseEstimator):
 def table_keys(rows: Rows) -> Array:
     """A number for each row, by its cells."""
     if is_sparse(rows):
-        keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
-        return np.array(keys, dtype=np.uint64)
+        return hash_texts(row.indices.tobytes() + row.data.tobytes() for row in rows)
     return np.asarray(need_pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
-
-
-def hash_bytes(text: bytes) -> int:
-    """Eight bytes of a hash as a number."""
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Estimator) -> bool:

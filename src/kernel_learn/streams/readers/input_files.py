@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Generic, TypeVar
 
-from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.streams.blocks import file_identity
 
 STDIN = "-"
 Found = TypeVar("Found")
@@ -71,15 +71,10 @@ class ScannedFiles(Generic[Found]):
     @property
     def found(self) -> Found:
         """Found once, and anew if a file changes: it does not depend on blocks."""
-        identity = input_identity(self.files)
+        identity = file_identity([Path(file.name) for file in self.files if not file.is_stdin])
         if self._scanned is None or self._scanned[0] != identity:
             self._scanned = identity, self.scan()
         return self._scanned[1]
-
-
-def input_identity(files: Sequence[InputFile]) -> Identity:
-    """Names, sizes and times of the files: if one of them changes, so does this."""
-    return file_identity([Path(file.name) for file in files if not file.is_stdin])
 
 
 def find_files(data: Sequence[str]) -> list[InputFile]:
