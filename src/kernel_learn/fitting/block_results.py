@@ -91,16 +91,9 @@ def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
         if first is None:
             raise NoRowsError
         file.seek(0)
-        file.write(npy_header(first.dtype, (n, *first.shape[1:])))
+        look = {"descr": np.lib.format.dtype_to_descr(first.dtype), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(file, look | {"shape": (n, *first.shape[1:])})
     return target
-
-
-def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The first ``HEADER`` bytes of a .npy file (format 1.0)."""
-    kind = np.lib.format.dtype_to_descr(dtype)
-    text = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
-    body = text.ljust(HEADER - 11) + "\n"
-    return np.lib.format.magic(1, 0) + len(body).to_bytes(2, "little") + body.encode("latin1")
 
 
 class ScoredOnSources:

@@ -207,17 +207,26 @@ def _weigh(
 
 def class_prices(class_weight: ClassWeight, data: Labelled) -> Array:
     """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
+    is_pooled = isinstance(data.source, PooledSource)  # the labels are gone
+    y = data.classes if is_pooled else data.classes[data.labels]
+    return weigh_classes(class_weight, data.classes, data.counts, y)
+
+
+def weigh_classes(
+    class_weight: ClassWeight,
+    classes: Array,
+    counts: Array,  # (k,) the weight of each class
+    y: Array,  # labels, each class among them
+) -> Array:
+    """The factor of each class, (k,)."""
     if isinstance(class_weight, str):  # "balanced"
-        price = data.counts.sum() / (len(data.classes) * data.counts)
-    elif isinstance(data.source, PooledSource):  # the labels are gone
-        price = compute_class_weight(class_weight, classes=data.classes, y=data.classes)
+        factor = counts.sum() / (len(classes) * counts)
     else:
-        y = data.classes[data.labels]
-        price = compute_class_weight(class_weight, classes=data.classes, y=y)
-    if not (np.all(np.isfinite(price)) and np.all(price > 0)):
+        factor = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
         raise ValueError(
-            f"class_weight gives the classes {list(data.classes)} the factors "
-            f"{[float(p) for p in price]}; each must be positive and finite. "
+            f"class_weight gives the classes {list(classes)} the factors "
+            f"{[float(f) for f in factor]}; each must be positive and finite. "
             "To leave a class out, leave out its rows."
         )
-    return np.asarray(price, dtype=np.float64)
+    return np.asarray(factor, dtype=np.float64)

@@ -7,14 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, PathLike
 from kernel_learn.rows.access import row_blocks
 from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.libsvm import LibsvmFiles
-
-PathLike = str | os.PathLike[str]
 
 
 def find_file(path: PathLike, what: str) -> Path:
@@ -175,7 +173,7 @@ class LibsvmSource:
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        for _, X, y in self._table.rows(rows):
+        for X, y in self._table.matrices(self._table.files[0], rows):
             yield RawBlock(X, y)
 
     def identity(self) -> Identity:

@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from kernel_learn.representations.plan import parse_memory
-from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, stack_rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
 from kernel_learn.streams.blocks import (
@@ -73,12 +72,8 @@ def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
     if any(block.weight is not None for block in blocks):
-        weight = np.concatenate(
-            [
-                np.ones(raw_length(block)) if block.weight is None else np.asarray(block.weight)
-                for block in blocks
-            ]
-        )
+        given = (np.ones(raw_length(one)) if one.weight is None else one.weight for one in blocks)
+        weight = np.concatenate([np.asarray(own) for own in given])
     return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
 
 
@@ -93,13 +88,8 @@ def rows_bytes(X: Given) -> float:
 
 def stack_raw(parts: list[Given]) -> Given:
     """Rows of one kind, one below the other: arrays, sparse matrices, frames, lists."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if is_frame(first):
+    if len(parts) > 1 and is_frame(parts[0]):
         return stack_frames(parts)
-    if is_sparse(first):
-        return sparse.vstack(parts, format="csr")
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
+    if len(parts) == 1 or is_sparse(parts[0]) or isinstance(parts[0], np.ndarray):
+        return stack_rows(*parts)
     return [row for part in parts for row in part]
