@@ -31,16 +31,13 @@ from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import select_rpcholesky
 from kernel_learn.representations.moment_form import FeatureSample, MomentForm
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations.sources import Block, one_hot
 from kernel_learn.rows.access import n_rows, take_rows
-from kernel_learn.rows.table import Table
-
-TableBlock = tuple[Table, Array, Array]  # rows, class indices, weights
 
 
 def fit_on_landmarks(
     problem: Problem,  # of a sample of the rows
-    read: Callable[[int], Iterator[TableBlock]],  # all rows once more, so many at a time
+    read: Callable[[int], Iterator[Block]],  # all rows once more, so many at a time
     seed: int,
 ) -> FittedEnsemble:
     """Kernels chosen on the sample, each fitted to all rows on landmarks.
@@ -102,7 +99,7 @@ def add_moments(
     kept: Sequence[CrossValidated],
     landmarks: Array,
     maps: Sequence[FeatureMap],
-    read: Callable[[int], Iterator[TableBlock]],
+    read: Callable[[int], Iterator[Block]],
 ) -> list[Moments]:
     """The moments of every member's features and the labels, in one pass."""
     found: list[Moments] = []
