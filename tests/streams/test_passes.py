@@ -280,9 +280,9 @@ class Dask(Given):
     def fit(self, name, **options):
         import dask
 
-        from kernel_learn.streams.dask_tree import Tree
+        from kernel_learn.streams.dask_tree import TaskTree
 
-        compute = Tree.compute
+        compute = TaskTree.compute
 
         def told(tree, items):
             if tree.what not in ("look", "count"):
@@ -290,7 +290,7 @@ class Dask(Given):
             return compute(tree, items)
 
         with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
-            patch.setattr(Tree, "compute", told)
+            patch.setattr(TaskTree, "compute", told)
             patch.setattr("kernel_learn.streams.dask_rows.TASK_SECONDS", 1e-9)
             patch.setattr("kernel_learn.streams.dask_rows.WAVE_TASKS", 2)
             return self.fit_parts(make(name), **options)

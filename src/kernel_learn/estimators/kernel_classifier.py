@@ -9,12 +9,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import (
+    Array,
+    MemoryBudget,
+    Rows,
+)
 from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
 from kernel_learn.criteria.held_out.stacking import log_losses
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import ColumnNames, Prepared, prepare, read_rows
-from kernel_learn.ensemble.plan import MemoryBudget
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
 from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise

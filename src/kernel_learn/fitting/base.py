@@ -50,13 +50,9 @@ from kernel_learn.representations.represent import build_features, plan_source, 
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.solvers.result import Result
-from kernel_learn.streams.blocks import (
-    ArrayRows,
-)
+from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.progress import with_callbacks
-from kernel_learn.streams.sources import (
-    as_source,
-)
+from kernel_learn.streams.sources import as_source
 from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
 

@@ -15,7 +15,7 @@ from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
 from kernel_learn.representations.base import Representation
 from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
+from kernel_learn.solvers.simplex import Search, best_vertex, solve_vertices
 from kernel_learn.warn import warn_user
 
 # Steps on the weights where an estimator leaves max_iter open.
@@ -97,7 +97,7 @@ class WeightLearner:
         descent = None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
-            search.evaluate(lift(criterion, point))
+            search.evaluate(lift(criterion.start()[: criterion.size - len(point)], point))
             result = Result(
                 search.point, search.value, gap=search.gap, history=tuple(search.history)
             )
@@ -201,9 +201,8 @@ class WeightLearner:
             )
 
 
-def lift(criterion: SimplexProblem, d: Array) -> Array:
-    """A point of the criterion's simplex with the bank's weights d."""
-    extra = criterion.start()[: criterion.size - len(d)]
+def lift(extra: Array, d: Array) -> Array:
+    """A point of a criterion's simplex: what it weighs beside the bank, and its weights d."""
     return np.concatenate([extra, (1 - extra.sum()) * d])
 
 
@@ -227,12 +226,8 @@ def report_weights(
     search = Search(make_criterion(form))
     search.intercepts, search.slopes = tangents
     extra = result.point[: search.problem.size - form.p]
-
-    def place(d: Array) -> Array:
-        return np.concatenate([extra, (1 - extra.sum()) * d])
-
-    best, best_value = best_vertex(search, [place(d) for d in vertices_of(form)])
-    uniform = search.problem.evaluate(place(form.uniform())).value
+    best, best_value = best_vertex(search, [lift(extra, d) for d in vertices_of(form)])
+    uniform = search.problem.evaluate(lift(extra, form.uniform())).value
     name = names[int(np.flatnonzero(form.alive)[best])]
     return WeightsReport(result.value, uniform, best_value, name)
 

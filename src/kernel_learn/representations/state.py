@@ -19,8 +19,8 @@ from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import n_rows
-from kernel_learn.rows.digest import MODULUS, PassDigest, class_keys
-from kernel_learn.rows.keys import mix_words
+from kernel_learn.rows.digest import MODULUS, PassDigest
+from kernel_learn.rows.keys import hash_texts, mix_words
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def joint_digest(rows: CheckedBlock, classes: Array | None, labels: Array) -> in
     """The sum of hashes of rows with their labels: of any order, and of one row more another."""
     own = rows.label_keys
     if classes is not None:
-        own = class_keys([str(label) for label in classes.tolist()])[labels]
+        own = hash_texts(str(label).encode() for label in classes.tolist())[labels]
     return int(np.sum(mix_words(rows.keys ^ mix_words(own)), dtype=np.uint64))
 
 
