@@ -15,7 +15,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_balanced_pairs
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, make_table
 from kernel_learn.papers.settings import frozen_preset
 from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola, trace_ssikdr
 
@@ -178,7 +178,7 @@ def render(records: Iterable[Record]) -> str:
 
 def accuracy_table(done: dict[str, list[Record]]) -> str:
     """Ours over theirs."""
-    lines = ["| data | " + " | ".join(METHODS) + " |", "|---|" + "---|" * len(METHODS)]
+    rows = []
     for name, (_, theirs) in PAPER.items():
         if name not in done:
             continue
@@ -187,8 +187,8 @@ def accuracy_table(done: dict[str, list[Record]]) -> str:
             f"**{a:.3f} ({r:.0f})**<br>{p:.2f} ({q})"
             for a, r, (p, q) in zip(accuracy, rank, theirs, strict=True)
         ]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells])
+    return make_table(["data", *METHODS], rows)
 
 
 def means(runs: list[Record]) -> tuple[Array, Array]:
@@ -199,15 +199,15 @@ def means(runs: list[Record]) -> tuple[Array, Array]:
 
 def nearer_table(done: dict[str, dict[str, list[Record]]]) -> str:
     """Plain 5-NN on both scalings beside the paper's Gaussian column."""
-    lines = ["| data | paper | raw | standardised | nearer |", "|---|---|---|---|---|"]
+    rows = []
     for name, (_, theirs) in PAPER.items():
         if any(name not in found for found in done.values()):
             continue
         raw, scaled = (float(means(done[c][name])[0][0]) for c in ("raw", "standardised"))
         paper = theirs[0][0]
         near = "raw" if abs(raw - paper) < abs(scaled - paper) else "standardised"
-        lines.append(f"| {name} | {paper:.2f} | {raw:.3f} | {scaled:.3f} | {near} |")
-    return "\n".join(lines)
+        rows.append([name, f"{paper:.2f}", f"{raw:.3f}", f"{scaled:.3f}", near])
+    return make_table(["data", "paper", "raw", "standardised", "nearer"], rows)
 
 
 def rank_verdict(name: str, runs: list[Record]) -> tuple[str, float, float, str]:
@@ -227,22 +227,18 @@ def against_trace(runs: list[Record]) -> list[str]:
 
 def test_table(done: dict[str, list[Record]]) -> str:
     """Corrected tests of Trace-SSIKDR against each method, set by set."""
-    others = METHODS[:-1]
-    lines = [
-        "| Trace-SSIKDR against | " + " | ".join(others) + " |",
-        "|---|" + "---|" * len(others),
-    ]
-    found = {name: against_trace(done[name]) for name in PAPER if name in done}
-    return "\n".join(lines + [f"| {name} | {' | '.join(f)} |" for name, f in found.items()])
+    rows = [[name, *against_trace(done[name])] for name in PAPER if name in done]
+    return make_table(["Trace-SSIKDR against", *METHODS[:-1]], rows)
 
 
 def rank_table(verdicts: list[tuple[str, float, float, str]]) -> str:
     """What low rank costs, set by set."""
-    lines = [
-        "| data | ITML minus Trace-SSIKDR (points) | Trace-SSIKDR against ITML (corrected p) | "
-        "rank of ITML / rank of Trace-SSIKDR |",
-        "|---|---|---|---|",
+    head = [
+        "data",
+        "ITML minus Trace-SSIKDR (points)",
+        "Trace-SSIKDR against ITML (corrected p)",
+        "rank of ITML / rank of Trace-SSIKDR",
     ]
-    return "\n".join(
-        lines + [f"| {name} | {lead:+.1f} | {test} | {f:.1f} |" for name, lead, f, test in verdicts]
+    return make_table(
+        head, [[name, f"{lead:+.1f}", test, f"{f:.1f}"] for name, lead, f, test in verdicts]
     )
