@@ -1,6 +1,7 @@
 """Scales of columns inside a kernel: feature selection and scaling."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -49,6 +50,7 @@ PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_SCALE = 1e-3
 
 
+@dataclass(eq=False, repr=False)
 class FeatureScales(SelectorMixin, KernelEstimator):
     """Scales of the columns inside a kernel, k(s * x, s * y), learned from class labels.
 
@@ -76,8 +78,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         must then be one number; "auto" is 0 for "gradient" and 1 for the descents.
     max_iter : int, default=100
         Iterations of each descent.
-    memory_budget : int or str, default=None
-        Bytes, or "2GB"; None means half of the free memory.
+    memory_budget
 
     Attributes
     ----------
@@ -97,13 +98,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "value" of every step at the chosen penalty: the criterion and its penalty, or, for
         "gradient", the sum of the mean squared gradients.
     n_iter_ : int
-    classes_ : ndarray of shape (n_classes,)
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
-    n_features_in_ : int
-        Number of columns at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X was a frame.
+    classes_, plan_, n_features_in_, feature_names_in_
 
     Notes
     -----
@@ -129,22 +124,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "memory_budget": MEMORY,
     }
 
-    def __init__(
-        self,
-        kernel: KernelLike = "gaussian",
-        *,
-        criterion: str = "gradient",
-        penalty: str | float | Sequence[float] = "auto",
-        n_features: int | None = None,
-        max_iter: int = 100,
-        memory_budget: MemoryBudget = None,
-    ) -> None:
-        self.kernel = kernel
-        self.criterion = criterion
-        self.penalty = penalty
-        self.n_features = n_features
-        self.max_iter = max_iter
-        self.memory_budget = memory_budget
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    criterion: str = "gradient"
+    penalty: str | float | Sequence[float] = "auto"
+    n_features: int | None = None
+    max_iter: int = 100
+    memory_budget: MemoryBudget = None
 
     @all_or_nothing
     def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Self:

@@ -1,5 +1,6 @@
 """Large margin nearest neighbours, from class labels or triplets."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 
 
+@dataclass(eq=False, repr=False)
 class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
 
@@ -26,10 +28,7 @@ class KernelLMNN(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
-    n_components : int, default=None
-        Keep so many principal directions of the learned kernel; None: all.
+    kernel, n_components
     n_neighbors : int, default=3
         Target neighbours of each row.
     mu : float, default=0.5
@@ -39,36 +38,14 @@ class KernelLMNN(KernelMetric):
         changes a margin's loss by half of it at most.
     reg : float, default=0.01
         Weight of tr A.
-    landmarks : default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    landmarks
     tol : float, default=1e-2
         Relative gap at which to stop.
-    max_iter : int, default=1000
-        Steps at most.
-    memory_budget : int or str, default=None
-        As in :class:`HSICSubspace`.
-    random_state : int, RandomState or None, default=None
-        As in :class:`HSICSubspace`.
+    max_iter, memory_budget, random_state
 
     Attributes
     ----------
-    kernel_ : SubspaceKernel
-        The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    objective_ : float
-        Value of the problem above.
-    gap_ : float
-        A bound on its distance from the optimum.
-    base_kernel_ : Kernel
-        The kernel with its rules resolved.
-    classes_ : ndarray of shape (n_classes,)
-    n_components_ : int
-        Number of features.
-    n_iter_ : int
-        Iterations of the solver.
-    history_ : tuple of dict
-        The value, and what is known of its distance from the optimum, at each iteration.
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
+    kernel_, objective_, gap_, base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
     pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
@@ -80,24 +57,18 @@ class KernelLMNN(KernelMetric):
         "smoothing": POSITIVE,
     }
 
-    def __init__(
-        self,
-        kernel: KernelLike = "gaussian",
-        *,
-        n_components: int | None = None,
-        n_neighbors: int = 3,
-        mu: float = 0.5,
-        smoothing: float = 0.1,
-        reg: float = 0.01,
-        landmarks: LandmarksLike = "auto",
-        tol: float = 1e-2,
-        max_iter: int = 1000,
-        memory_budget: MemoryBudget = None,
-        random_state: Seed = None,
-    ) -> None:
-        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
-        self.n_neighbors, self.mu, self.smoothing = n_neighbors, mu, smoothing
-        self.tol, self.max_iter = tol, max_iter
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    n_components: int | None = None
+    n_neighbors: int = 3
+    mu: float = 0.5
+    smoothing: float = 0.1
+    reg: float = 0.01
+    landmarks: LandmarksLike = "auto"
+    tol: float = 1e-2
+    max_iter: int = 1000
+    memory_budget: MemoryBudget = None
+    random_state: Seed = None
 
     @all_or_nothing
     def fit(

@@ -1,5 +1,6 @@
 """Metric learning for clustering, from class labels or pairs."""
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.landmarks import LandmarksLike
 
 
+@dataclass(eq=False, repr=False)
 class KernelMMC(KernelMetric):
     """Metric learning for clustering in a kernel's feature space (Xing et al. 2002).
 
@@ -21,66 +23,42 @@ class KernelMMC(KernelMetric):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        As in :class:`KernelLMNN`.
-    n_components : int or None, default=None
-        As in :class:`KernelLMNN`.
+    kernel, n_components
     reg : float, default=0.1
         Added to the scatter of the similar pairs, relative to its mean eigenvalue:
         in a rich feature space some direction has none of it, and the bare
         problem no maximum.
-    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
-        As in :class:`KernelLMNN`.
+    landmarks
     tol : float, default=1e-3
         Relative gap at which to stop.
-    max_iter : int, default=1000
-        Steps at most.
+    max_iter
     max_rows : int or None, default=1500
         As in :class:`KernelMCML`.
-    memory_budget : int or str, default=None
-        As in :class:`KernelLMNN`.
-    random_state : int, RandomState or None, default=None
-        As in :class:`KernelLMNN`.
+    memory_budget, random_state
 
     Attributes
     ----------
-    kernel_ : SubspaceKernel
-        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    kernel_
     objective_ : float
         The mean distance that was maximised.
     gap_ : float
         Bound on its distance from the optimum.
-    base_kernel_ : Kernel
-        The kernel with its rules resolved.
-    classes_ : ndarray of shape (n_classes,)
-    n_components_ : int
-        Number of features.
-    n_iter_ : int
-        Iterations of the solver.
-    history_ : tuple of dict
-        The value, and what is known of its distance from the optimum, at each iteration.
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
+    base_kernel_, classes_, n_components_, n_iter_, history_, plan_
     """
 
     directions = 20
     _parameters = PAIRWISE
 
-    def __init__(
-        self,
-        kernel: KernelLike = "gaussian",
-        *,
-        n_components: int | None = None,
-        reg: float = 0.1,
-        landmarks: LandmarksLike = "auto",
-        tol: float = 1e-3,
-        max_iter: int = 1000,
-        max_rows: int | None = 1500,
-        memory_budget: MemoryBudget = None,
-        random_state: Seed = None,
-    ) -> None:
-        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
-        self.tol, self.max_iter, self.max_rows = tol, max_iter, max_rows
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    n_components: int | None = None
+    reg: float = 0.1
+    landmarks: LandmarksLike = "auto"
+    tol: float = 1e-3
+    max_iter: int = 1000
+    max_rows: int | None = 1500
+    memory_budget: MemoryBudget = None
+    random_state: Seed = None
 
     @all_or_nothing
     def fit(

@@ -1,6 +1,6 @@
 """Support vector machines on a learned combination of kernels (SM1, SM2, SM2_C)."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Self
 
@@ -47,6 +47,7 @@ NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
 
 
+@dataclass(eq=False, repr=False)
 class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
@@ -81,8 +82,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         ``loss="squared_hinge"`` and a number for C; a stream always has them.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; what does not fit is evaluated again when needed.
-    random_state : int, RandomState or None, default=None
-        For the choice of landmarks.
+    random_state
 
     Attributes
     ----------
@@ -97,8 +97,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         The primal objective, summed over the machines.
     gap_ : float
         No weights and no machines have an objective smaller by more than this.
-    n_iter_ : int
-        Iterations of the solver.
+    n_iter_
     history_ : tuple of dict
         The value, and what is known of its distance from the optimum, at each iteration.
     weights_report_ : WeightsReport
@@ -117,13 +116,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
         400 rows held out in five parts: five fits of the machines with the weights found.
-    classes_ : ndarray of shape (n_classes,)
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
-    n_features_in_ : int
-        Number of columns at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X was a frame.
+    classes_, plan_, n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -145,32 +138,18 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         "random_state": RANDOM,
     }
 
-    def __init__(
-        self,
-        kernel: KernelsLike = "gaussian",
-        *,
-        loss: Loss = "hinge",
-        C: float | str = 1.0,
-        class_weight: ClassWeight = None,
-        weights: str | ArrayLike = "learn",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = 100,
-        landmarks: LandmarksLike = "all",
-        memory_budget: MemoryBudget = None,
-        random_state: Seed = None,
-    ) -> None:
-        self.kernel = kernel
-        self.loss = loss
-        self.C = C
-        self.class_weight = class_weight
-        self.weights = weights
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.landmarks = landmarks
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+    kernel: KernelsLike = "gaussian"
+    _: KW_ONLY
+    loss: Loss = "hinge"
+    C: float | str = 1.0
+    class_weight: ClassWeight = None
+    weights: str | ArrayLike = "learn"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int = 100
+    landmarks: LandmarksLike = "all"
+    memory_budget: MemoryBudget = None
+    random_state: Seed = None
 
     @all_or_nothing
     def fit(

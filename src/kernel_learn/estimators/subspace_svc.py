@@ -1,7 +1,7 @@
 """A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Literal, NamedTuple, Self
@@ -75,6 +75,7 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
+@dataclass(eq=False, repr=False)
 class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
@@ -140,18 +141,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         Steps of the accelerated method for n_components < n_classes (None:
         5000), rounds of the alternation (None: 10), steps on the weights of
         several kernels (None: 100). A closed form has none.
-    memory_budget : int or str, default=None
-        Bytes, or "2GB"; None means half of the free memory.
-    random_state : int, RandomState or None, default=None
-        For the choice of landmarks.
+    memory_budget, random_state
 
     Attributes
     ----------
     kernel_ : SubspaceKernel
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
-    reg_ : float
-        lambda.
+    reg_
     loo_regs_ : ndarray or None
         The values of ``reg`` tried, if several were.
     loo_errors_ : ndarray or None
@@ -185,27 +182,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         With several kernels: their weights, on the kernels as given. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
-    kernel_names_ : ndarray of str
-        Their names.
-    weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform ones and at the best single kernel.
+    kernel_names_, weights_report_
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
         loss on held-out scores of up to 400 training rows, in five parts. Subspace
         and machines of four of them, from the kernel values that are there,
         score the fifth.
-    base_kernel_ : Kernel
-        The kernel with its rules resolved.
-    classes_ : ndarray of shape (n_classes,)
-    n_components_ : int
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
-    landmark_residual_ : float or None
-        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
-    n_features_in_ : int
-        Number of columns at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X was a frame.
+    base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
+    feature_names_in_
 
     Examples
     --------
@@ -233,40 +217,22 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         }
     )
 
-    def __init__(
-        self,
-        kernel: KernelsLike = "gaussian",
-        *,
-        C: float = 1.0,
-        loss: str = "auto",
-        reg: float | Sequence[float] | str = 1e-2,
-        uncorrelated: bool = True,
-        n_components: int | None = None,
-        method: Literal["exact", "alternating"] = "exact",
-        landmarks: LandmarksLike = "auto",
-        class_weight: ClassWeight = None,
-        weights: str | ArrayLike = "learn",
-        solver: str = "auto",
-        tol: float = 1e-6,
-        max_iter: int | None = None,
-        memory_budget: MemoryBudget = None,
-        random_state: Seed = None,
-    ) -> None:
-        self.kernel = kernel
-        self.C = C
-        self.loss = loss
-        self.reg = reg
-        self.uncorrelated = uncorrelated
-        self.n_components = n_components
-        self.method = method
-        self.landmarks = landmarks
-        self.class_weight = class_weight
-        self.weights = weights
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.memory_budget = memory_budget
-        self.random_state = random_state
+    kernel: KernelsLike = "gaussian"
+    _: KW_ONLY
+    C: float = 1.0
+    loss: str = "auto"
+    reg: float | Sequence[float] | str = 1e-2
+    uncorrelated: bool = True
+    n_components: int | None = None
+    method: Literal["exact", "alternating"] = "exact"
+    landmarks: LandmarksLike = "auto"
+    class_weight: ClassWeight = None
+    weights: str | ArrayLike = "learn"
+    solver: str = "auto"
+    tol: float = 1e-6
+    max_iter: int | None = None
+    memory_budget: MemoryBudget = None
+    random_state: Seed = None
 
     @all_or_nothing
     def fit(

@@ -8,17 +8,15 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, Keys, LabelsLike, MemoryBudget, Rows, Seed
+from kernel_learn.arrays import Array, Keys, LabelsLike, Rows, Seed
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
 from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
 from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
 from kernel_learn.fitting.variance import check_spread
-from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
-from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.representations.represent import build_features, plan_source
@@ -58,30 +56,35 @@ class KernelMetric(SubspaceTransformer):
 
     Features are whitened and divided by the root mean squared distance of the
     base kernel, so margins and ``reg`` keep their meaning for any kernel.
+
+    Parameters
+    ----------
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    max_iter : int, default=1000
+        Steps at most.
+
+    Attributes
+    ----------
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_ : float
+        Value of the problem above.
+    gap_ : float
+        A bound on its distance from the optimum.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
     """
 
     n_components: int | None
+    reg: float
     tol: float  # of those that descend
     max_iter: int
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
-
-    def __init__(
-        self,
-        kernel: KernelLike,
-        n_components: int | None,
-        reg: float,
-        landmarks: LandmarksLike,
-        memory_budget: MemoryBudget,
-        random_state: Seed,
-    ) -> None:
-        self.kernel = kernel
-        self.n_components = n_components
-        self.reg = reg
-        self.landmarks = landmarks
-        self.memory_budget = memory_budget
-        self.random_state = random_state
 
     def _prepare(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, with their class labels."""

@@ -1,5 +1,6 @@
 """The learned kernel of a subspace model."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
+@dataclass(eq=False, repr=False)
 class SubspaceKernel(Kernel):
     """k_w(x, y) = f(x)'f(y) with the features f(x) = coef'k(x, landmarks) - offset.
 
@@ -26,17 +28,10 @@ class SubspaceKernel(Kernel):
         What is taken off.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        landmarks: Rows,  # (n_landmarks, ...)
-        coef: Array,  # (n_landmarks, n_components)
-        offset: Array,  # (n_components,)
-    ) -> None:
-        self.kernel = kernel
-        self.landmarks = landmarks
-        self.coef = coef
-        self.offset = offset
+    kernel: Kernel
+    landmarks: Rows  # (n_landmarks, ...)
+    coef: Array  # (n_landmarks, n_components)
+    offset: Array  # (n_components,)
 
     @property
     def input(self) -> InputKind:  # type: ignore[override]

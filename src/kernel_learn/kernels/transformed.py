@@ -1,5 +1,6 @@
 """The learned kernel of a linear transformation in feature space."""
 
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
+@dataclass(eq=False, repr=False)
 class TransformedKernel(Kernel):
     """k_W(x, y) = phi(x)'W phi(y) with W = alpha I + Phi'S Phi, Phi the landmarks' features:
 
@@ -32,19 +34,11 @@ class TransformedKernel(Kernel):
         Weight of the base kernel.
     """
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        landmarks: Rows,  # (n_landmarks, ...)
-        coef: Array,  # (n_landmarks, r)
-        weights: Array,  # (r,)
-        alpha: float,
-    ) -> None:
-        self.kernel = kernel
-        self.landmarks = landmarks
-        self.coef = coef
-        self.weights = weights
-        self.alpha = alpha
+    kernel: Kernel
+    landmarks: Rows  # (n_landmarks, ...)
+    coef: Array  # (n_landmarks, r)
+    weights: Array  # (r,)
+    alpha: float
 
     @property
     def input(self) -> InputKind:  # type: ignore[override]
