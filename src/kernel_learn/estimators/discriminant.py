@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ from kernel_learn.fitting.parameters import (
     POSITIVE_LIST,
     STREAMED,
     WEIGHTS,
+    ParameterTable,
     check_n_components,
     choice,
 )
@@ -69,9 +70,7 @@ class KernelDiscriminant(
 
     Parameters
     ----------
-    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        Several kernels (a list, a dict of names, a precomputed stack (n, n, p))
-        are combined into one of trace n, by ``weights``.
+    kernel
     n_components : int, default=None
         Number of features; None means n_classes - 1.
     reg : float, list of float, "loo", "gcv" or "learn", default="loo"
@@ -154,18 +153,16 @@ class KernelDiscriminant(
     0.98
     """
 
-    _parameters = (
-        STREAMED
-        | WEIGHTS
-        | {
-            "reg": MOMENT_REGS | choice("learn"),
-            "decision": choice(*DECISIONS),
-            "priors": NONE | POSITIVE_LIST,
-            "class_weight": CLASS_WEIGHT,
-            "criterion": choice("discriminant", "kim"),
-            "coupling": choice("exact", "approximate"),
-        }
-    )
+    _parameters: ClassVar[ParameterTable] = {
+        **STREAMED,
+        **WEIGHTS,
+        "reg": MOMENT_REGS | choice("learn"),
+        "decision": choice(*DECISIONS),
+        "priors": NONE | POSITIVE_LIST,
+        "class_weight": CLASS_WEIGHT,
+        "criterion": choice("discriminant", "kim"),
+        "coupling": choice("exact", "approximate"),
+    }
 
     kernel: KernelsLike = "gaussian"
     _: KW_ONLY

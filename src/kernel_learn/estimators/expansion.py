@@ -171,8 +171,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         criterion = ExpansionMargin(
             data.kernel,
             data.X,
-            self._signs(data),
-            self._boxes(data, float(self.C)),
+            one_vs_rest_signs(data.labels, len(data.classes)),
+            float(self.C) * class_prices(self.class_weight, data)[data.labels] * data.weight,
             scale,
             _machine,
         )
@@ -252,12 +252,6 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             check_random_state(self.random_state),
         )
         return dense(chosen.rows).astype(np.float64)
-
-    def _signs(self, data: Labelled) -> Array:
-        return one_vs_rest_signs(data.labels, len(data.classes))
-
-    def _boxes(self, data: Labelled, C: float) -> Array:
-        return C * class_prices(self.class_weight, data)[data.labels] * data.weight
 
     def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, WeightsLike
 from kernel_learn.criteria.held_out.column_scales import learn_scales
-from kernel_learn.criteria.held_out.folds import stratified_folds
+from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
 from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
@@ -42,6 +42,7 @@ from kernel_learn.warn import warn_user
 # Rows, the first by their keys, from which scales are learned: a step on so many is an
 # inverse of their size, a second.
 SEARCH_ROWS = 2000
+NEEDS = Needs(exact=7.0)
 PARTS = 5
 # penalty="auto": shares of the largest scale, and prices of the mean scale.
 THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
@@ -143,12 +144,14 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"{kernel.input}. Give it a kernel of vectors."
             )
         data = validate_labelled(self, X, y, sample_weight)
-        if self.n_features is not None:
-            self._check_n_features()
+        if self.n_features is not None and self.n_features > self.n_features_in_:
+            raise ValueError(
+                f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
+            )
         self.classes_, summary = data.classes, data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
         source = data.source.subset(np.sort(summary.rows[few]))
-        self.plan_ = plan_source([kernel], source, "all", self.memory_budget, self._needs())
+        self.plan_ = plan_source([kernel], source, "all", self.memory_budget, NEEDS)
         targets = Targets(dense(summary.labels[few]))
         rows = to_double(take_rows(data.X, summary.rows[few]))
         plain = kernel.resolve(rows, targets.weight)
@@ -208,15 +211,6 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 "decides; give one penalty, or leave it out."
             )
         return [*sorted(float(p) for p in given)]
-
-    def _check_n_features(self) -> None:
-        if self.n_features is not None and self.n_features > self.n_features_in_:
-            raise ValueError(
-                f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
-            )
-
-    def _needs(self) -> Needs:
-        return Needs(exact=7.0)
 
     def _path(
         self, X: Rows, targets: Targets, penalties: Sequence[float | None]
@@ -282,8 +276,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         """Squared errors of rows left out, (n_penalties, n), scales learned without them."""
         parts = stratified_folds(targets, PARTS)
         losses = np.full((len(penalties), targets.n), np.inf)
-        for part in np.unique(parts):
-            inside, outside = np.flatnonzero(parts != part), np.flatnonzero(parts == part)
+        for inside, outside in each_fold(parts):
             known = targets.take(inside)
             X_in, X_out = take_rows(X, inside), take_rows(X, outside)
             for i, step in enumerate(self._path(X_in, known, penalties)):

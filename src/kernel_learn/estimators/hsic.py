@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from kernel_learn.fitting.parameters import (
     MOMENT_REGS,
     STREAMED,
     WEIGHTS,
+    ParameterTable,
     check_n_components,
     check_regs,
     choice,
@@ -61,12 +62,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
 
     Parameters
     ----------
-    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
-        distance): of seven widths around the median the one with the smallest
-        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
-        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
-        dict of names, a stack) are combined into one of trace n, by ``weights``.
+    kernel
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
     reg : float, list of float, "loo" or "gcv", default=1e-3
@@ -125,15 +121,13 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
     (178, 2)
     """
 
-    _parameters = (
-        STREAMED
-        | WEIGHTS
-        | {
-            "reg": MOMENT_REGS,
-            "uncorrelated": BOOLEAN,
-            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
-        }
-    )
+    _parameters: ClassVar[ParameterTable] = {
+        **STREAMED,
+        **WEIGHTS,
+        "reg": MOMENT_REGS,
+        "uncorrelated": BOOLEAN,
+        "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+    }
 
     kernel: KernelsLike = "gaussian"
     _: KW_ONLY

@@ -1,24 +1,22 @@
 """Large margin nearest neighbours, from class labels or triplets."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed
+from kernel_learn.arrays import Array, LabelsLike, Rows, RowsLike
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import principal_start
 from kernel_learn.criteria.side_information import RelativeDistances, read_triplets
 from kernel_learn.fitting.base import all_or_nothing
-from kernel_learn.fitting.metric_base import DESCENT, KernelMetric, MetricProblem
+from kernel_learn.fitting.metric_base import DESCENT, DescentMetric, MetricProblem
 from kernel_learn.fitting.parameters import COUNT, FRACTION, POSITIVE
-from kernel_learn.kernels.base import KernelLike
-from kernel_learn.representations.landmarks import LandmarksLike
 
 
-@dataclass(eq=False, repr=False)
-class KernelLMNN(KernelMetric):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelLMNN(DescentMetric):
     """Large margin nearest neighbours in a kernel's feature space.
 
     min over A >= 0 of the mean over rows i of
@@ -29,6 +27,12 @@ class KernelLMNN(KernelMetric):
     Parameters
     ----------
     kernel, n_components
+    reg : float, default=0.01
+        Weight of tr A.
+    landmarks, memory_budget, random_state
+    tol : float, default=1e-2
+        Relative gap at which to stop.
+    max_iter
     n_neighbors : int, default=3
         Target neighbours of each row.
     mu : float, default=0.5
@@ -36,12 +40,6 @@ class KernelLMNN(KernelMetric):
     smoothing : float, default=0.1
         The hinge is rounded over this width, which makes the problem smooth and
         changes a margin's loss by half of it at most.
-    reg : float, default=0.01
-        Weight of tr A.
-    landmarks
-    tol : float, default=1e-2
-        Relative gap at which to stop.
-    max_iter, memory_budget, random_state
 
     Attributes
     ----------
@@ -57,18 +55,11 @@ class KernelLMNN(KernelMetric):
         "smoothing": POSITIVE,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
     n_neighbors: int = 3
     mu: float = 0.5
     smoothing: float = 0.1
     reg: float = 0.01
-    landmarks: LandmarksLike = "auto"
     tol: float = 1e-2
-    max_iter: int = 1000
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
 
     @all_or_nothing
     def fit(

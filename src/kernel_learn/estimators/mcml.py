@@ -1,18 +1,16 @@
 """Maximally collapsing metric learning."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
-from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
+from kernel_learn.arrays import LabelsLike, RowsLike
 from kernel_learn.criteria.neighbours import CollapsedClasses, principal_start
 from kernel_learn.fitting.base import all_or_nothing
-from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
-from kernel_learn.kernels.base import KernelLike
-from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.fitting.metric_base import PAIRWISE, DescentMetric
 
 
-@dataclass(eq=False, repr=False)
-class KernelMCML(KernelMetric):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelMCML(DescentMetric):
     """Maximally collapsing metric learning in a kernel's feature space.
 
     min over A >= 0 of -mean_i mean_{j of i's class} log p_ij + reg tr A, p_ij the softmax of
@@ -23,7 +21,7 @@ class KernelMCML(KernelMetric):
     kernel, n_components
     reg : float, default=0.001
         Where classes can be separated the bare criterion has no minimum.
-    landmarks
+    landmarks, memory_budget, random_state
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter
@@ -32,7 +30,6 @@ class KernelMCML(KernelMetric):
         that of a draw (by ``random_state``, each class with its share), which **changes
         the optimum**. None: all rows, in a time that grows with their square. The
         kernel's features are those of all rows either way.
-    memory_budget, random_state
 
     Attributes
     ----------
@@ -42,16 +39,9 @@ class KernelMCML(KernelMetric):
     directions = 20
     _parameters = PAIRWISE
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
     reg: float = 1e-3
-    landmarks: LandmarksLike = "auto"
     tol: float = 1e-3
-    max_iter: int = 1000
     max_rows: int | None = 1500
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
 
     @all_or_nothing
     def fit(self, X: RowsLike, y: LabelsLike) -> Self:

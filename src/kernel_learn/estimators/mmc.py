@@ -1,21 +1,19 @@
 """Metric learning for clustering, from class labels or pairs."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
+from kernel_learn.arrays import LabelsLike, RowsLike
 from kernel_learn.criteria.neighbours import Clustering, principal_start
 from kernel_learn.criteria.side_information import ChunkletsLike, ClusteringPairs, read_clustering
 from kernel_learn.fitting.base import all_or_nothing
-from kernel_learn.fitting.metric_base import PAIRWISE, KernelMetric
-from kernel_learn.kernels.base import KernelLike
-from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.fitting.metric_base import PAIRWISE, DescentMetric
 
 
-@dataclass(eq=False, repr=False)
-class KernelMMC(KernelMetric):
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelMMC(DescentMetric):
     """Metric learning for clustering in a kernel's feature space (Xing et al. 2002).
 
     max over A >= 0 of the mean distance sqrt(d_ij) of rows of different classes, subject to
@@ -28,13 +26,12 @@ class KernelMMC(KernelMetric):
         Added to the scatter of the similar pairs, relative to its mean eigenvalue:
         in a rich feature space some direction has none of it, and the bare
         problem no maximum.
-    landmarks
+    landmarks, memory_budget, random_state
     tol : float, default=1e-3
         Relative gap at which to stop.
     max_iter
     max_rows : int or None, default=1500
         As in :class:`KernelMCML`.
-    memory_budget, random_state
 
     Attributes
     ----------
@@ -49,16 +46,9 @@ class KernelMMC(KernelMetric):
     directions = 20
     _parameters = PAIRWISE
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
     reg: float = 0.1
-    landmarks: LandmarksLike = "auto"
     tol: float = 1e-3
-    max_iter: int = 1000
     max_rows: int | None = 1500
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
 
     @all_or_nothing
     def fit(

@@ -71,12 +71,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo" needs a
         number for C.
-    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
-        As in :class:`HSICSubspace`.
-    tol : float, default=1e-06
-        As in :class:`HSICSubspace`.
-    max_iter : int, default=100
-        As in :class:`HSICSubspace`.
+    solver, tol, max_iter
     landmarks : "all", "auto", int, str, Landmarks or array, default="all"
         "all": exact. Else features of landmarks, as in :class:`HSICSubspace`, which need
         ``loss="squared_hinge"`` and a number for C; a stream always has them.
@@ -89,8 +84,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     kernel_weights_ : ndarray of shape (n_kernels,)
         Weights on the kernels as given; kernels of weight zero are never
         evaluated again.
-    kernel_names_ : ndarray of str
-        Their names.
+    kernel_names_
     C_ : float
         The C used, on the combined kernel.
     objective_ : float
@@ -100,8 +94,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     n_iter_
     history_ : tuple of dict
         The value, and what is known of its distance from the optimum, at each iteration.
-    weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform ones and at the best single kernel.
+    weights_report_
     kernel_ : Combination
         The learned kernel.
     base_kernel_ : Combination

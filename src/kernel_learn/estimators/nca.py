@@ -1,19 +1,17 @@
 """Neighbourhood components analysis."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
-from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
+from kernel_learn.arrays import LabelsLike, RowsLike
 from kernel_learn.criteria.neighbours import NeighbourhoodComponents, discriminant_start
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import DESCENT, KernelMetric
 from kernel_learn.fitting.parameters import check_n_components
-from kernel_learn.kernels.base import KernelLike
-from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.solvers.smooth import solve_smooth
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelNCA(KernelMetric):
     """Neighbourhood components analysis in a kernel's feature space (Goldberger et al. 2005).
 
@@ -27,12 +25,11 @@ class KernelNCA(KernelMetric):
         Rows of L; None: n_classes - 1.
     reg : float, default=0.0001
         Weight of |L|^2.
-    landmarks
+    landmarks, memory_budget, random_state
     tol : float, default=1e-5
         Largest entry of the gradient at which to stop.
     max_iter : int, default=200
         Steps at most.
-    memory_budget, random_state
 
     Attributes
     ----------
@@ -44,15 +41,9 @@ class KernelNCA(KernelMetric):
 
     _parameters = DESCENT
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
     reg: float = 1e-4
-    landmarks: LandmarksLike = "auto"
     tol: float = 1e-5
     max_iter: int = 200
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
 
     @all_or_nothing
     def fit(self, X: RowsLike, y: LabelsLike) -> Self:

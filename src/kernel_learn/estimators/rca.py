@@ -1,19 +1,17 @@
 """Relevant component analysis, from class labels or chunklets."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
-from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
+from kernel_learn.arrays import LabelsLike, RowsLike
 from kernel_learn.criteria.neighbours import within_class_metric
 from kernel_learn.criteria.side_information import ChunkletsLike, read_chunklet_rows
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import KernelMetric
 from kernel_learn.fitting.parameters import POSITIVE, SUBSPACE
-from kernel_learn.kernels.base import KernelLike
-from kernel_learn.representations.landmarks import LandmarksLike
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelRCA(KernelMetric):
     """Relevant component analysis in a kernel's feature space (Bar-Hillel et al. 2005).
 
@@ -36,13 +34,7 @@ class KernelRCA(KernelMetric):
 
     _parameters = SUBSPACE | {"reg": POSITIVE}
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
     reg: float = 0.1
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
 
     @all_or_nothing
     def fit(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Literal, NamedTuple, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,6 +33,7 @@ from kernel_learn.fitting.parameters import (
     REGS,
     SUBSPACE,
     WEIGHTS,
+    ParameterTable,
     check_n_components,
     check_parameters,
     check_regs,
@@ -87,11 +88,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`; ``Gaussian("loo")`` as in
-        :class:`HSICSubspace`. ``"precomputed"``: X is a kernel
-        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
-        dict of names, a stack) are combined into one of trace n, by ``weights``.
+    kernel
     C : float, default=1.0
         The price of a margin error.
     loss : {"auto", "hinge", "squared_hinge"}, default="auto"
@@ -132,8 +129,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         leave-one-out error of ridge regression, see :class:`HSICSubspace`; the
         same trace for each; centred alignment; relative weights of the kernels
         as given.
-    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
-        How weights are learned; see :class:`HSICSubspace`.
+    solver
     tol : float, default=1e-6
         Relative distance of the two bounds that counts as solved (with
         n_components < n_classes 1e-3, if ``tol`` is smaller).
@@ -148,13 +144,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     kernel_ : SubspaceKernel
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
-    reg_
-    loo_regs_ : ndarray or None
-        The values of ``reg`` tried, if several were.
-    loo_errors_ : ndarray or None
-        Their leave-one-out errors.
-    reg_rule_ : str or None
-        "loo" or "gcv": which of the two they are.
+    reg_, loo_regs_, loo_errors_, reg_rule_
     coef_ : ndarray of shape (n_machines, n_components_)
         Weights of the machines on those features.
     intercept_ : ndarray of shape (n_machines,)
@@ -177,7 +167,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         ``upper_bound_``.
     history_ : tuple of dict
         ``lower`` and ``upper`` bound per iteration.
-    n_iter_ : int
+    n_iter_
     kernel_weights_ : ndarray of shape (n_kernels,)
         With several kernels: their weights, on the kernels as given. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
@@ -204,18 +194,16 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     True
     """
 
-    _parameters = (
-        SUBSPACE
-        | WEIGHTS
-        | {
-            "C": POSITIVE,
-            "loss": choice("auto", "hinge", "squared_hinge"),
-            "reg": REGS,
-            "uncorrelated": BOOLEAN,
-            "method": choice("exact", "alternating"),
-            "class_weight": CLASS_WEIGHT,
-        }
-    )
+    _parameters: ClassVar[ParameterTable] = {
+        **SUBSPACE,
+        **WEIGHTS,
+        "C": POSITIVE,
+        "loss": choice("auto", "hinge", "squared_hinge"),
+        "reg": REGS,
+        "uncorrelated": BOOLEAN,
+        "method": choice("exact", "alternating"),
+        "class_weight": CLASS_WEIGHT,
+    }
 
     kernel: KernelsLike = "gaussian"
     _: KW_ONLY
@@ -361,12 +349,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         )
 
     def _needs(self, is_closed: bool) -> Needs:
-        if is_closed and self.method == "exact" and isinstance(self.reg, Real):
-            return (
-                CLOSED_NEEDS[self.uncorrelated]
-                if float(self.reg) > LEAST_CLOSED_REG
-                else EXACT_NEEDS
-            )
+        reg = float(self.reg) if isinstance(self.reg, Real) else 0.0  # several: a decomposition
+        if is_closed and self.method == "exact" and reg > LEAST_CLOSED_REG:
+            return CLOSED_NEEDS[self.uncorrelated]
         return EXACT_NEEDS
 
     def _check_bank(self, data: Labelled) -> None:

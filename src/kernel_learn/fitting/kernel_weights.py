@@ -64,6 +64,12 @@ class WeightLearner:
 
     Parameters
     ----------
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
+        distance): of seven widths around the median the one with the smallest
+        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned together with the subspace; by the exact
         leave-one-out error of ridge regression on the one-hot labels, whatever

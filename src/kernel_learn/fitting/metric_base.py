@@ -1,6 +1,6 @@
 """What the kernelised metric learners share: features in units of the base kernel's distances."""
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,15 +8,17 @@ from scipy import linalg
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, Keys, LabelsLike, Rows, Seed
+from kernel_learn.arrays import Array, Keys, LabelsLike, MemoryBudget, Rows, Seed
 from kernel_learn.criteria.draw import draw_rows
 from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
 from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
 from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
 from kernel_learn.fitting.variance import check_spread
+from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.points import exact_points, feature_points
 from kernel_learn.representations.represent import build_features, plan_source
@@ -51,6 +53,7 @@ class MetricProblem(NamedTuple):
         return self.Z[rows], self.labels[rows]
 
 
+@dataclass(eq=False, repr=False)
 class KernelMetric(SubspaceTransformer):
     """What the kernelised metric learners share: the feature map, and how results are stored.
 
@@ -63,8 +66,6 @@ class KernelMetric(SubspaceTransformer):
         Keep so many principal directions of the learned kernel; None: all.
     landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
         As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
-    max_iter : int, default=1000
-        Steps at most.
 
     Attributes
     ----------
@@ -72,16 +73,18 @@ class KernelMetric(SubspaceTransformer):
         The learned kernel, ``transform(X) @ transform(X_ref).T``.
     objective_ : float
         Value of the problem above.
-    gap_ : float
-        A bound on its distance from the optimum.
     history_ : tuple of dict
         The value, and what is known of its distance from the optimum, at each iteration.
     """
 
-    n_components: int | None
+    kernel: KernelLike = "gaussian"
+    _: KW_ONLY
+    n_components: int | None = None
     reg: float
-    tol: float  # of those that descend
-    max_iter: int
+    landmarks: LandmarksLike = "auto"
+    memory_budget: MemoryBudget = None
+    random_state: Seed = None
+
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
@@ -151,14 +154,6 @@ class KernelMetric(SubspaceTransformer):
                 "rows). Check that y holds classes and not numbers of rows."
             )
 
-    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
-        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
-        result = solve_psd(
-            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
-        )
-        self._store_certificate(result)
-        return result
-
     def _store_metric(self, problem: MetricProblem, A: Array) -> None:
         """kernel_ from A in scaled features; principal axes of the learned kernel first."""
         wanted = check_n_components(self.n_components, len(A), self)
@@ -174,6 +169,33 @@ class KernelMetric(SubspaceTransformer):
     def _store_factor(self, problem: MetricProblem, F: Array) -> None:
         coef = F / np.sqrt(problem.scale)
         self._store_kernel(problem.features.expand(coef, np.zeros(len(F))))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DescentMetric(KernelMetric):
+    """A metric learner that descends on a convex criterion, to a certified gap.
+
+    Parameters
+    ----------
+    max_iter : int, default=1000
+        Steps at most.
+
+    Attributes
+    ----------
+    gap_ : float
+        A bound on its distance from the optimum.
+    """
+
+    tol: float
+    max_iter: int = 1000
+
+    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
+        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
+        result = solve_psd(
+            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
+        )
+        self._store_certificate(result)
+        return result
 
     def _store_certificate(self, result: Result) -> None:
         self.objective_, self.gap_ = result.value, result.gap
