@@ -20,23 +20,9 @@ from kernel_learn.datasets import DataSets
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.papers.chen2008 import (
-    CLAIMED,
-    METHODS,
-    Half,
-    best_width,
-    features_error,
-    skfe,
-)
+from kernel_learn.papers.chen2008 import CLAIMED, METHODS, Half, best_width, features_error, skfe
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import (
-    Cell,
-    Protocol,
-    Record,
-    fill_page,
-    make_table,
-    read_records,
-)
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, make_table, read_records
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
 

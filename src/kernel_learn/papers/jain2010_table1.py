@@ -22,15 +22,7 @@ from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola,
 NAME = "jain2010-table1"
 RUNS = 10
 COLUMNS = ("standardised", "raw")
-METHODS = (
-    "Gaussian",
-    "Frob",
-    "ITML",
-    "Frob LR",
-    "ITML LR-pre",
-    "ITML LR-post",
-    "Trace-SSIKDR",
-)
+METHODS = ("Gaussian", "Frob", "ITML", "Frob LR", "ITML LR-pre", "ITML LR-post", "Trace-SSIKDR")
 # of the paper: accuracies and ranks in the order of METHODS
 PRINTED = """\
 Iris            0.99  40   0.99  27   0.99  40   0.91   4   0.93   4   0.99   4   0.99   4
@@ -54,10 +46,7 @@ FILES = {"Spectf-heart": "spectf"}  # of the others the name in lower case
 def table1_of_pairs() -> Protocol:
     """Ten data sets x ten runs of two folds x two scalings, runs first: any stop leaves a table."""
     cells = [
-        Cell(
-            f"{run}/{name}/{columns}",
-            {"data": name, "run": run, "columns": columns},
-        )
+        Cell(f"{run}/{name}/{columns}", {"data": name, "run": run, "columns": columns})
         for run in range(RUNS)
         for columns in COLUMNS
         for name in PAPER

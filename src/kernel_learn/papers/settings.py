@@ -68,12 +68,7 @@ FROZEN: dict[type, dict[str, object]] = {
         "criterion": "discriminant",
         "coupling": "exact",
     },
-    KernelDiscriminantQR: {
-        "n_components": None,
-        "reg": 0.001,
-        "memory_budget": None,
-        "verbose": 0,
-    },
+    KernelDiscriminantQR: {"n_components": None, "reg": 0.001, "memory_budget": None, "verbose": 0},
     KernelOrthogonalCentroid: {**STREAMED, "clusters_per_class": 1},
     KernelPLS: {**STREAMED, "n_components": None},
     MultiKernelSVC: {
