@@ -39,9 +39,7 @@ from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.kernels import Combination
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.sources import (
-    as_source,
-)
+from kernel_learn.streams.sources import as_source
 
 
 @dataclass(eq=False, repr=False)

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernel_learn.arrays import LabelsLike, RowsLike
 from kernel_learn.criteria.neighbours import Clustering, principal_start
-from kernel_learn.criteria.side_information import ChunkletsLike, ClusteringPairs, read_clustering
+from kernel_learn.criteria.side_information import ChunkletsLike, read_clustering
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import PAIRWISE, DescentMetric
 
@@ -60,7 +60,6 @@ class KernelMMC(DescentMetric):
         criterion is taken then, or the number of its chunklet for each row, -1 for none: rows of
         one chunklet are similar, rows of two are not.
         """
-        criterion: Clustering | ClusteringPairs
         if constraints is None:
             problem = self._prepare(X, y)
             Z, labels = problem.drawn(self.max_rows, self.random_state)
