@@ -32,6 +32,9 @@ PATHS = {
         MarginPath MultiKernelSVC PairClassifier RegularizationPath SubspaceSVC""",
     "kernel_learn.streams.progress": """
         CallbackSupport Progress with_callbacks""",
+    "kernel_learn.streams.readers": """
+        FORMATS MissingTableError TableError TableFiles find_files format_of need_pandas
+        read_blocks read_table""",
     "kernel_learn.inspection": """
         ConvergenceDisplay EmbeddingDisplay GramDisplay KernelWeightsDisplay MembersDisplay
         RegularizationPathDisplay RelevanceDisplay""",

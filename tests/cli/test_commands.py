@@ -5,6 +5,7 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -165,8 +166,9 @@ def test_of_uneven_classes_the_balanced_accuracy_is_shown_too(folder):
     pd.concat([rare, most]).to_csv(folder / "uneven.csv", index=False)
     words = [folder / "uneven.csv", "-t", "cultivar"]
     out, _ = run("fit", *words, "-o", folder / "u.skops", "--report", folder / "u.html", *FAST)
-    assert "Balanced, as most rows are of one class: 100.0 %" in out and "chance 50.0 %" in out
-    assert "<dt>Balanced</dt>" in (folder / "u.html").read_text()
+    assert "Leave-one-out accuracy: 100.0 %" in out
+    assert "Balanced accuracy, as most rows are of one class: 100.0 %; chance 50.0 %." in out
+    assert "<dt>Balanced accuracy</dt>" in (folder / "u.html").read_text()
     words += ["--folds", 2, "--repeats", 1, *FAST]
     out, _ = run("compare", *words, "--report", folder / "u.html")
     majority = next(line for line in out.splitlines() if "majority class" in line)
@@ -227,9 +229,21 @@ def test_report_of_the_model_and_of_new_rows(folder):
     assert json.loads(out)["accuracy"] > 0.9
     assert "89 rows that the model had never seen" in (folder / "n.html").read_text()
     _, err = run("report", folder / "old.skops", folder / "old.csv", "-o", folder / "s.html")
-    assert "cannot judge it" in err
+    assert "cannot test it" in err
     out, err = run("report", folder / "old.skops", folder / "wine.csv", "-o", folder / "s.html")
     assert "89 of the rows were in the training table" in err
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [("command-fit", "Leave-one-out"), ("command-fit-discriminant", "Cross-validation")],
+)
+def test_figures_of_earlier_files_have_the_same_names(folder, file, words):
+    """They say "one at a time" and "a fifth at a time"."""
+    model = Path(__file__).parents[1] / "files" / "before_rooms" / f"{file}.skops"
+    assert f"{words} accuracy: " in run("inspect", model)[0]
+    run("report", model, "-o", folder / "earlier.html")
+    assert f"<dt>{words} accuracy</dt>" in (folder / "earlier.html").read_text()
 
 
 def test_inspect(folder):

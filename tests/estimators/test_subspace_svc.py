@@ -25,7 +25,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import JointProblem
 from kernel_learn.datasets import find_data
 from kernel_learn.estimators import subspace_svc
-from kernel_learn.fitting.probabilities import held_out_in_parts
+from kernel_learn.fitting.probabilities import held_out_in_folds
 from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.solvers.joint import label_directions, solve_exact, solve_linear
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
@@ -345,7 +345,7 @@ def test_held_out_scores_are_those_of_refits(uncorrelated, n_classes, landmarks)
     model = SubspaceSVC(kernel, landmarks=landmarks, **options)
     prepared = model._prepare(model._rows(X_s, y_s))
     targets = Targets(np.eye(n_classes)[prepared.labels] * prepared.weight[:, None])
-    held, scores = held_out_in_parts(targets, partial(prepared.score_part, reg=1e-1, C=3.0))
+    held, scores = held_out_in_folds(targets, partial(prepared.score_fold, reg=1e-1, C=3.0))
     assert_array_equal(np.sort(held), np.arange(len(rows)))  # equal rows with one label are one
     scores = scores[np.argsort(held)]
     part = stratified_folds(targets, 5)

@@ -9,7 +9,7 @@ from kernel_learn.fitting.probabilities import (
     choose_rule,
     class_logits,
     fit_sharpness,
-    held_out_in_parts,
+    held_out_in_folds,
 )
 
 
@@ -21,12 +21,12 @@ def test_every_row_is_scored_once_by_others():
     labels = np.arange(60) % 3
     learned = []
 
-    def score_part(inside, outside):
+    def score_fold(inside, outside):
         assert not set(inside) & set(outside) and len(inside) + len(outside) == 60
         learned.append(len(inside))
         return outside[:, None]
 
-    rows, scores = held_out_in_parts(targets_of(labels), score_part)
+    rows, scores = held_out_in_folds(targets_of(labels), score_fold)
     assert sorted(rows) == list(range(60)) and learned == [48] * 5
     np.testing.assert_array_equal(scores[:, 0], rows)  # each row beside its own score
 
@@ -34,17 +34,17 @@ def test_every_row_is_scored_once_by_others():
 def test_the_only_row_of_a_class_always_learns():
     labels = np.r_[np.arange(40) % 2, 2]
 
-    def score_part(inside, outside):
+    def score_fold(inside, outside):
         assert 40 in inside
         return np.zeros((len(outside), 3))
 
-    rows, _ = held_out_in_parts(targets_of(labels), score_part)
+    rows, _ = held_out_in_folds(targets_of(labels), score_fold)
     assert sorted(rows) == list(range(40))
 
 
 def test_of_many_rows_some_are_scored_each_class_in_its_share():
     labels = (np.arange(3000) % 10 == 0).astype(int)
-    rows, _ = held_out_in_parts(
+    rows, _ = held_out_in_folds(
         targets_of(labels), lambda inside, outside: np.zeros((len(outside), 1)), 200
     )
     assert 190 <= len(rows) <= 210 and 0.08 < labels[rows].mean() < 0.12

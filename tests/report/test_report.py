@@ -18,8 +18,8 @@ from kernel_learn.report import gather_facts, judge_new_rows, render  # noqa: E4
 from kernel_learn.report.facts import (  # noqa: E402
     calibration,
     effective_number,
+    evaluate_probabilities,
     find_neighbours,
-    judge_probabilities,
     wilson,
 )
 from kernel_learn.report.page import confusion_cells  # noqa: E402
@@ -141,14 +141,17 @@ def test_groups_count_as_one_each():
     assert effective_number(right, alone) == pytest.approx(100)
     P = np.where(right[:, None], [0.9, 0.1], [0.1, 0.9])
     labels = np.zeros(100, dtype=int)
-    wide, narrow = judge_probabilities(P, labels, "k", groups), judge_probabilities(P, labels, "k")
+    wide, narrow = (
+        evaluate_probabilities(P, labels, "k", groups),
+        evaluate_probabilities(P, labels, "k"),
+    )
     assert wide["high"] - wide["low"] > 2 * (narrow["high"] - narrow["low"])
 
 
 def test_judgement_by_hand():
     """Three rows of the first class and one of the second; losses log 2, log 2, log 4, log 4."""
     P = np.array([[0.5, 0.5], [0.5, 0.5], [0.25, 0.75], [0.75, 0.25]])
-    found = judge_probabilities(P, np.array([0, 0, 0, 1]), "k")
+    found = evaluate_probabilities(P, np.array([0, 0, 0, 1]), "k")
     assert found["confusion"] == [[2, 1], [1, 0]] and found["right"] == 2
     assert found["log_loss"] == pytest.approx(1.5 * np.log(2))
     assert found["naive_log_loss"] == pytest.approx(-0.75 * np.log(0.75) - 0.25 * np.log(0.25))
@@ -228,14 +231,14 @@ def test_a_kernel_without_classes():
 def test_groups_of_one_label_are_shuffled():
     _, _, _, facts = fitted(groups=np.arange(90) // 9 * 3 + np.arange(90) % 3)
     assert 0 < facts["held_out"]["p_value"] <= 0.05
-    assert "one group at a time" in render(facts)
+    assert "Leave-one-group-out accuracy" in render(facts)
 
 
 def test_grouped_rows_have_no_p_value():
     _, _, _, facts = fitted(groups=np.arange(90) // 3)
     assert facts["held_out"]["p_value"] is None
     page = render(facts)
-    assert "one group at a time" in page and "labels were not shuffled" in page
+    assert "Leave-one-group-out accuracy" in page and "labels were not shuffled" in page
     parse(page)
 
 
@@ -315,7 +318,7 @@ def wide_noise(n=40, d=300):
     return model, frame, y
 
 
-def test_rows_of_a_wide_table_stand_where_they_were_put_while_left_out():
+def test_rows_of_a_wide_table_stand_where_they_were_put_while_held_out():
     """Rows the model has seen coincide by class: the picture would tell noise apart."""
     model, frame, y = wide_noise()
     facts = json.loads(json.dumps(gather_facts(model, frame, y, method="KernelClassifier")))
@@ -326,7 +329,7 @@ def test_rows_of_a_wide_table_stand_where_they_were_put_while_left_out():
     odds = np.log(P[:, 0] / P[:, 1])
     assert abs(np.corrcoef(place, odds)[0, 1]) > 1 - 1e-5
     page = render(facts)
-    assert "while it was left out. (The learned features" in page and "held-out log ratio" in page
+    assert "while it was held out. (The learned features" in page and "held-out log ratio" in page
     new = judge_new_rows(model, facts, shifted(frame), y)
     assert len(new["new_rows"]["points"]) == len(frame)
 

@@ -1,4 +1,4 @@
-"""Leaderboards: the same parts for all, intervals that allow for overlap."""
+"""Leaderboards: the same folds for all, intervals that allow for overlap."""
 
 import numpy as np
 import pytest
@@ -100,9 +100,9 @@ def test_rare_classes_and_few_groups():
     y = y.astype(str)
     board = compare(FRAME, y, COLUMNS, ["majority class"], folds=5, repeats=1)
     assert board.left_out == ["rare"] and board.n_rows == N - 2
-    with pytest.raises(TableError, match="2 groups, and 5 parts"):
+    with pytest.raises(TableError, match="needs 5 groups, and there are 2"):
         compare(FRAME, Y, COLUMNS, ["majority class"], groups=np.arange(N) % 2)
-    with pytest.raises(TableError, match="Fewer than two classes"):
+    with pytest.raises(TableError, match="needs two classes"):
         compare(FRAME[:32], y[:32], COLUMNS, ["majority class"], folds=5)
 
 

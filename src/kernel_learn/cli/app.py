@@ -44,7 +44,7 @@ Keep = Annotated[
 Setting = Annotated[
     list[str], typer.Option("--set", help="Parameter of the method, as name=value (repeat).")
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Whatever is drawn, is drawn from this.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
 Memory = Annotated[
     str | None, typer.Option("--memory", help='Memory that may be used, such as "2GB".')
 ]
@@ -219,8 +219,8 @@ def compare(
     group: Group = None,
     drop: Drop = [],  # noqa: B006
     keep: Keep = [],  # noqa: B006
-    folds: Annotated[int, typer.Option("--folds", min=2, help="Parts of the rows.")] = 5,
-    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Partitions.")] = 2,
+    folds: Annotated[int, typer.Option("--folds", min=2, help="Cross-validation folds.")] = 5,
+    repeats: Annotated[int, typer.Option("--repeats", min=1, help="Partitions into folds.")] = 2,
     rows: Annotated[
         int, typer.Option("--rows", min=20, help="At most so many rows are compared on.")
     ] = 5000,
@@ -238,7 +238,7 @@ def compare(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare KernelClassifier with other methods on the same parts of a table."""
+    """Compare KernelClassifier with other methods on the same cross-validation folds."""
     with session(as_json=json, quiet=quiet, debug=debug) as run:
         from kernel_learn.cli.comparing import compare_command
         from kernel_learn.cli.training import Given
@@ -285,7 +285,7 @@ def report(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write the report of a model, with a judgement of new rows if there are any."""
+    """Write the report of a model, with its accuracy on new rows if there are any."""
     with session(as_json=json, quiet=quiet, debug=debug) as run:
         from kernel_learn.cli.reporting import report_command
 

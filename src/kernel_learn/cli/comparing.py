@@ -109,11 +109,11 @@ def show_board(board: Leaderboard, report: str | None, output: str | None) -> No
     show_table([("method", "left"), *((title, "right") for title in titles)], lines)
     together = ", groups kept together" if board.grouped else ""
     print(
-        f"{board.n_repeats} x {board.n_folds}-fold on {board.n_rows} rows{together}; corrected "
-        "intervals; s: seconds of one fit."
+        f"{board.n_repeats} x {board.n_folds}-fold cross-validation on {board.n_rows} "
+        f"rows{together}; corrected intervals; s: seconds of one fit."
     )
     if board.uneven:
-        print("Most rows are of one class: balanced is the mean of each class's own accuracy.")
+        print("Most rows are of one class: balanced accuracy is the mean of each class's own.")
     for row in board.rows():
         if row["failure"]:
             print(f"{row['method']} failed: {row['failure']}")

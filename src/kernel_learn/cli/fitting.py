@@ -99,7 +99,7 @@ def fit_model(
     """Fit, and let the model carry what its report will say; of a large table of which rows."""
     with run.progress(f"fitting {method} to {training.n_rows} rows"):
         training = fit_table(run, model, training)
-    with run.progress("judging rows left out"):
+    with run.progress("validating"):
         facts = gather_facts(
             model,
             training.frame,
@@ -159,16 +159,17 @@ def show_fit(values: Facts, kind: str) -> None:
         f"{len(values['classes'])} classes."
     )
     print(
-        f"Rows left out {kind}: {100 * values['accuracy']:.1f} % right "
+        f"{kind.capitalize()} accuracy: {100 * values['accuracy']:.1f} % "
         f"(95 % interval {100 * low:.1f} to {100 * high:.1f}); "
         f"the most frequent class {100 * values['naive_accuracy']:.1f} %."
     )
     if values["uneven"]:
         print(
-            f"Balanced, as most rows are of one class: {100 * values['balanced_accuracy']:.1f} % "
-            f"(the mean of each class's own; chance {100 / len(values['classes']):.1f} %)."
+            "Balanced accuracy, as most rows are of one class: "
+            f"{100 * values['balanced_accuracy']:.1f} %; "
+            f"chance {100 / len(values['classes']):.1f} %."
         )
     if values["p_value"] is not None:
-        print(f"Shuffled labels are predicted as well with probability {values['p_value']:.3g}.")
+        print(f"Permutation test: shuffled labels do as well with p = {values['p_value']:.3g}.")
     written = [values[key] for key in ("model", "report", "onnx") if values[key] is not None]
     print(f"Written: {', '.join(written)}.")

@@ -11,6 +11,13 @@ from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
 
+# How rows were held out, in the words of earlier files.
+EARLIER_WORDS = {
+    "one at a time": "leave-one-out",
+    "one group at a time": "leave-one-group-out",
+    "a fifth at a time": "cross-validation",
+}
+
 
 def facts_of(model: TableModel, path: str) -> Facts:
     """The figures that a model carries."""
@@ -18,6 +25,8 @@ def facts_of(model: TableModel, path: str) -> Facts:
     if facts is None:
         raise TableError(f"{path!r} was not written by this command line and carries no figures.")
     found: Facts = json.loads(facts)
+    if held_out := found.get("held_out"):
+        held_out["kind"] = EARLIER_WORDS.get(held_out["kind"], held_out["kind"])
     return found
 
 
@@ -37,14 +46,14 @@ def report_command(
     model = load_classifier(model_path) if data else load_model(model_path)
     facts = facts_of(model, model_path)
     if data:
-        facts = judge_data(run, model, facts, data, target or model.target, format)
+        facts = evaluate_data(run, model, facts, data, target or model.target, format)
     write_report(facts, output, None, model_path, model)
     new = facts.get("new_rows")
     values = {"report": output, "accuracy": None if new is None else new["accuracy"]}
     run.result(values, lambda: print(f"Written: {output}."))
 
 
-def judge_data(
+def evaluate_data(
     run: Session,
     model: TableModel,
     facts: Facts,
@@ -52,7 +61,7 @@ def judge_data(
     target: str,
     format: str | None,
 ) -> Facts:
-    """The facts with a judgement of labelled rows."""
+    """The facts with the accuracy on labelled rows."""
 
     from kernel_learn.report import judge_new_rows
 
@@ -71,14 +80,14 @@ def judge_data(
     y = labels.astype(str).to_numpy()
     if not set(y) & {str(label) for label in model.classes_}:
         raise TableError(f"No label in column {target!r} is one of the model's classes.")
-    with run.progress("judging new rows"):
-        judged = judge_new_rows(model, facts, frame, y)
-    new = judged.get("new_rows")
+    with run.progress("predicting new rows"):
+        evaluated = judge_new_rows(model, facts, frame, y)
+    new = evaluated.get("new_rows")
     if new is None:
-        run.warn(judged["warnings"][-1])
+        run.warn(evaluated["warnings"][-1])
     elif new["seen"]:
         run.warn(f"{new['seen']} of the rows were in the training table and are not counted.")
-    return judged
+    return evaluated
 
 
 def inspect_command(run: Session, model_path: str) -> None:
@@ -114,7 +123,7 @@ def show_model(values: Facts, held_out: Facts | None) -> None:
         print(f"Predicts {values['target']}: {', '.join(values['classes'][:20])}.")
     if held_out:
         print(
-            f"Rows left out {held_out['kind']}: {100 * held_out['accuracy']:.1f} % right "
+            f"{held_out['kind'].capitalize()} accuracy: {100 * held_out['accuracy']:.1f} % "
             f"(95 % interval {100 * held_out['low']:.1f} to {100 * held_out['high']:.1f})."
         )
     kinds: dict[str, list[str]] = {}

@@ -31,7 +31,7 @@ class LearningTable:
     notes: list[str]
     n_rows: int
     source: TableFiles | None = None  # of a table larger than memory: the frame is a sample
-    proba: Array | None = None  # of the rows left out, where a fit in blocks knows it
+    proba: Array | None = None  # of held-out rows, where a fit in blocks knows it
 
 
 @dataclass(frozen=True)
@@ -97,8 +97,8 @@ def read_learning_table(run: Session, given: Given) -> LearningTable:
     if y is not None and given.group is None:
         notes += [
             f"All rows with the same {name!r} have the same {given.target!r}. If these are "
-            f"repeated measures (of one patient, one batch), say --group {shlex.quote(name)}: left "
-            "out one at a time they are told by the others, and figures are too good."
+            f"repeated measures (of one patient, one batch), say --group {shlex.quote(name)}: "
+            "leave-one-out tells them by the others, and its accuracy is too good."
             for name in find_groups(frame, columns, y)
         ]
     for text in [*notes, *columns.warnings]:

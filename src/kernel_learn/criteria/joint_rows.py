@@ -98,7 +98,7 @@ class JointRows:
         """Labels with their weights."""
         return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
 
-    def score_part(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
+    def score_fold(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
         """What subspace and machines of some rows say of others, (len(outside), n_machines).
 
         With fewer directions than machines (len(outside), 2 n_classes): and what the class

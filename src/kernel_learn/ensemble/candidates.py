@@ -70,7 +70,7 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class CrossValidated:
-    """How a candidate does at its best regulariser on rows left out, and its models of all rows."""
+    """How a candidate does at its best regulariser on held-out rows, and its models of all rows."""
 
     candidate: Candidate  # on rows: with its kernel and scales
     reg: float

@@ -53,7 +53,7 @@ def cross_validate_all(
     """Members on all rows, their weights, and the column scales learned on the way."""
     if sample.targets.n < 2 or not chosen:
         return [], np.empty(0), {}
-    problem.say(f"judging {len(chosen)} candidates on {sample.targets.n} rows")
+    problem.say(f"cross-validating {len(chosen)} candidates on {sample.targets.n} rows")
     go_on = problem.clock.before(1.0)
     found, learned = cross_validate(sample, chosen, paths, go_on, problem.n_jobs)
     found = found[: problem.max_members]

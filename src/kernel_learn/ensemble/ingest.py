@@ -19,7 +19,7 @@ from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
 from kernel_learn.ensemble.fitted import FittedEnsemble
-from kernel_learn.ensemble.kept_work import KeptWork
+from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
 from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
@@ -176,7 +176,7 @@ def keep_work(
     signature = signature_of(estimator, {"groups": prepared.groups}, prepared.read)
     checkpoint = Checkpoint(folder, signature)
     with checkpoint.kept_if_it_ends():
-        yield replace(prepared, problem=replace(prepared.problem, kept=KeptWork(checkpoint)))
+        yield replace(prepared, problem=replace(prepared.problem, kept=LeafCheckpoint(checkpoint)))
     checkpoint.remove()
 
 

@@ -18,7 +18,7 @@ from kernel_learn.criteria.held_out.stacking import FINALISTS, Stacking, fit_sta
 from kernel_learn.ensemble.candidates import CrossValidated
 from kernel_learn.ensemble.cross_validation import Sample, average_proba, with_stacking
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
-from kernel_learn.ensemble.kept_work import work_key
+from kernel_learn.ensemble.leaf_checkpoint import work_key
 from kernel_learn.ensemble.members import average_members
 from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
@@ -132,7 +132,7 @@ def add_moments(
 def cross_validate_moments(
     sample: Sample, one: CrossValidated, features: FeatureMap, moments: Moments
 ) -> CrossValidated | None:
-    """A member at its best regulariser, by the sample's rows left out of all rows."""
+    """A member at its best regulariser, by leave-one-out on the sample's rows."""
     rows = scale_columns(sample.views[one.candidate.view], one.scales)
     source = SampleRows(rows, sample)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ def ridge_model(sample: FeatureSample, lam: float) -> Dual:
 
 @dataclass(frozen=True)
 class SampleRows:
-    """The rows that judge, as a sample of moments asks for them."""
+    """The rows of the cross-validation, as a sample of moments asks for them."""
 
     X: Rows
     sample: Sample

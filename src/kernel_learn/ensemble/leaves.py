@@ -22,7 +22,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import CrossValidated, grouped
 from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
-from kernel_learn.ensemble.kept_work import KeptWork, LeafFit
+from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint, LeafFit
 from kernel_learn.ensemble.leaf_tuning import (
     leaf_candidates,
     leaf_scales,
@@ -115,7 +115,7 @@ def in_forest(
     views: Mapping[str, TableView],
     chosen: Sequence[CrossValidated],
     weights: Array,
-    held_out: Targets,  # of the rows left out
+    held_out: Targets,  # of the held-out rows
     forest: Forest,
 ) -> Ensemble:
     """The average of members in leaves, with features from some of the rows."""
@@ -218,7 +218,7 @@ def fit_leaves(
     watched: Array,  # rows whose held-out scores are kept
     unseen: Array,  # of these, those that neither scales nor widths have seen
     at: Callable[[int], None] = lambda n_rows: None,  # told how many rows are done
-    kept: KeptWork | None = None,
+    kept: LeafCheckpoint | None = None,
 ) -> list[CrossValidated]:
     """Every kernel with its models on one more tree, its held-out probabilities added up."""
     scores = np.zeros((len(chosen), len(watched), sample.targets.n_classes))

@@ -245,7 +245,7 @@ def make_members(
     weights: Array,  # (members,)
     shares: Array,  # of those that predict, 0 of the others
     known: TrainingRows,  # as candidates see them, scaled
-    targets: Targets,  # of the rows left out
+    targets: Targets,  # of the held-out rows
 ) -> list[Member]:
     """What predicts, and what is told of it."""
     members = []
@@ -282,7 +282,7 @@ def average_members(
     views: Mapping[str, TableView],
     rows: Mapping[str, Rows],  # of each view
     targets: Targets,  # of these rows
-    held_out: Targets,  # of the rows left out
+    held_out: Targets,  # of the held-out rows
 ) -> Ensemble:
     """The average of members without trees; those of negligible weight do not predict."""
     heavy = weights > NEGLIGIBLE * weights.max(initial=0.0)

@@ -27,8 +27,8 @@ EXACT_MATRICES, LEAF_MATRICES = 8.5, 6.0
 # Copies of the rows beside one per view: as given, distinct and in a fold; scaled and its gradient.
 ROW_COPIES, LEARNED_ROW_COPIES = 3, 5
 LEAST_ROWS = 50  # no fit is cut down to fewer rows for want of memory
-# Rows that stand for all of them: views are fitted to these, trees grown and members judged on
-# them. Copies of them while views are fitted (sorting), and those that views keep.
+# Rows that stand for all of them: views are fitted to these, trees grown and members validated
+# on them. Copies of them while views are fitted (sorting), and those that views keep.
 SUBSAMPLE_SHARE, SUBSAMPLE_COPIES, SUBSAMPLE_KEPT = 8, 14, 4
 # Bytes of a row that is not there: its key, label, weight, position, and these sorted; its fold.
 ROW_BYTES = 96
@@ -84,14 +84,14 @@ class EnsemblePlan:
         )
         if self.representation == "landmarks":
             refit = (
-                f"members on {self.n_landmarks} landmarks by moments of all rows, judged on "
+                f"members on {self.n_landmarks} landmarks by moments of all rows, validated on "
                 f"{self.subsample_rows} rows"
             )
         if self.disk_bytes:
             many = "tree" if self.trees == 1 else "trees"
             refit += (
                 f", {self.trees} {many} filled from {format_bytes(self.disk_bytes)} on the disk, "
-                f"judged on {self.subsample_rows} rows"
+                f"validated on {self.subsample_rows} rows"
             )
         need, budget = format_bytes(self.bytes_needed), format_bytes(self.budget)
         return (

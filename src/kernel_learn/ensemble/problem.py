@@ -12,7 +12,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.cross_validation import FOLDS, Sample
-from kernel_learn.ensemble.kept_work import KeptWork
+from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
 from kernel_learn.ensemble.spilled_table import (
@@ -42,7 +42,7 @@ class Problem:
     say: Callable[[str], None] = lambda text: None
     subsample: Array | None = None  # rows that stand for all where not all are in memory
     progress: Progress | None = None
-    kept: KeptWork | None = None  # of an earlier fit to the same rows
+    kept: LeafCheckpoint | None = None  # of an earlier fit to the same rows
 
     @contextmanager
     def watching(self, what: str) -> Iterator[Callable[[int], None]]:

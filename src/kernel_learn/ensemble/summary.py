@@ -44,7 +44,7 @@ class Explanation:
     the averaged log-odds of the class ``labels[i]`` against the mean of the
     others; those of all training rows and ``baseline`` add up to ``log_odds``.
     Where rows speak for and against, contributions are large and cancel:
-    ``shares`` are parts of all that is said. Prints as a table.
+    ``shares`` are shares of all that is said. Prints as a table.
     """
 
     labels: Array  # (n_new,)

@@ -50,7 +50,7 @@ from kernel_learn.solvers.eigen import solve_top_eigen
 
 NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
-PARTS = 5  # of the rows, for the cross-fit of the second level
+FOLDS = 5  # of the cross-validation of the stacking
 MANY_ROWS = 1000
 ROWS_PER_NUMBER = 3  # held out, for each number of a map that mends its log-odds
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
@@ -65,7 +65,7 @@ class KernelDiscriminant(
     Maximises tr((S_t + lambda I)^{-1} S_b) in feature space. The subspace is
     that of uncorrelated HSIC with the normalised label kernel (the two
     problems are one); classes are told apart in it by the log-odds that suit
-    rows left out best. With a linear kernel, ``reg`` near zero and
+    held-out rows best. With a linear kernel, ``reg`` near zero and
     ``decision="centroid"`` it is linear discriminant analysis.
 
     Parameters
@@ -79,19 +79,19 @@ class KernelDiscriminant(
         regression on the one-hot labels, for all values from one decomposition
         (of more than 2000 rows the errors of 1200 in a search downhill, a
         factorisation a step; with landmarks those of a tenth of the rows). "gcv":
-        by generalised cross-validation, which needs no row again; a source that
-        is read once is always judged so.
+        by generalised cross-validation, which needs no row again; it is the
+        rule of a source that is read once.
         "learn": together with the weights of the kernels, as one more of them
         (SDP_theta,lambda, Ye et al. 2007, section 4). With several kernels a
         list or "loo" learns weights that way and then chooses reg for them.
     decision : {"auto", "ridge", "centroid", "nearest_neighbor"}, default="auto"
         How rows are classified in the subspace. "ridge": a discriminant on the
         leave-one-out scores of ridge regression on the one-hot labels, which
-        span the subspace (the second level). "centroid": the distance to the
+        span the subspace (stacking). "centroid": the distance to the
         class centroids in the within-class metric of the training rows, with
-        log priors; its log-odds are brought to the scale that suits the rows
-        left out. "auto": the one of these two with the smaller log loss on
-        rows left out.
+        log priors; its log-odds are brought to the scale that suits
+        held-out rows. "auto": the one of these two with the smaller
+        leave-one-out log loss.
     priors : array-like of shape (n_classes,), default=None
         Class probabilities; None means their frequencies.
     class_weight : dict or "balanced", default=None
@@ -124,7 +124,7 @@ class KernelDiscriminant(
     decision_ : str
         The decision taken.
     loo_log_loss_ : float
-        Log loss of rows left out with it, nan if no row can be (each decides
+        Its leave-one-out log loss, nan if no row can be left out (each decides
         about itself alone) or for "nearest_neighbor".
     kernel_weights_, kernel_names_
     gap_ : float
@@ -334,15 +334,15 @@ class KernelDiscriminant(
         # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
         R = np.linalg.pinv(T - T.mean(axis=0))
         scores = F @ R + sample.target_mean
-        folds = stratified_folds(targets, PARTS)
-        level = fit_stacking(scores, targets, folds)
+        folds = stratified_folds(targets, FOLDS)
+        stacking = fit_stacking(scores, targets, folds)
         k = targets.n_classes
         if targets.n >= max(MANY_ROWS, ROWS_PER_NUMBER * k * (k + 1)):
-            level = mend_log_odds(level, targets, folds)
-        factor, ridge_loss = fit_temperature(level.logits, targets)
+            stacking = mend_log_odds(stacking, targets, folds)
+        factor, ridge_loss = fit_temperature(stacking.logits, targets)
         if self.decision == "ridge" or ridge_loss < loss:
-            coef = factor * level.map.coef
-            intercept = factor * level.map.intercept + sample.target_mean @ coef + shift
+            coef = factor * stacking.map.coef
+            intercept = factor * stacking.map.intercept + sample.target_mean @ coef + shift
             self._log_odds = LinearMap(R @ coef, intercept)
             self.decision_, self.loo_log_loss_ = "ridge", ridge_loss
 

@@ -96,7 +96,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         points, ``kernel_.coef`` is W with WW' = K_ZZ^{-1}.
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
-        400 rows held out of the machines in five parts. The points stay where they are for
+        400 rows by five-fold cross-validation of the machines. The points stay where they are for
         it: five linear machines, and a little too sure.
     coef_ : ndarray of shape (n_machines, n_points)
         Weights on the features; one machine for two classes.
@@ -230,14 +230,14 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         source, _, first = data.source.merged_by_label(by_content=True)
         weight, told = source.weight / data.weight[first], first
 
-        def score_part(inside: Array, outside: Array) -> Array:
+        def score_fold(inside: Array, outside: Array) -> Array:
             rows, boxes = told[inside], weight[inside] * criterion.C[told[inside]]
             machines = [_machine(F[rows], y, boxes, None) for y in criterion.signs[rows].T]
             V = np.stack(machines, axis=1)
             return np.asarray(F[told[outside]] @ V[:-1] + V[-1])
 
         counts = one_hot(source.labels, len(data.classes)) * source.weight[:, None]
-        return fit_sharpness(Targets(counts), score_part)
+        return fit_sharpness(Targets(counts), score_fold)
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):

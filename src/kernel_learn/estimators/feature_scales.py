@@ -43,7 +43,7 @@ from kernel_learn.warn import warn_user
 # inverse of their size, a second.
 SEARCH_ROWS = 2000
 NEEDS = Needs(exact=7.0)
-PARTS = 5
+FOLDS = 5
 # penalty="auto": shares of the largest scale, and prices of the mean scale.
 THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
 PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -61,7 +61,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     Parameters
     ----------
     kernel : str or Kernel, default="gaussian"
-        A kernel of vectors. What the scales are judged with, and what ``kernel_`` puts them into.
+        A kernel of vectors. What the scales are learned with, and what ``kernel_`` puts them into.
     criterion : {"gradient", "loo", "alignment", "radius_margin"}, default="gradient"
         "gradient": the mean squared gradient of a ridge fit along each column, the rule of
         :class:`KernelClassifier`; two fits, whatever the number of columns. The others
@@ -71,8 +71,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         The price of the 1-norm. For "gradient" it is what is taken from every scale, the
         largest being one; for the others it multiplies the mean scale, the start being one,
         beside the criterion (relative error, one less alignment, logarithm of the bound).
-        Several values are a path, of which the one with the least held-out error of five
-        parts is chosen, the scales being learned without the part. "auto": a path, and
+        Several values are a path, of which the one with the least error in five-fold
+        cross-validation is chosen, the scales being learned without the fold. "auto": a path, and
         all columns alike unless the scales are clearly better.
     n_features : int, default=None
         Keep so many columns (the 0-norm), by dropping at most half of them at a time. ``penalty``
@@ -93,8 +93,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     penalty_ : float or None
         The penalty that was chosen; None for all columns alike.
     path_ : tuple of dict
-        "penalty", "n_features", "scales" and, if it was judged, "error", the mean squared error of
-        rows left out, for every penalty tried.
+        "penalty", "n_features", "scales" and, if it was cross-validated, "error", the mean
+        squared error of held-out rows, for every penalty tried.
     history_ : tuple of dict
         "value" of every step at the chosen penalty: the criterion and its penalty, or, for
         "gradient", the sum of the mean squared gradients.
@@ -163,7 +163,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         path = self._path(rows, targets, penalties)
         best, errors = 0, None
         if len(path) > 1:
-            errors = self._judge(rows, targets, penalties)[: len(path)]
+            errors = self._cross_validate(rows, targets, penalties)[: len(path)]
             best = choose_penalty(path, errors, targets.weight)
         self._store(path, best, errors, rows, targets)
         return self
@@ -272,11 +272,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
             path.append(ScaleStep(penalty, scales, tuple(history), found.status == "optimal"))
         return path
 
-    def _judge(self, X: Rows, targets: Targets, penalties: Sequence[float | None]) -> Array:
-        """Squared errors of rows left out, (n_penalties, n), scales learned without them."""
-        parts = stratified_folds(targets, PARTS)
+    def _cross_validate(
+        self, X: Rows, targets: Targets, penalties: Sequence[float | None]
+    ) -> Array:
+        """Squared errors of held-out rows, (n_penalties, n), scales learned without them."""
+        folds = stratified_folds(targets, FOLDS)
         losses = np.full((len(penalties), targets.n), np.inf)
-        for inside, outside in each_fold(parts):
+        for inside, outside in each_fold(folds):
             known = targets.take(inside)
             X_in, X_out = take_rows(X, inside), take_rows(X, outside)
             for i, step in enumerate(self._path(X_in, known, penalties)):

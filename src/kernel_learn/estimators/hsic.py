@@ -220,7 +220,7 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         if reg == "learn" and not self.uncorrelated:
             if isinstance(self.weights, str) and self.weights == "learn":
                 raise ValueError(
-                    "HSICSubspace(uncorrelated=False, weights='learn') judges each kernel at one "
+                    "HSICSubspace(uncorrelated=False, weights='learn') compares kernels at one "
                     "reg: give a number for reg, or weights='loo'."
                 )
             return self._weigh_without_criterion(form, data.names)

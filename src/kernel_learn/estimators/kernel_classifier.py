@@ -52,10 +52,10 @@ class KernelClassifier(
     PlainState,
     BaseEstimator,
 ):
-    """Many kernels on several views of the columns, judged on rows left out, averaged.
+    """Many kernels on several views of the columns, cross-validated and averaged.
 
     Columns are seen as z-scores, normal scores, ranks and clipped scores; on
-    each view kernel ridge fits of several families and widths are judged by
+    each view kernel ridge fits of several families and widths are compared by
     exact leave-one-out, some of them on columns scaled by what was learned;
     a discriminant on the held-out scores turns them into probabilities; those
     are averaged with weights by how surely the best member is better.
@@ -82,9 +82,9 @@ class KernelClassifier(
         exact fits would take more, leaves are smaller, with a warning. The rows of a
         source stay on the disk if they and the fits would take more.
     n_jobs : int, optional
-        Threads in which the views are judged side by side; the result is the same.
+        Threads in which the views are cross-validated side by side; the result is the same.
     random_state : int, RandomState instance or None
-        Draws the parts of the cross-fits; None is a seed like any other, so
+        Draws the cross-validation folds; None is a seed like any other, so
         that fits repeat. The order of the rows does not matter.
     verbose : int
         Above 0: one line per step.
@@ -96,7 +96,7 @@ class KernelClassifier(
         View, kernel, reg, weight, held-out loss and error of each; prints as a table.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of the training rows by models that have not seen them. Of a source
-        that does not fit into memory some rows are judged: those at ``loo_rows_``.
+        that does not fit into memory it is of some rows: those at ``loo_rows_``.
     loo_rows_ : ndarray
         Where the rows of ``loo_proba_`` stand in such a source.
     loo_error_ : float
@@ -114,7 +114,7 @@ class KernelClassifier(
     feature_relevance_ : ndarray of shape (n_features_in_,)
         Share of each column in the squared gradient of a fit to normal scores.
     feature_relevance_std_ : ndarray of shape (n_features_in_,)
-        How much it varies between five parts of the rows.
+        Its standard deviation over five cross-validation folds.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
     plan_ : EnsemblePlan
@@ -250,7 +250,7 @@ class KernelClassifier(
 
     @property
     def feature_relevance_std_(self) -> Array:
-        """How much it varies between five parts of the rows."""
+        """Its standard deviation over five cross-validation folds."""
         check_is_fitted(self)
         return self._fitted.probe.relevance[1]
 

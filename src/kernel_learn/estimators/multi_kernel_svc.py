@@ -108,7 +108,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     intercept_ : ndarray of shape (n_machines,)
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
-        400 rows held out in five parts: five fits of the machines with the weights found.
+        400 rows by five-fold cross-validation of the machines with the weights found.
     classes_, plan_, n_features_in_, feature_names_in_
 
     Examples

@@ -20,7 +20,7 @@ from kernel_learn.fitting.pairs import (
     check_same,
     choose_threshold,
     learned_distances,
-    spread_parts,
+    spread_folds,
     take_any_rows,
 )
 from kernel_learn.fitting.parameters import (
@@ -58,8 +58,9 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         largest threshold at which no larger share of the different pairs is called the same (a
         false-positive rate).
     cv : int, default=5
-        Parts of the pairs. The distances of each part are those of a learner fitted on the
-        others, which is cv + 1 fits in all; the learner that predicts is fitted on all pairs.
+        Cross-validation folds of the pairs. The distances of a fold are those of a learner fitted
+        on the others, which is cv + 1 fits in all; the learner that predicts is fitted on all
+        pairs.
 
     Attributes
     ----------
@@ -129,11 +130,11 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         distances = np.zeros(len(ends))
         told = ends[:, 0] != ends[:, 1]  # a row beside itself says nothing
         ends, alike = ends[told], alike[told]
-        parts = min(int(self.cv), int(alike.sum()), int((~alike).sum()))
+        n_folds = min(int(self.cv), int(alike.sum()), int((~alike).sum()))
         held_out = np.empty(len(ends))
-        part = spread_parts(alike, parts)
-        for i in range(parts):
-            inside, outside = part != i, part == i
+        fold = spread_folds(alike, n_folds)
+        for i in range(n_folds):
+            inside, outside = fold != i, fold == i
             learner = self._learn(rows, ends[inside], alike[inside])
             A, B = (take_any_rows(rows, ends[outside, side]) for side in range(2))
             held_out[outside] = learned_distances(learner, A, B)

@@ -14,7 +14,7 @@ from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.parameters import STREAMED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
-from kernel_learn.fitting.probabilities import ScorePart, fit_sharpness, pool_kernel
+from kernel_learn.fitting.probabilities import ScoreFold, fit_sharpness, pool_kernel
 from kernel_learn.fitting.training import Labelled, Training, Valued
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.representations.base import Combined
@@ -78,7 +78,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         Class frequencies.
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * scores), fitted to the scores of up to 400 rows
-        held out in five parts: five small fits.
+        by five-fold cross-validation: five small fits.
     base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
     feature_names_in_
 
@@ -98,7 +98,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         self._warn_if_fewer()
         return self
 
-    def _parts(self, data: Training, sample: Combined) -> tuple[Targets, ScorePart]:
+    def _parts(self, data: Training, sample: Combined) -> tuple[Targets, ScoreFold]:
         """Labels of some rows, and what the scores of some of them say of others."""
         if isinstance(sample, Gram):
             told = np.flatnonzero(sample.weight > 0)
@@ -116,12 +116,12 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
             def block(a: Array, b: Array) -> Array:
                 return np.asarray(K[np.ix_(a, b)])
 
-        def score_part(inside: Array, outside: Array) -> Array:
+        def score_fold(inside: Array, outside: Array) -> Array:
             part = targets.take(inside)
             K_in, K_out = block(inside, inside), block(outside, inside)
             return score_rows(K_in, part, K_out, self.n_components_)
 
-        return targets, score_part
+        return targets, score_fold
 
     def _scores(self, F: Array) -> Array:
         return self._regress(F)

@@ -175,9 +175,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     kernel_names_, weights_report_
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
-        loss on held-out scores of up to 400 training rows, in five parts. Subspace
-        and machines of four of them, from the kernel values that are there,
-        score the fifth.
+        loss on scores of up to 400 training rows by five-fold cross-validation:
+        subspace and machines of four folds, from the kernel values that are
+        there, score the fifth.
     base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
     feature_names_in_
 
@@ -460,7 +460,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         A = machines.A[rows.inverse] * rows.share[:, None]
         support = np.flatnonzero(A.any(axis=1))
         self.support_, self.dual_coef_ = rows.kept[support], A[support].T
-        part = partial(rows.score_part, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
+        part = partial(rows.score_fold, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
         if rows.is_closed or isinstance(coordinates, DualMap):
             self.sharpness_ = fit_sharpness(rows.targets, part)
         else:

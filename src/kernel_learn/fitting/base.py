@@ -100,9 +100,9 @@ def all_or_nothing(fit: Fit) -> Fit:
                 return fit(self, *args, **kwargs)
         except np.linalg.LinAlgError as error:
             raise ValueError(
-                f"{type(self).__name__}: what tells these rows apart is lost in the rounding "
-                f"of the kernel's values ({error}). Centre and scale the columns of X, with "
-                "StandardScaler say, or raise the regularisation."
+                f"{type(self).__name__}: the kernel matrix is numerically singular ({error}). "
+                "Centre and scale the columns of X, with StandardScaler say, or raise the "
+                "regularisation."
             ) from error
 
     return fit_or_restore  # type: ignore[return-value]

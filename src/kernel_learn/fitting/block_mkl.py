@@ -104,13 +104,13 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
 def machine_sharpness(K: Array, targets: Targets, boxes: Array, loss: Loss) -> float:
     """The factor on decision values, from scores of rows held out of machines on K."""
 
-    def score_part(inside: Array, outside: Array) -> Array:
+    def score_fold(inside: Array, outside: Array) -> Array:
         signs = one_vs_rest_signs(targets.majority[inside], targets.n_classes)
         K_in = K[np.ix_(inside, inside)]
         machines = solve_margin(K_in, signs, boxes[inside], loss=loss, tol=PART_TOL)
         return np.asarray(K[np.ix_(outside, inside)] @ machines.A + machines.intercept)
 
-    return fit_sharpness(targets, score_part)
+    return fit_sharpness(targets, score_fold)
 
 
 def centred(form: MomentForm) -> MomentForm:

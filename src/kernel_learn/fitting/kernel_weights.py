@@ -47,7 +47,7 @@ class WeightsReport:
 
 
 class Weighed(NamedTuple, Generic[Judge]):
-    """Weights of the kernels as given, the proof, and the criterion that judged them."""
+    """Weights of the kernels as given, the proof, and the criterion that chose them."""
 
     theta: Array
     result: Result
@@ -152,7 +152,7 @@ class WeightLearner:
         return Weighed(theta, result, criterion)
 
     def _weigh_without_criterion(self, form: Representation, names: list[str]) -> Array:
-        """Weights that are given or aligned, where no convex criterion could judge them."""
+        """Weights that are given or aligned, where no convex criterion could choose them."""
         check_alive(form, names)
         point, descent = self._given_point(form, names, None, None)
         self._store_weights(form.theta_at(point), names, Result(point, np.nan, gap=np.nan))

@@ -25,7 +25,7 @@ from kernel_learn.rows.access import dense, take_rows
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
 # Up to so many rows an exact sample is decomposed to choose reg, and then for the fit; of a
-# larger one some values are tried, downhill from the best of a part of the rows.
+# larger one some values are tried, downhill from the best of some rows.
 EXACT_LOO_ROWS = 2000
 # Rows of a sample of moments that are evaluated again for their leave-one-out errors: a
 # tenth of them, within these bounds.
@@ -114,7 +114,7 @@ def choose_width(kernel: Stationary, source: ArraySource, regs: Sequence[float])
 
 
 def least_error(K: Array, targets: Targets, regs: Sequence[float]) -> float:
-    """The least mean squared error of the rows left out, over the regs; inf if none is safe."""
+    """The least leave-one-out mean squared error, over the regs; inf if none is safe."""
     path = RidgePath(K, targets)
     if not len(path.w):
         return np.inf

@@ -54,12 +54,12 @@ def choose_threshold(distances: Array, same: Array, rule: str | float) -> float:
     return float(cuts[np.flatnonzero(allowed)[-1]]) if allowed.any() else 0.0
 
 
-def spread_parts(same: Array, parts: int) -> Array:
-    """A part for each pair, both kinds spread evenly."""
-    part = np.empty(len(same), dtype=int)
+def spread_folds(same: Array, n_folds: int) -> Array:
+    """The fold of each pair, both kinds spread evenly."""
+    fold = np.empty(len(same), dtype=int)
     for kind in (same, ~same):
-        part[kind] = np.arange(int(kind.sum())) % parts
-    return part
+        fold[kind] = np.arange(int(kind.sum())) % n_folds
+    return fold
 
 
 def take_any_rows(X: Rows, rows: Array) -> Rows:

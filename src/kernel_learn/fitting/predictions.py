@@ -46,10 +46,10 @@ class MachineClassifier(ScoredClassifier):
 
 
 class ProbabilityMixin:
-    """Probabilities from ``_logits(X)``: log-odds (n, k) by a second level on held-out scores.
+    """Probabilities from ``_logits(X)``: log-odds (n, k) by stacking on held-out scores.
 
-    The second level is a discriminant on scores of rows left out (KernelDiscriminant, the members
-    of KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
+    The stacking is a discriminant on held-out scores (KernelDiscriminant, the members of
+    KernelClassifier), or one factor on them, which keeps the winners: ``SharpenedScores``.
     """
 
     @on_sources
@@ -71,7 +71,7 @@ class ProbabilityMixin:
 class SharpenedScores(ProbabilityMixin):
     """softmax(sharpness_ * decision values): the likeliest class is the predicted one.
 
-    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_part)``.
+    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_fold)``.
     """
 
     sharpness_: float

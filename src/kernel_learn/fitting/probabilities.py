@@ -1,4 +1,4 @@
-"""Probabilities: log-odds from scores, by what the scores of rows left out say."""
+"""Probabilities: log-odds from scores, by what the scores of held-out rows say."""
 
 from collections.abc import Callable
 
@@ -14,32 +14,32 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import dense, take_rows
 
-ScorePart = Callable[[Array, Array], Array]  # (inside, outside) -> scores of the rows outside
-# Rows whose held-out scores decide the factor on scores, and parts of them.
-HELD_OUT_ROWS, PARTS = 400, 5
+ScoreFold = Callable[[Array, Array], Array]  # (inside, outside) -> scores of the rows outside
+# Rows whose held-out scores decide the factor on scores, and folds of them.
+HELD_OUT_ROWS, FOLDS = 400, 5
 
 
 def fit_sharpness(
     targets: Targets,
-    score_part: ScorePart,  # (inside, outside) -> (len(outside), q)
+    score_fold: ScoreFold,  # (inside, outside) -> (len(outside), q)
     n_rows: int = HELD_OUT_ROWS,
 ) -> float:
     """The factor of least log loss on held-out scores; 1 if no row can be held out.
 
-    ``score_part`` learns from the rows ``inside`` and scores the rows ``outside``.
+    ``score_fold`` learns from the rows ``inside`` and scores the rows ``outside``.
     """
-    rows, scores = held_out_in_parts(targets, score_part, n_rows)
+    rows, scores = held_out_in_folds(targets, score_fold, n_rows)
     if not len(rows):
         return 1.0
     return fit_temperature(class_logits(scores), targets.take(rows))[0]
 
 
-def choose_rule(targets: Targets, score_part: ScorePart) -> tuple[int, float]:
+def choose_rule(targets: Targets, score_fold: ScoreFold) -> tuple[int, float]:
     """Which of two rules has the smaller held-out log loss, and the factor on its scores.
 
-    ``score_part`` gives the scores of both side by side, (len(outside), 2 k).
+    ``score_fold`` gives the scores of both side by side, (len(outside), 2 k).
     """
-    rows, scores = held_out_in_parts(targets, score_part)
+    rows, scores = held_out_in_folds(targets, score_fold)
     if not len(rows):
         return 0, 1.0
     some = targets.take(rows)
@@ -48,26 +48,26 @@ def choose_rule(targets: Targets, score_part: ScorePart) -> tuple[int, float]:
     return rule, found[rule][0]
 
 
-def held_out_in_parts(
+def held_out_in_folds(
     targets: Targets,
-    score_part: ScorePart,
+    score_fold: ScoreFold,
     n_rows: int = HELD_OUT_ROWS,
 ) -> tuple[Array, Array]:
-    """Rows, at most about ``n_rows``, and what was learned from the other parts says of them.
+    """Rows, at most about ``n_rows``, and what was learned from the other folds says of them.
 
-    The only row of a class is in every part that learns, and not held out.
+    The only row of a class is in every fold that learns, and not held out.
     """
     chosen = np.arange(targets.n)
     if targets.n > n_rows:
         chosen = stratified_rows(targets, n_rows)
     some = targets.take(chosen)
-    part = stratified_folds(some, PARTS)
-    part[np.bincount(some.majority, minlength=some.n_classes)[some.majority] < 2] = -1
+    folds = stratified_folds(some, FOLDS)
+    folds[np.bincount(some.majority, minlength=some.n_classes)[some.majority] < 2] = -1
     rows, scores = [np.empty(0, dtype=int)], []
-    for fold in np.unique(part[part >= 0]):
-        outside = chosen[part == fold]
+    for fold in np.unique(folds[folds >= 0]):
+        outside = chosen[folds == fold]
         rows.append(outside)
-        scores.append(score_part(chosen[part != fold], outside))
+        scores.append(score_fold(chosen[folds != fold], outside))
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
@@ -89,6 +89,6 @@ def class_logits(scores: Array) -> Array:
 
 
 def parts_bytes(n: int, M: int) -> float:
-    """Of four parts of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
+    """Of four folds of the held-out rows: on their axes, G, its eigenvectors, features, Khat."""
     m = min(n, HELD_OUT_ROWS)
     return 8.0 * m * (3.0 * m + min(M, n) / 2)

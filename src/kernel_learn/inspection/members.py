@@ -26,7 +26,7 @@ def member_name(member: Any) -> str:
 
 
 class MembersDisplay:
-    """Weights of the averaged kernels, with the error of each on rows left out.
+    """Weights of the averaged kernels, with the leave-one-out error of each.
 
     Parameters
     ----------

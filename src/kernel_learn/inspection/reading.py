@@ -56,7 +56,7 @@ class Relevance:
     """How much each column counts."""
 
     values: Array  # (n_features,)
-    spread: Array | None  # (n_features,) between parts of the rows
+    spread: Array | None  # (n_features,) over cross-validation folds
     names: list[str]
 
     @property

@@ -27,7 +27,7 @@ from kernel_learn.rows.access import take_rows
 
 
 def leave_one_out_errors(K: Array, labels: Array, regs: Array) -> Array:
-    """Mean squared error of ridge regression on one-hot labels, each row left out, (n_regs,).
+    """Mean squared error of ridge regression on one-hot labels by leave-one-out, (n_regs,).
 
     nan where a row decides about itself alone.
     """
@@ -46,7 +46,7 @@ class RegularizationPathDisplay:
     regs : ndarray of shape (n_regs,)
         Values of reg along the path.
     errors : ndarray of shape (n_widths, n_regs)
-        Squared error of rows left out, a row for each width.
+        Leave-one-out squared error, a row for each width.
     gammas : ndarray of shape (n_widths,), optional
         The kernel's gamma of each curve.
 

@@ -11,7 +11,7 @@ from kernel_learn.inspection.reading import RELEVANCES, find_fitted, read_releva
 
 
 class RelevanceDisplay:
-    """Relevance of columns, the largest on top, with the spread between parts of the rows.
+    """Relevance of columns, the largest on top, with the spread over cross-validation folds.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class RelevanceDisplay:
     names : list of str
         Of the columns.
     spread : ndarray of shape (n_features,), optional
-        Its standard deviation between parts of the rows.
+        Its standard deviation over cross-validation folds.
     xlabel : str
         What the numbers are.
 

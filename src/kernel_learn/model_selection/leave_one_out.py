@@ -15,7 +15,7 @@ from kernel_learn.rows.access import row_blocks
 LEVERAGE_LIMIT = 1 - LEAST_SLACK
 # Predictions that are held at a time, in numbers: 1 MB.
 BLOCK_SIZE = 2**17
-# Rows whose errors judge a large sample, and how many lams are tried on it at the most.
+# Rows whose errors stand for a large sample, and how many lams are tried on it at the most.
 SEARCH_ROWS, SEARCH_STEPS = 1200, 4
 POOL_SCORES = 40_000  # held out, of a pool: 4000 rows of ten classes, SEARCH_ROWS at least
 
@@ -103,9 +103,9 @@ def search_leave_one_out(
 ) -> LeaveOneOutPath:
     """The best lam for a sample so large that its decomposition would be dear.
 
-    From the best of a part of ``rows`` rows (the size of lam does not depend on their
-    number) downhill along the lams, with the exact leave-one-out errors of these rows in
-    the whole sample: a factorisation for each step. The path holds the lams tried.
+    From the best of ``rows`` rows (the size of lam does not depend on their number) downhill
+    along the lams, with the exact leave-one-out errors of these rows in the whole sample:
+    a factorisation for each step. The path holds the lams tried.
     """
     grid = np.sort(np.asarray(lams, dtype=np.float64))
     tried: dict[int, tuple[float, float]] = {}

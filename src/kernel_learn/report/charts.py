@@ -28,7 +28,7 @@ LEGEND = {"loc": "outside lower left", "ncols": 3, "frameon": False, "fontsize":
 def draw_charts(facts: Facts, leaderboard: Facts | None) -> dict[str, str | None]:
     """Every picture there are numbers for."""
     importance = facts.get("importance") or {}
-    judged = facts.get("new_rows") or facts.get("held_out") or {}
+    found = facts.get("new_rows") or facts.get("held_out") or {}
     lines = (facts.get("certificate") or {}).get("lines")
     members = (importance.get("members") or [])[:MOST_MEMBERS]
     charts: dict[str, tuple[Callable[..., str], object]] = {
@@ -36,7 +36,7 @@ def draw_charts(facts: Facts, leaderboard: Facts | None) -> dict[str, str | None
         "members": (draw_shares, members),
         "weights": (draw_shares, importance.get("weights")),
         "embedding": (draw_embedding, facts.get("embedding") and facts),
-        "calibration": (draw_calibration, judged.get("calibration")),
+        "calibration": (draw_calibration, found.get("calibration")),
         "certificate": (draw_certificate, lines and facts["certificate"]),
         "leaderboard": (draw_leaderboard, leaderboard),
     }

@@ -59,7 +59,7 @@ def gather_facts(
     command: str = "",
     files: Sequence[str] = (),
     notes: Sequence[str] = (),
-    proba: Array | None = None,  # of these rows left out, if somebody knows
+    proba: Array | None = None,  # of these rows, held out, if somebody knows
 ) -> Facts:
     """Everything that can be said of a fitted model and its training rows."""
     rows = model.encode(frame)
@@ -85,7 +85,7 @@ def gather_facts(
         P, kind = held_out(model, frame, y, groups, seed, proba)
         facts["classes"] = [str(label) for label in model.classes_]
         facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
-        facts["held_out"] = judge_probabilities(P, model.labels_, kind, groups)
+        facts["held_out"] = evaluate_probabilities(P, model.labels_, kind, groups)
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
         facts["surprising"] = find_surprising(model, rows, P)
         if is_collapsed(facts["embedding"]) and not is_certain(P):
@@ -104,14 +104,16 @@ def held_out(
     """Probabilities of training rows by fits that have not seen them, and how they came about."""
     proba = getattr(model.estimator_, "loo_proba_", None) if proba is None else proba
     if proba is not None:
-        return proba, "one group at a time" if groups is not None else "one at a time"
+        return proba, "leave-one-out" if groups is None else "leave-one-group-out"
     P = np.zeros((len(frame), len(model.classes_)))
     for test, part in held_out_probabilities(model, frame, y, model.columns_, groups, seed):
         P[test] = part
-    return P, "a fifth at a time"
+    return P, "cross-validation"
 
 
-def judge_probabilities(P: Array, labels: Array, kind: str, groups: Array | None = None) -> Facts:
+def evaluate_probabilities(
+    P: Array, labels: Array, kind: str, groups: Array | None = None
+) -> Facts:
     """Error, log loss, confusion and calibration of probabilities against labels."""
     n, k = P.shape
     said = P.argmax(axis=1)
@@ -167,16 +169,16 @@ def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
 
 
 def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[dict[str, float]]:
-    """Rows in parts of equal size by stated probability: what was said, how often it was right."""
+    """Rows in bins of equal size by stated probability: what was said, how often it was right."""
     said = P.max(axis=1)
     order = np.argsort(said, kind="stable")
-    parts = np.array_split(order, max(1, min(most, len(order) // least)))
+    bins = np.array_split(order, max(1, min(most, len(order) // least)))
     found = []
-    for part in parts:
-        share = float(right[part].mean())
-        low, high = wilson(share, len(part))
-        figures = {"said": float(said[part].mean()), "right": share, "low": low, "high": high}
-        found.append(figures | {"count": len(part)})
+    for rows in bins:
+        share = float(right[rows].mean())
+        low, high = wilson(share, len(rows))
+        figures = {"said": float(said[rows].mean()), "right": share, "low": low, "high": high}
+        found.append(figures | {"count": len(rows)})
     return found
 
 
@@ -379,14 +381,14 @@ def versions() -> dict[str, str]:
 
 
 def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Facts:
-    """The facts with a judgement of rows that the model has never seen."""
+    """The facts with accuracy and log loss of rows that the model has never seen."""
     known = {str(label): i for i, label in enumerate(model.classes_)}
     labels = np.array([known.get(str(label), -1) for label in y])
     inside = labels >= 0
     frame, labels = frame.loc[inside], labels[inside]
     seen = model.has_seen(frame)
     if seen.all():
-        note = "The rows given as new are those the model was fitted to, and cannot judge it."
+        note = "The rows given as new are those the model was fitted to: they cannot test it."
         return {**facts, "warnings": [*facts["warnings"], note]}
     frame, labels = frame.loc[~seen], labels[~seen]
     with warnings.catch_warnings():
@@ -396,7 +398,7 @@ def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Fa
         except AttributeError:
             said = np.searchsorted(model.classes_, model.predict(frame))
             P = np.eye(len(model.classes_))[said]
-    new = judge_probabilities(P, labels, "new rows")
+    new = evaluate_probabilities(P, labels, "new rows")
     new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")
     if old:

@@ -63,10 +63,10 @@ def render(
 
 def confusion_cells(facts: Facts) -> Facts | None:
     """Counts with a shade for each; of many classes the pairs that are confused most."""
-    judged = facts.get("new_rows") or facts.get("held_out")
-    if not judged:
+    found = facts.get("new_rows") or facts.get("held_out")
+    if not found:
         return None
-    names, table = facts["classes"], judged["confusion"]
+    names, table = facts["classes"], found["confusion"]
     if len(names) > MOST_CLASSES:
         pairs = [
             {"truth": names[i], "said": names[j], "count": count}

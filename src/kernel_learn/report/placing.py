@@ -55,7 +55,7 @@ def is_collapsed(found: Facts | None) -> bool:
 
 
 def place_by_probability(P: Array, labels: Array, names: list[str]) -> Facts:
-    """Rows by the probabilities they got while left out: log ratios, in their main directions."""
+    """Rows by the probabilities they got while held out: log ratios, in their main directions."""
     ratios = log_ratios(P)
     centre = ratios.mean(axis=0)
     axes = np.linalg.svd(ratios - centre, full_matrices=False)[2][: min(2, len(names) - 1)]

@@ -155,18 +155,18 @@ class MomentForm(Representation):
             for rows in row_blocks(len(weights), size):
                 yield take_rows(X, rows), targets[rows], weights[rows]
             return
-        summary, judged = self.source.summary, self._judged(at_most)
-        for part in row_blocks(len(judged), size):
-            weight = summary.weight[judged[part]]
+        summary, some = self.source.summary, self._held_out(at_most)
+        for part in row_blocks(len(some), size):
+            weight = summary.weight[some[part]]
             # a row of a kernel matrix may have weight zero, and then its labels have no mean
-            T = dense(summary.labels[judged[part]]) / np.where(weight > 0, weight, 1.0)[:, None]
-            yield take_rows(self.source.X, summary.rows[judged[part]]), T, weight
+            T = dense(summary.labels[some[part]]) / np.where(weight > 0, weight, 1.0)[:, None]
+            yield take_rows(self.source.X, summary.rows[some[part]]), T, weight
 
-    def _judged(self, at_most: int) -> Array:
+    def _held_out(self, at_most: int) -> Array:
         """Which rows of the summary stand for all rows: the first by key that are no landmarks.
 
         Landmarks were chosen among the same rows, the outlying ones first: they are a 60th of
-        MNIST and were an eighth of the rows that judged, which took twice the best reg.
+        MNIST and were an eighth of those held out, which took twice the best reg.
         """
         assert self.source is not None
         summary = self.source.summary

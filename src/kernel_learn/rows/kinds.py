@@ -17,7 +17,7 @@ TYPES: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("boolean", re.compile(r"bool")),
     ("duration", re.compile(r"timedelta|duration")),
     ("date", re.compile(r"date|time|period")),
-    ("category", re.compile(r"categor|enum|dictionary")),
+    ("category", re.compile(r"category|categorical|enum|dictionary")),
     ("list", re.compile(r"(large_|fixed_size_)?list|struct|array|map")),
     ("complex", re.compile(r"complex")),
 )

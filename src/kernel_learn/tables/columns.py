@@ -225,7 +225,7 @@ def check_target(column: FrameColumn) -> Array:
 
 
 def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float]:
-    """Columns of which a small tree alone predicts the target, rows left out, almost always."""
+    """Columns of which a small tree alone predicts the target of held-out rows almost always."""
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.tree import DecisionTreeClassifier
 
@@ -255,7 +255,7 @@ def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float
 def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
     """Columns such as patients: each value has several rows, and all of them have one label.
 
-    Rows of a patient are alike, so left out one by one they are told by the others. Labels
+    Rows of a patient are alike, so leave-one-out tells them by the others. Labels
     that are drawn give r rows of a value one label with probability sum_k p_k^r.
     """
     pd = need_pandas()

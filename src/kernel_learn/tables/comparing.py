@@ -117,8 +117,8 @@ def make_splits(
     found: list[tuple[Array, Array]] = []
     for i in range(repeats):
         if groups is None:
-            parts = StratifiedKFold(folds, shuffle=True, random_state=seed + i)
-            found += list(parts.split(y, y))
+            plain = StratifiedKFold(folds, shuffle=True, random_state=seed + i)
+            found += list(plain.split(y, y))
         else:
             grouped = StratifiedGroupKFold(folds, shuffle=True, random_state=seed + i)
             found += list(grouped.split(y, y, groups))
@@ -150,15 +150,15 @@ def compare(
     rows = rows[~np.isin(y[rows], rare)]
     if len(classes) - len(rare) < 2:
         raise TableError(
-            f"Fewer than two classes have {folds} rows or more, and {folds} parts are compared; "
+            f"{folds}-fold cross-validation needs two classes of {folds} rows or more; "
             "give more rows, or --folds 2."
         )
     frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
     groups = None if groups is None else groups[rows]
     if groups is not None and len(np.unique(groups)) < folds:
         raise TableError(
-            f"There are {len(np.unique(groups))} groups, and {folds} parts are compared; "
-            "choose fewer with --folds."
+            f"{folds}-fold cross-validation needs {folds} groups, and there are "
+            f"{len(np.unique(groups))}; choose fewer folds with --folds."
         )
     splits = make_splits(y, groups, folds, repeats, seed)
     if groups is not None:
@@ -249,7 +249,7 @@ def log_loss(proba: Array | None, classes: Array, y: Array) -> float:
 def held_out_probabilities(
     model: TableModel, frame: Frame, y: Array, columns: Columns, groups: Array | None, seed: int = 0
 ) -> Iterator[tuple[Array, Array]]:
-    """(rows, probabilities or one-hot predictions) of five parts, each by a fit without it."""
+    """(rows, probabilities or one-hot predictions) of each fold, by a fit without it."""
     from sklearn.base import clone
 
     counts = np.unique(y, return_counts=True)[1]

@@ -2,7 +2,7 @@
 
 The sample holds the rows with the smallest of random keys, one drawn for each row: every row has
 the same chance, whatever the blocks. A second reading gives the estimator blocks of encoded rows.
-KernelClassifier knows what it says of some rows left out, and a third reading finds these.
+KernelClassifier knows what it says of some held-out rows, and a third reading finds these.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ SAMPLE_ROWS = 20_000
 
 
 class HeldOutRows(NamedTuple):
-    """Some rows of a table, and what the estimator says of them left out, if it knows."""
+    """Some rows of a table, and what the estimator says of them held out, if it knows."""
 
     frame: Frame  # without the target
     y: Array  # words

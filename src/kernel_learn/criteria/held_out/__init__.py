@@ -1,1 +1,1 @@
-"""What rows left out say: exact leave-one-out, stacking, weights of members."""
+"""What held-out rows say: exact leave-one-out, stacking, weights of members."""

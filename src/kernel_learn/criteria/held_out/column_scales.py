@@ -7,7 +7,7 @@ K = exp(-R / h), A the ridge coefficients at reg = 0.1, and
     M_j = s_j^2 sum_c mean_i [grad_j f_c(z_i)]^2,     s = sqrt(M / max M + 1e-6) / rms.
 
 s_j^2 leads back to the columns as given. A row has no gradient through its
-own kernel. The scales have seen the labels: what is judged with them must be
+own kernel. The scales have seen the labels: what is validated with them must be
 held out of them.
 """
 

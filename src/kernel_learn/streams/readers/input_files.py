@@ -37,6 +37,7 @@ class InputFile:
 
     @property
     def is_stdin(self) -> bool:
+        """Whether it is what another program writes."""
         return self.name == STDIN
 
     @cached_property

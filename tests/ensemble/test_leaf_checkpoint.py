@@ -11,7 +11,7 @@ import kernel_learn.streams.spill as spill_module
 from kernel_learn import KernelClassifier
 from kernel_learn.ensemble import plan, quality
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
-from kernel_learn.ensemble.kept_work import KeptWork, work_key
+from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint, work_key
 from kernel_learn.kernels import Gaussian
 from kernel_learn.representations.feature_map import (
     FeatureMap,
@@ -198,7 +198,7 @@ def test_a_key_knows_rows_kernels_scales_and_lam():
 
 
 def test_sums_of_another_pass_are_not_taken(tmp_path):
-    work = KeptWork(checkpoint_module.Checkpoint(tmp_path, {"model": {}, "source": {}}))
+    work = LeafCheckpoint(checkpoint_module.Checkpoint(tmp_path, {"model": {}, "source": {}}))
     work.keep_sums("first", [], 150)
     assert work.sums_of("first") == ([], 150)
     assert work.sums_of("second") == ([], 0)

@@ -1,4 +1,4 @@
-"""What a stopped fit of the classifier has done, kept in a folder: leaves, and sums over rows.
+"""The checkpoint of an ensemble: leaves that are fitted, and sums over rows.
 
 A fit of many rows is made of exact fits in leaves. Rows are read and kernels are chosen
 again, which is the small part of it and gives the same each time; a leaf whose rows,
@@ -19,10 +19,10 @@ class LeafFit(NamedTuple):
     """One kernel in one leaf."""
 
     model: Dual
-    held: Array  # (n_watched, k) scores of rows left out
+    held: Array  # (n_watched, k) scores of held-out rows
 
 
-class KeptWork:
+class LeafCheckpoint:
     """Leaves as parts of a checkpoint, and the sums of the pass that is under way."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
