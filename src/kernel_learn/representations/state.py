@@ -14,7 +14,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.representations.block import CheckedBlock
-from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.feature_map import FeatureMap, same_array
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.summary import Summary
@@ -97,7 +97,7 @@ class StreamState:
                 "(landmarks=rows, widths as numbers), or start both from one state."
             )
         a, b = self, other
-        if a.classes is not None and not same_labels(a.classes, b.classes):
+        if a.classes is not None and not same_array(a.classes, b.classes):
             classes = union_labels(a.classes, b.classes)
             a, b = a.with_classes(classes), b.with_classes(classes)
         return replace(
@@ -111,10 +111,10 @@ class StreamState:
 
     def with_classes(self, classes: Array) -> Self:
         """The same rows as part of a sample with these (sorted) classes."""
-        if self.classes is None or same_labels(self.classes, classes):
+        if self.classes is None or same_array(self.classes, classes):
             return self
         place, k = np.searchsorted(classes, self.classes), len(classes)
-        if not same_labels(np.asarray(classes)[np.minimum(place, k - 1)], self.classes):
+        if not same_array(np.asarray(classes)[np.minimum(place, k - 1)], self.classes):
             raise ValueError("The classes given do not hold those of the state.")
         sums = None
         if self.sums is not None:
@@ -173,11 +173,6 @@ def class_places(classes: Array, y: Array) -> Array:
             "first: it must give the same rows each time."
         )
     return place
-
-
-def same_labels(a: Array | None, b: Array | None) -> bool:
-    """Whether both are None or the same classes."""
-    return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
 
 
 def is_text(labels: Array) -> bool:
