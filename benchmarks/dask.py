@@ -169,20 +169,20 @@ def work(milliseconds):
 
 def overhead(seconds=3.0):
     """What a task of so many milliseconds costs beside them, on a worker and on the scheduler."""
-    from kernel_learn.streams.dask_tree import Tree
+    from kernel_learn.streams.dask_tree import TaskTree
 
     cluster, client = start(2)
     print("| block, ms | blocks | worker, ms per block | scheduler, ms per block | share |")
     print(f"|{' --- |' * 5}")
     with cluster, client:
         # what a worker does once: imports, and compiling what it is sent
-        Tree({}, Busy(), "busy").compute([([i], [5]) for i in range(100)])
+        TaskTree({}, Busy(), "busy").compute([([i], [5]) for i in range(100)])
         for milliseconds in BLOCKS_MS:
             n = max(6, min(400, int(1000 * seconds / milliseconds)))
             items = [([i], [milliseconds]) for i in range(n)]
             with Told(client) as told:
                 clock = Clock(client)
-                Tree({}, Busy(), "busy").compute(items)
+                TaskTree({}, Busy(), "busy").compute(items)
                 _, here, there = clock.stop()
                 told.wait_for(n)
             there, mine = 1000 * (there - sum(told.seconds.values())) / n, 1000 * here / n

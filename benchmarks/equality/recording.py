@@ -47,12 +47,12 @@ class Record:
                 self.add(f"{name}[{key}]", part, rows, depth + 1)
         elif isinstance(value, list | tuple):
             self._add_list(name, value, rows, depth)
+        elif isinstance(value, BaseEstimator) and callable(value):
+            self._add_kernel(name, value, rows)
         elif dataclasses.is_dataclass(value):
             self.say(name, value)
             for field in dataclasses.fields(value):
                 self.add(f"{name}.{field.name}", getattr(value, field.name), rows, depth + 1)
-        elif isinstance(value, BaseEstimator) and callable(value):
-            self._add_kernel(name, value, rows)
         else:
             self.say(name, value)
 

@@ -1,6 +1,7 @@
 """Rows are known by their content, wherever and however they are stored."""
 
 import itertools
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -121,6 +122,6 @@ def test_no_rows():
 
 
 def test_a_missing_cell_is_one_and_the_same():
-    for missing in (None, float("nan"), pd.NA, pd.NaT):
+    for missing in (None, float("nan"), np.float32("nan"), Decimal("nan"), pd.NA, pd.NaT):
         keys = row_keys(np.array([["a", missing], ["a", None], ["a", "x"]], dtype=object))
         assert keys[0] == keys[1] != keys[2]

@@ -15,7 +15,7 @@ da = pytest.importorskip("dask.array")
 from kernel_learn.streams import dask_rows, dask_tree, gather  # noqa: E402
 from kernel_learn.streams.blocks import Blocks, RawBlock  # noqa: E402
 from kernel_learn.streams.checked_blocks import CheckedBlocks  # noqa: E402
-from kernel_learn.streams.dask_tree import Tree, one_thread_each  # noqa: E402
+from kernel_learn.streams.dask_tree import TaskTree, one_thread_each  # noqa: E402
 from kernel_learn.streams.sources import as_source  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -51,13 +51,13 @@ def few_held(monkeypatch):
 def trees(monkeypatch):
     """The numbers of tasks of each kind."""
     seen = []
-    compute = Tree.compute
+    compute = TaskTree.compute
 
     def counted(self, items):
         seen.append((self.what, len(items)))
         return compute(self, items)
 
-    monkeypatch.setattr(Tree, "compute", counted)
+    monkeypatch.setattr(TaskTree, "compute", counted)
     return seen
 
 

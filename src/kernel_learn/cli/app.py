@@ -1,10 +1,12 @@
 """The commands and their options. What they do is in the modules that they import when they run."""
 
+from collections.abc import Callable
+from inspect import Signature, signature
 from typing import Annotated, Any
 
 import typer
 
-from kernel_learn.cli.session import CODES, session
+from kernel_learn.cli.session import CODES, Session, session
 
 app = typer.Typer(
     name="kernel-learn",
@@ -79,47 +81,40 @@ def example(*lines: str) -> str:
     return "\n\n".join(["Example:", *lines])
 
 
+WINE = "kernel-learn example wine.csv"
+FIT = "kernel-learn fit wine.csv --target cultivar -o wine.skops"
+LEARN = "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops"
 EXAMPLES = {
-    "example": ("kernel-learn example wine.csv",),
-    "fit": (
-        "kernel-learn example wine.csv",
-        "kernel-learn fit wine.csv --target cultivar -o wine.skops --report wine.html",
-    ),
-    "predict": (
-        "kernel-learn example wine.csv",
-        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
-        "kernel-learn predict wine.skops wine.csv -o predictions.csv --proba",
-    ),
-    "compare": (
-        "kernel-learn example wine.csv",
-        "kernel-learn compare wine.csv --target cultivar --report comparison.html",
-    ),
-    "report": (
-        "kernel-learn example wine.csv",
-        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
-        "kernel-learn report wine.skops -o wine.html",
-    ),
-    "inspect": (
-        "kernel-learn example wine.csv",
-        "kernel-learn fit wine.csv --target cultivar -o wine.skops",
-        "kernel-learn inspect wine.skops",
-    ),
-    "learn-kernel": (
-        "kernel-learn example wine.csv",
-        "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops",
-    ),
-    "transform": (
-        "kernel-learn example wine.csv",
-        "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops",
-        "kernel-learn transform kernel.skops wine.csv -o features.csv",
-    ),
+    "example": (WINE,),
+    "fit": (WINE, f"{FIT} --report wine.html"),
+    "predict": (WINE, FIT, "kernel-learn predict wine.skops wine.csv -o predictions.csv --proba"),
+    "compare": (WINE, "kernel-learn compare wine.csv --target cultivar --report comparison.html"),
+    "report": (WINE, FIT, "kernel-learn report wine.skops -o wine.html"),
+    "inspect": (WINE, FIT, "kernel-learn inspect wine.skops"),
+    "learn-kernel": (WINE, LEARN),
+    "transform": (WINE, LEARN, "kernel-learn transform kernel.skops wine.csv -o features.csv"),
     "reproduce": ("kernel-learn reproduce --list",),
 }
 
 
-def command(name: str) -> Any:
-    """A command whose help ends with its example."""
-    return app.command(name, epilog=example(*EXAMPLES[name]))
+def command(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command that is given a session, by the options that all have; its help has an example."""
+
+    def add(work: Callable[..., None]) -> Callable[..., None]:
+        def run_command(
+            json: Json = False, quiet: Quiet = False, debug: Debug = False, **given: Any
+        ) -> None:
+            with session(as_json=json, quiet=quiet, debug=debug) as run:
+                work(run, **given)
+
+        _, *own = signature(work).parameters.values()
+        *common, _ = signature(run_command).parameters.values()
+        run_command.__doc__ = work.__doc__
+        run_command.__annotations__ = {one.name: one.annotation for one in [*own, *common]}
+        run_command.__signature__ = Signature([*own, *common])  # type: ignore[attr-defined]
+        return app.command(name, epilog=example(*EXAMPLES[name]))(run_command)
+
+    return add
 
 
 def show_version(wanted: bool) -> None:
@@ -143,6 +138,7 @@ def kernel_learn(
 
 @command("fit")
 def fit(
+    run: Session,
     data: DataFiles,
     target: Target,
     output: ModelOut,
@@ -158,38 +154,20 @@ def fit(
     format: Format = None,
     memory: Memory = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Fit a model to a table and keep it in a file."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.fitting import fit_command
-        from kernel_learn.cli.training import Given
+    from kernel_learn.cli.fitting import fit_command
+    from kernel_learn.cli.training import Given
 
-        given = Given(
-            data,
-            target=target,
-            group=group,
-            drop=drop,
-            keep=keep,
-            format=format,
-            memory=memory,
-            seed=seed,
-        )
-        fit_command(
-            run,
-            given,
-            output=output,
-            method=method,
-            settings=setting,
-            report=report,
-            onnx=onnx,
-        )
+    given = Given(data, target, group, drop, keep, format, memory, seed)
+    fit_command(
+        run, given, output=output, method=method, settings=setting, report=report, onnx=onnx
+    )
 
 
 @command("predict")
 def predict(
+    run: Session,
     model: ModelIn,
     data: DataFiles,
     output: TableOut = "-",
@@ -197,19 +175,16 @@ def predict(
         bool, typer.Option("--proba", help="Add the probability of each class.")
     ] = False,
     format: Format = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Predict the classes of new rows. Columns are found by name; the order does not matter."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.predicting import predict_command
+    from kernel_learn.cli.predicting import predict_command
 
-        predict_command(run, model, data, output=output, proba=proba, format=format)
+    predict_command(run, model, data, output=output, proba=proba, format=format)
 
 
 @command("compare")
 def compare(
+    run: Session,
     data: DataFiles,
     target: Target,
     method: Annotated[
@@ -234,40 +209,28 @@ def compare(
     format: Format = None,
     memory: Memory = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Compare KernelClassifier with other methods on the same cross-validation folds."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.comparing import compare_command
-        from kernel_learn.cli.training import Given
+    from kernel_learn.cli.comparing import compare_command
+    from kernel_learn.cli.training import Given
 
-        given = Given(
-            data,
-            target=target,
-            group=group,
-            drop=drop,
-            keep=keep,
-            format=format,
-            memory=memory,
-            seed=seed,
-        )
-        compare_command(
-            run,
-            given,
-            methods=method,
-            settings=setting,
-            folds=folds,
-            repeats=repeats,
-            rows=rows,
-            report=report,
-            output=output,
-        )
+    given = Given(data, target, group, drop, keep, format, memory, seed)
+    compare_command(
+        run,
+        given,
+        methods=method,
+        settings=setting,
+        folds=folds,
+        repeats=repeats,
+        rows=rows,
+        report=report,
+        output=output,
+    )
 
 
 @command("report")
 def report(
+    run: Session,
     model: ModelIn,
     data: Annotated[
         list[str] | None,
@@ -281,28 +244,24 @@ def report(
         str | None, typer.Option("--target", "-t", help="The column of labels in DATA.")
     ] = None,
     format: Format = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write the report of a model, with its accuracy on new rows if there are any."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.reporting import report_command
+    from kernel_learn.cli.reporting import report_command
 
-        report_command(run, model, data or [], output=output, target=target, format=format)
+    report_command(run, model, data or [], output=output, target=target, format=format)
 
 
 @command("inspect")
-def inspect(model: ModelIn, json: Json = False, quiet: Quiet = False, debug: Debug = False) -> None:
+def inspect(run: Session, model: ModelIn) -> None:
     """Say what a model file holds: what it is, how well it does, its columns and training rows."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.reporting import inspect_command
+    from kernel_learn.cli.reporting import inspect_command
 
-        inspect_command(run, model)
+    inspect_command(run, model)
 
 
 @command("learn-kernel")
 def learn_kernel(
+    run: Session,
     data: DataFiles,
     output: ModelOut,
     target: Annotated[
@@ -328,49 +287,37 @@ def learn_kernel(
     format: Format = None,
     memory: Memory = None,
     seed: Seed = 0,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.kernels import learn_kernel_command
-        from kernel_learn.cli.training import Given
+    from kernel_learn.cli.kernels import learn_kernel_command
+    from kernel_learn.cli.training import Given
 
-        given = Given(
-            data, target=target, drop=drop, keep=keep, format=format, memory=memory, seed=seed
-        )
-        learn_kernel_command(
-            run,
-            given,
-            output=output,
-            pairs=pairs,
-            method=method,
-            components=components,
-            settings=setting,
-            report=report,
-        )
+    given = Given(data, target, None, drop, keep, format, memory, seed)
+    learn_kernel_command(
+        run,
+        given,
+        output=output,
+        pairs=pairs,
+        method=method,
+        components=components,
+        settings=setting,
+        report=report,
+    )
 
 
 @command("transform")
 def transform(
-    model: ModelIn,
-    data: DataFiles,
-    output: TableOut = "-",
-    format: Format = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
+    run: Session, model: ModelIn, data: DataFiles, output: TableOut = "-", format: Format = None
 ) -> None:
     """Write the learned features of rows."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.predicting import transform_command
+    from kernel_learn.cli.predicting import transform_command
 
-        transform_command(run, model, data, output=output, format=format)
+    transform_command(run, model, data, output=output, format=format)
 
 
 @command("reproduce")
 def reproduce(
+    run: Session,
     table: Annotated[
         str | None, typer.Argument(metavar="TABLE", help="Which experiment.", show_default=False)
     ] = None,
@@ -395,41 +342,34 @@ def reproduce(
         int | None,
         typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),
     ] = None,
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Run a table of the papers again; a run that is stopped goes on where it was."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.reproducing import reproduce_command
+    from kernel_learn.cli.reproducing import reproduce_command
 
-        reproduce_command(
-            run,
-            table,
-            listed=list_,
-            data=data,
-            results=results,
-            page=page,
-            only=only,
-            seconds=seconds,
-            reduced=reduced,
-            render=render,
-            again=again,
-        )
+    reproduce_command(
+        run,
+        table,
+        listed=list_,
+        data=data,
+        results=results,
+        page=page,
+        only=only,
+        seconds=seconds,
+        reduced=reduced,
+        render=render,
+        again=again,
+    )
 
 
 @command("example")
 def write_example(
+    run: Session,
     output: Annotated[
         str,
         typer.Argument(metavar="FILE", help="wine.csv, cancer.csv or patients.csv, in any folder."),
     ] = "wine.csv",
-    json: Json = False,
-    quiet: Quiet = False,
-    debug: Debug = False,
 ) -> None:
     """Write a table to try things on: wine, cancer or patients, by the name of the file."""
-    with session(as_json=json, quiet=quiet, debug=debug) as run:
-        from kernel_learn.cli.examples import example_command
+    from kernel_learn.cli.examples import example_command
 
-        example_command(run, output)
+    example_command(run, output)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernel_learn.cli.fitting import fit_model, write_report
-from kernel_learn.cli.models import save_model
-from kernel_learn.cli.session import Session, show_table
+from kernel_learn.cli.session import Session, show_table, show_written
 from kernel_learn.cli.training import Given, read_learning_table
+from kernel_learn.interop.files import save
 from kernel_learn.tables.comparing import Leaderboard, Values, compare
 from kernel_learn.tables.methods import AUTO, compared, make_model, too_slow
 from kernel_learn.tables.writing import check_output
@@ -67,7 +67,7 @@ def compare_command(
     if report is not None or output is not None:
         facts, training = fit_model(run, model, training, AUTO, given.seed)
         if output is not None:
-            save_model(model, output)
+            save(model, output)
         if report is not None:
             write_report(facts, report, training.frame, output, model, values)
     run.result(
@@ -117,6 +117,4 @@ def show_board(board: Leaderboard, report: str | None, output: str | None) -> No
     for row in board.rows():
         if row["failure"]:
             print(f"{row['method']} failed: {row['failure']}")
-    written = [path for path in (report, output) if path is not None]
-    if written:
-        print(f"Written: {', '.join(written)}.")
+    show_written(report, output)

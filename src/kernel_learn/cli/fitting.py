@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.cli.models import contained_rows, save_model
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.models import contained_rows
+from kernel_learn.cli.session import Session, show_written
 from kernel_learn.cli.training import (
     Given,
     LearningTable,
@@ -15,6 +15,7 @@ from kernel_learn.cli.training import (
     fit_table,
     read_learning_table,
 )
+from kernel_learn.interop.files import save
 from kernel_learn.report import gather_facts, render
 from kernel_learn.report.placing import Facts
 from kernel_learn.rows.frames import Frame
@@ -56,7 +57,7 @@ def fit_command(
     if onnx is not None:
         check_onnx(method, training.columns)
     facts, training = fit_model(run, model, training, method, given.seed)
-    save_model(model, output)
+    save(model, output)
     if onnx is not None:
         write_onnx(run, model, training.frame, onnx)
     if report is not None:
@@ -100,21 +101,26 @@ def fit_model(
     with run.progress(f"fitting {method} to {training.n_rows} rows"):
         training = fit_table(run, model, training)
     with run.progress("validating"):
-        facts = gather_facts(
-            model,
-            training.frame,
-            training.y,
-            method=method,
-            groups=training.groups,
-            seed=seed,
-            command=command_line(),
-            files=training.files,
-            notes=training.notes,
-            proba=training.proba,
-        )
+        return keep_facts(model, training, method, seed), training
+
+
+def keep_facts(model: TableModel, training: LearningTable, method: str, seed: int) -> Facts:
+    """What the report of a fitted model will say, which the model carries from now on."""
+    facts = gather_facts(
+        model,
+        training.frame,
+        training.y,
+        method=method,
+        groups=training.groups,
+        seed=seed,
+        command=command_line(),
+        files=training.files,
+        notes=training.notes,
+        proba=training.proba,
+    )
     facts["n_rows"] = training.n_rows
     model.facts_ = json.dumps(facts)
-    return facts, training
+    return facts
 
 
 def write_report(
@@ -171,5 +177,4 @@ def show_fit(values: Facts, kind: str) -> None:
         )
     if values["p_value"] is not None:
         print(f"Permutation test: shuffled labels do as well with p = {values['p_value']:.3g}.")
-    written = [values[key] for key in ("model", "report", "onnx") if values[key] is not None]
-    print(f"Written: {', '.join(written)}.")
+    show_written(values["model"], values["report"], values["onnx"])

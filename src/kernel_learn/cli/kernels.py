@@ -1,22 +1,19 @@
 """``kernel-learn learn-kernel``."""
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
 
-from kernel_learn.cli.fitting import write_report
-from kernel_learn.cli.models import save_model
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.fitting import keep_facts, write_report
+from kernel_learn.cli.session import Session, show_written
 from kernel_learn.cli.training import (
     Given,
     check_reads_blocks,
-    command_line,
     fit_table,
     read_learning_table,
 )
 from kernel_learn.constraints import Pairs
-from kernel_learn.report import gather_facts
+from kernel_learn.interop.files import save
 from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
@@ -63,19 +60,8 @@ def learn_kernel_command(
         training = fit_table(run, model, training, constraints)
     if hasattr(model, "classes_"):  # features are asked of this model, not classes
         del model.classes_, model.labels_
-    facts = gather_facts(
-        model,
-        training.frame,
-        training.y,
-        method=method,
-        seed=given.seed,
-        command=command_line(),
-        files=training.files,
-        notes=training.notes,
-    )
-    facts["n_rows"] = training.n_rows
-    model.facts_ = json.dumps(facts)
-    save_model(model, output)
+    facts = keep_facts(model, training, method, given.seed)
+    save(model, output)
     if report is not None:
         write_report(facts, report, None, output, model)
     features = int(np.shape(model.transform(training.frame.iloc[:1]))[1])
@@ -125,5 +111,4 @@ def show_kernel(values: Facts) -> None:
     print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:
         print(f"The optimum is proven to within {values['gap']:.1e}.")
-    written = [values[key] for key in ("model", "report") if values[key] is not None]
-    print(f"Written: {', '.join(written)}.")
+    show_written(values["model"], values["report"])

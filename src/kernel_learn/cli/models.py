@@ -1,22 +1,13 @@
 """Model files of the command line: a TableModel by ``kernel_learn.save``."""
 
+from kernel_learn.interop.files import load
+from kernel_learn.interop.metadata import carried_rows, our_parts
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
 
 
-def save_model(model: TableModel, path: str) -> None:
-    """Write the model, whole or not at all."""
-
-    from kernel_learn.interop.files import save
-
-    save(model, path)
-
-
 def load_model(path: str) -> TableModel:
     """Read a model that knows its columns."""
-
-    from kernel_learn.interop.files import load
-
     model: object = load(path)
     if not isinstance(model, TableModel):
         raise TableError(
@@ -28,8 +19,6 @@ def load_model(path: str) -> TableModel:
 
 def contained_rows(model: TableModel) -> int:
     """How many training rows the model holds."""
-    from kernel_learn.interop.metadata import carried_rows, our_parts
-
     return max((carried_rows(part) for part in our_parts(model)), default=0)
 
 

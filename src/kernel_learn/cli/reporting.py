@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_classifier, load_model
 from kernel_learn.cli.session import Session
+from kernel_learn.interop.files import describe
+from kernel_learn.report import judge_new_rows
 from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
 from kernel_learn.tables.model import TableModel
@@ -62,9 +64,6 @@ def evaluate_data(
     format: str | None,
 ) -> Facts:
     """The facts with the accuracy on labelled rows."""
-
-    from kernel_learn.report import judge_new_rows
-
     frame = read_table(data, format)
     if target not in frame.columns:
         raise TableError(
@@ -92,9 +91,6 @@ def evaluate_data(
 
 def inspect_command(run: Session, model_path: str) -> None:
     """Say what a model file holds."""
-
-    from kernel_learn.interop.files import describe
-
     text = describe(model_path)
     model = load_model(model_path)
     facts = facts_of(model, model_path)

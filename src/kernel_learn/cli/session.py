@@ -126,6 +126,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def show_written(*paths: str | None) -> None:
+    """Which files there are now."""
+    if written := [path for path in paths if path is not None]:
+        print(f"Written: {', '.join(written)}.")
+
+
 def show_table(
     columns: Sequence[tuple[str, str]],  # title, "left" or "right"
     rows: Sequence[Sequence[str]],

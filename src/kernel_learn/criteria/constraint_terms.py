@@ -67,22 +67,11 @@ def concatenate_terms(parts: Sequence[Terms]) -> Terms:
         m += len(part.sign)
         n_sums += len(part.sums)
 
-    def column(name: str) -> Array:
-        return np.concatenate([getattr(part, name) for part in shifted])
-
-    return Terms(
-        column("left"),
-        column("left_coef"),
-        column("right"),
-        column("right_coef"),
-        column("weight"),
-        column("owner"),
-        column("sign"),
-        column("bound"),
-        column("base_share"),
-        sums=tuple(rows for part in parts for rows in part.sums),
-        sum_weights=tuple(weight for part in parts for weight in part.sum_weights),
-    )
+    *names, _, _ = Terms._fields  # all but the sums
+    columns = [np.concatenate([getattr(part, name) for part in shifted]) for name in names]
+    sums = tuple(rows for part in parts for rows in part.sums)
+    sum_weights = tuple(weight for part in parts for weight in part.sum_weights)
+    return Terms._make([*columns, sums, sum_weights])
 
 
 def describe_constraint(terms: Terms, c: int) -> str:

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from kernel_learn.rows.coerce import as_array, as_numbers
 Indexer = Callable[[Array, str], Array]
 
 TuplesLike = ArrayLike  # row indices (m, 2 or 3), or the rows themselves (m, 2 or 3, d)
+PAIR_KINDS = ("similar", "dissimilar")
 BoundLike = float | Sequence[float] | Array | None  # one for all tuples, or one for each
 
 
@@ -92,7 +93,27 @@ class ConstraintSet(Constraints):
         return concatenate_terms([member.terms(reference) for member in self.members])
 
 
-class Pairs(Constraints):
+class PairConstraints(Constraints):
+    """Similar and dissimilar pairs, each kind with its bound, an argument of the family."""
+
+    similar: Array
+    dissimilar: Array
+    bounds: ClassVar[tuple[str, str]]
+
+    @property
+    def holds_indices(self) -> bool:
+        return self.similar.ndim == 2 and self.dissimilar.ndim == 2
+
+    def indexed(self, index: Indexer) -> Self:
+        name = type(self).__name__
+        pairs = {kind: index(getattr(self, kind), f"{name}({kind}=)") for kind in PAIR_KINDS}
+        return type(self)(**pairs, **{bound: getattr(self, bound) for bound in self.bounds})
+
+    def rows(self) -> Array:
+        return np.unique(np.concatenate([self.similar.ravel(), self.dissimilar.ravel()]))
+
+
+class Pairs(PairConstraints):
     """Distances of pairs: d(i, j) <= similar_max if similar, >= dissimilar_min if dissimilar.
 
     d is the squared distance in the learned space, K(i,i) + K(j,j) - 2 K(i,j).
@@ -109,6 +130,8 @@ class Pairs(Constraints):
     dissimilar_min : float or array-like of shape (n_pairs,), default=None
         The same; None: the 95th percentile.
     """
+
+    bounds = ("similar_max", "dissimilar_min")
 
     def __init__(
         self,
@@ -136,21 +159,6 @@ class Pairs(Constraints):
         if signs.shape != pairs.shape[:1] or pairs.ndim == 0 or not np.isin(signs, (-1, 1)).all():
             raise ValueError("Pairs.from_signs: signs must hold +1 or -1 for each pair.")
         return cls(pairs[signs == 1], pairs[signs == -1], **bounds)
-
-    @property
-    def holds_indices(self) -> bool:
-        return self.similar.ndim == 2 and self.dissimilar.ndim == 2
-
-    def indexed(self, index: Indexer) -> "Pairs":
-        return Pairs(
-            index(self.similar, "Pairs(similar=)"),
-            index(self.dissimilar, "Pairs(dissimilar=)"),
-            similar_max=self.similar_max,
-            dissimilar_min=self.dissimilar_min,
-        )
-
-    def rows(self) -> Array:
-        return np.unique(np.concatenate([self.similar.ravel(), self.dissimilar.ravel()]))
 
     def contradictions(self) -> int:
         """How many pairs are listed as similar and as dissimilar."""
@@ -212,7 +220,7 @@ class Triplets(Constraints):
         )
 
 
-class Similarities(Constraints):
+class Similarities(PairConstraints):
     """Kernel values of pairs: K(i, j) >= similar_min if similar, <= dissimilar_max if dissimilar.
 
     Parameters
@@ -227,6 +235,8 @@ class Similarities(Constraints):
     dissimilar_max : float or array-like of shape (n_pairs,), default=None
         None: the 5th percentile.
     """
+
+    bounds = ("similar_min", "dissimilar_max")
 
     def __init__(
         self,
@@ -247,21 +257,6 @@ class Similarities(Constraints):
         check_some(self, self.similar, self.dissimilar)
         check_bounds_agree(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
         check_form(self, self.similar, self.dissimilar)
-
-    @property
-    def holds_indices(self) -> bool:
-        return self.similar.ndim == 2 and self.dissimilar.ndim == 2
-
-    def indexed(self, index: Indexer) -> "Similarities":
-        return Similarities(
-            index(self.similar, "Similarities(similar=)"),
-            index(self.dissimilar, "Similarities(dissimilar=)"),
-            similar_min=self.similar_min,
-            dissimilar_max=self.dissimilar_max,
-        )
-
-    def rows(self) -> Array:
-        return np.unique(np.concatenate([self.similar.ravel(), self.dissimilar.ravel()]))
 
     def terms(self, reference: Reference) -> Terms:
         lower = default_bound(self.similar_min, len(self.similar), lambda: reference.similarity(95))

@@ -26,7 +26,7 @@ from scipy import linalg
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.loo_weights import loo_derivative
 from kernel_learn.criteria.held_out.ridge import centre
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import Targets, kernel_variance
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.margin import one_vs_rest_signs, solve_margin
@@ -60,7 +60,7 @@ class HeldOutError:
         self.targets = targets
         self.total = float(np.sum((targets.Y - targets.mean) ** 2, axis=1) @ targets.weight)
         self.total = max(self.total / targets.total, TINY)
-        start = np.log(REG * _unit(K, targets))
+        start = np.log(REG * max(kernel_variance(K, targets), TINY))
         self.start = np.array([start])
         self.bounds: Sequence[tuple[float, float]] = [(start - 12.0, start + 8.0)]
 
@@ -104,7 +104,7 @@ class RadiusOverMargin:
     bounds: Sequence[tuple[float, float]] = ()
 
     def __init__(self, K: Array, targets: Targets, reg: float = REG) -> None:
-        self.lam = reg * _unit(K, targets)
+        self.lam = reg * max(kernel_variance(K, targets), TINY)
         self.weight = targets.weight
         self.signs = one_vs_rest_signs(targets.majority, targets.n_classes)
 
@@ -161,9 +161,3 @@ def eliminate(scales: Array, n_features: int) -> Array:
     """The columns of the larger half of the scales, ``n_features`` at least, ascending."""
     left = max(n_features, len(scales) // 2)
     return np.sort(np.argsort(-scales, kind="stable")[:left])
-
-
-def _unit(K: Array, targets: Targets) -> float:
-    """tr(G) / N, the variance under the kernel."""
-    p = targets.weight / targets.total
-    return max(float(p @ np.diagonal(K) - p @ K @ p), TINY)

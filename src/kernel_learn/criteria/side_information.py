@@ -17,7 +17,7 @@ from kernel_learn.rows.coerce import as_array
 ChunkletsLike = Constraints | ArrayLike  # pairs, or the number of its chunklet for each row
 
 
-class ClusteringPairs(PairCriterion):
+class ClusteringPairs(Clustering):
     """MMC (Xing et al. 2002) on given pairs: max mean_D sqrt(d) s.t. mean_S d <= 1.
 
     min over A >= 0 of <C, A> - 2 mean_D sqrt(d), C = mean_S uu' (and reg times its mean
@@ -38,15 +38,6 @@ class ClusteringPairs(PairCriterion):
     def _loss(self, F: Array, X: Array) -> tuple[float, Array]:
         roots = np.sqrt(np.maximum(np.einsum("ij,ij->i", F, F), 1e-12))
         return -2 * float(roots.mean()), X * (-1 / (len(F) * roots))[:, None]
-
-    def bound(self, value: float, G_A: float, smallest: float) -> float:
-        """As of ``neighbours.Clustering``: tr B* = -F*."""
-        lam = max(0.0, -smallest)
-        return np.inf if lam >= 1 else max(value + (G_A - value) / (1 - lam), 0.0)
-
-    def metric(self, L: Array) -> Array:
-        """A factor of A with <C, A> = 1."""
-        return np.asarray(self.root @ L / np.sqrt(np.sum(L**2)))
 
 
 class RelativeDistances(PairCriterion):
@@ -174,7 +165,7 @@ def read_clustering(
     Z: Array,  # (n, M)
     reg: float,
     owner: str,
-) -> Clustering | ClusteringPairs:
+) -> Clustering:
     """MMC's criterion on pairs of rows, or on the chunklet of each row."""
     chunks = read_chunklets(constraints, len(Z), owner)
     if chunks is not None:

@@ -154,56 +154,17 @@ WHERE = (
 )
 # name -> its number on OpenML, and the digest of the rows that the pages were made from
 OPENML = {
-    "balance-scale": (
-        11,
-        "41f6995e0ac148867b62154bf5acccdd1b8402b98b71529dda9ec35dca976183",
-    ),
-    "breast-w": (
-        15,
-        "e2b7cf8d2e121d901aa52f4ce24eeec5aa896db248018113acc41870007a58e6",
-    ),
-    "diabetes": (
-        37,
-        "f27f5fde45d41a8270680795cb6a384d23be0325a5fdc2cf49646222578a64ba",
-    ),
-    "heart-statlog": (
-        53,
-        "b15f151eb45f87ecb39e2d6632245ec9d140d4357fd93177ba72ee167335362b",
-    ),
-    "ionosphere": (
-        59,
-        "d00524bac31acfdce20b87b053614a06792ebb7c938a4c289f54bf7e7181b54e",
-    ),
-    "iris": (
-        61,
-        "7e9bce09a386094063dec76e71b885e746e236b607a3fa966181fd5731da8738",
-    ),
-    "page-blocks": (
-        30,
-        "ce324083414a9e5ea12278a24782ab052662fa71f8f879cc0157960dc6395d8d",
-    ),
-    "phoneme": (
-        1489,
-        "56fae5cf7118b7a621c184a1be53ea21921062c8110a3b16c8715bbc5d491757",
-    ),
-    "segment": (
-        36,
-        "1ae6e8d8825d36e1f94e6d654d93d52e0e39e11ba6003fcb936b6d200ebd7d0d",
-    ),
-    "sonar": (
-        40,
-        "67dd175b3e9b8b027881d37f2ab8ed6bce8258c73e22b011ece00c84e73d8b3c",
-    ),
-    "waveform": (
-        60,
-        "2d673f340f063b352b1e4ebaa90c176e83ab95d20941bc0641af2b12be96008f",
-    ),
-    "wine": (
-        187,
-        "3566da75110538c0439324375f9a3c1fa491a4bcc05e6c89c803d13739d6252e",
-    ),
-    "yeast": (
-        181,
-        "5ae27e7d0434b8f3724eeb60c47c5238b3d64f55fc825704c1d0b52319ab9412",
-    ),
+    "balance-scale": (11, "41f6995e0ac148867b62154bf5acccdd1b8402b98b71529dda9ec35dca976183"),
+    "breast-w": (15, "e2b7cf8d2e121d901aa52f4ce24eeec5aa896db248018113acc41870007a58e6"),
+    "diabetes": (37, "f27f5fde45d41a8270680795cb6a384d23be0325a5fdc2cf49646222578a64ba"),
+    "heart-statlog": (53, "b15f151eb45f87ecb39e2d6632245ec9d140d4357fd93177ba72ee167335362b"),
+    "ionosphere": (59, "d00524bac31acfdce20b87b053614a06792ebb7c938a4c289f54bf7e7181b54e"),
+    "iris": (61, "7e9bce09a386094063dec76e71b885e746e236b607a3fa966181fd5731da8738"),
+    "page-blocks": (30, "ce324083414a9e5ea12278a24782ab052662fa71f8f879cc0157960dc6395d8d"),
+    "phoneme": (1489, "56fae5cf7118b7a621c184a1be53ea21921062c8110a3b16c8715bbc5d491757"),
+    "segment": (36, "1ae6e8d8825d36e1f94e6d654d93d52e0e39e11ba6003fcb936b6d200ebd7d0d"),
+    "sonar": (40, "67dd175b3e9b8b027881d37f2ab8ed6bce8258c73e22b011ece00c84e73d8b3c"),
+    "waveform": (60, "2d673f340f063b352b1e4ebaa90c176e83ab95d20941bc0641af2b12be96008f"),
+    "wine": (187, "3566da75110538c0439324375f9a3c1fa491a4bcc05e6c89c803d13739d6252e"),
+    "yeast": (181, "5ae27e7d0434b8f3724eeb60c47c5238b3d64f55fc825704c1d0b52319ab9412"),
 }

@@ -1,6 +1,5 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -10,22 +9,26 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, PathLike, Rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
-from kernel_learn.ensemble.plan import EnsemblePlan, EnsembleSize, MemoryBudget, plan_ensemble
+from kernel_learn.ensemble.plan import (
+    EnsemblePlan,
+    EnsembleSize,
+    plan_ensemble,
+)
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.quality import QUALITIES, bank
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.fitting.targets import encode_labels
+from kernel_learn.fitting.training import weigh_classes
 from kernel_learn.fitting.weights import training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
@@ -42,7 +45,6 @@ from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.progress import Progress
 
 ColumnNames = Sequence[str | int]  # or positions
-ClassWeight = Mapping[str | int, float] | str | None
 
 
 class EnsembleSettings(Protocol):
@@ -154,7 +156,7 @@ def make_problem(
         max_members=int(estimator.max_members),
         clock=clock,
         n_jobs=estimator.n_jobs,
-        say=(lambda text: print(f"[KernelClassifier] {text}")) if estimator.verbose else _silent,
+        say=lambda text: print(f"[KernelClassifier] {text}") if estimator.verbose else None,
         subsample=subsample,
         progress=progress,
     )
@@ -162,7 +164,7 @@ def make_problem(
 
 @contextmanager
 def keep_work(
-    estimator: EnsembleSettings, prepared: Prepared, folder: str | os.PathLike[str] | None
+    estimator: EnsembleSettings, prepared: Prepared, folder: PathLike | None
 ) -> Iterator[Prepared]:
     """The problem with what was kept of an earlier fit to it; given up when the fit is done."""
     if folder is None:
@@ -255,18 +257,8 @@ def class_factors(class_weight: ClassWeight, classes: Array, labels: Array, weig
     if class_weight is None:
         return np.ones(len(labels))
     counts = np.bincount(labels, weight, len(classes))
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        factor = counts.sum() / (len(classes) * counts)
-    else:
-        factor = compute_class_weight(class_weight, classes=classes, y=classes[labels])
-    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
-        raise ValueError(
-            f"class_weight gives the classes {list(classes)} the weights "
-            f"{[float(f) for f in factor]}; each must be positive and finite. "
-            "To leave a class out, leave out its rows."
-        )
-    factor = np.asarray(factor, dtype=np.float64) * counts.sum() / (factor @ counts)
-    return np.asarray(factor[labels])
+    factor = weigh_classes(class_weight, classes, counts, classes[labels])
+    return (factor * counts.sum() / (factor @ counts))[labels]
 
 
 def candidates_for(
@@ -334,7 +326,3 @@ def _check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None
     if len(np.unique(found)) < 2:
         raise ValueError("All rows are of one group, and nothing can be left out of it.")
     return found
-
-
-def _silent(text: str) -> None:
-    pass

@@ -6,7 +6,8 @@ members were chosen are left out of it exactly. Landmarks cost error where kerne
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -30,16 +31,13 @@ from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import select_rpcholesky
 from kernel_learn.representations.moment_form import FeatureSample, MomentForm
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations.sources import Block, one_hot
 from kernel_learn.rows.access import n_rows, take_rows
-from kernel_learn.rows.table import Table
-
-TableBlock = tuple[Table, Array, Array]  # rows, class indices, weights
 
 
 def fit_on_landmarks(
     problem: Problem,  # of a sample of the rows
-    read: Callable[[int], Iterator[TableBlock]],  # all rows once more, so many at a time
+    read: Callable[[int], Iterator[Block]],  # all rows once more, so many at a time
     seed: int,
 ) -> FittedEnsemble:
     """Kernels chosen on the sample, each fitted to all rows on landmarks.
@@ -101,7 +99,7 @@ def add_moments(
     kept: Sequence[CrossValidated],
     landmarks: Array,
     maps: Sequence[FeatureMap],
-    read: Callable[[int], Iterator[TableBlock]],
+    read: Callable[[int], Iterator[Block]],
 ) -> list[Moments]:
     """The moments of every member's features and the labels, in one pass."""
     found: list[Moments] = []
@@ -134,7 +132,8 @@ def cross_validate_moments(
 ) -> CrossValidated | None:
     """A member at its best regulariser, by leave-one-out on the sample's rows."""
     rows = scale_columns(sample.views[one.candidate.view], one.scales)
-    source = SampleRows(rows, sample)
+    known = sample.targets
+    source = SampleRows(rows, np.arange(known.n), known.weight, known.counts)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
     if not form.alive.any():
         return None
@@ -162,29 +161,18 @@ def ridge_model(sample: FeatureSample, lam: float) -> Dual:
     return Dual(own.coef.astype(np.float64), sample.target_mean - own.offset)
 
 
-@dataclass(frozen=True)
-class SampleRows:
+class SampleRows(NamedTuple):
     """The rows of the cross-validation, as a sample of moments asks for them."""
 
     X: Rows
-    sample: Sample
+    rows: Array
+    weight: Array
+    labels: Array  # (n, k)
 
     @property
     def summary(self) -> "SampleRows":
         return self
 
     @property
-    def rows(self) -> Array:
-        return np.arange(self.sample.targets.n)
-
-    @property
     def n_distinct(self) -> int:
-        return self.sample.targets.n
-
-    @property
-    def weight(self) -> Array:
-        return self.sample.targets.weight
-
-    @property
-    def labels(self) -> Array:
-        return self.sample.targets.counts
+        return len(self.rows)

@@ -12,12 +12,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales, pool_scales
-from kernel_learn.criteria.held_out.ridge import (
-    LEAST_SLACK,
-    RIDGE_REGS,
-    RidgePath,
-    with_all_shares,
-)
+from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, RidgePath, with_all_shares
 from kernel_learn.criteria.held_out.stacking import fit_stacking
 from kernel_learn.ensemble.candidates import (
     WIDE_FAMILIES,

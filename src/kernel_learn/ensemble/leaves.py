@@ -32,9 +32,7 @@ from kernel_learn.ensemble.leaf_tuning import (
 from kernel_learn.ensemble.members import Ensemble, TrainingRows, make_members, see_rows
 from kernel_learn.ensemble.plan import LEAF_ROWS
 from kernel_learn.ensemble.problem import Problem
-from kernel_learn.ensemble.spilled_table import (
-    in_memory,
-)
+from kernel_learn.ensemble.spilled_table import in_memory
 from kernel_learn.ensemble.trees import Forest, Tree, divide
 from kernel_learn.ensemble.views import TableView
 from kernel_learn.rows.access import take_rows

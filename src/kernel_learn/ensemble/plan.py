@@ -7,6 +7,7 @@ from functools import partial
 from itertools import product
 from typing import Literal
 
+from kernel_learn.arrays import MemoryBudget
 from kernel_learn.criteria.held_out.ridge import RIDGE_REGS
 from kernel_learn.ensemble.quality import Quality
 from kernel_learn.representations.plan import format_bytes, parse_memory
@@ -40,7 +41,6 @@ FEWEST_VIEWS = (2, 1)  # that the kernels in leaves are on, if memory is short o
 LANDMARKS = 1000
 LEAF_COPIES = 8  # of the rows of a leaf, in two views, scaled, and for distances
 
-MemoryBudget = float | str | None
 Form = Literal["exact", "leaves", "landmarks"]
 
 

@@ -1,7 +1,7 @@
 """What is to be fitted, and what may be spent on it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,10 +15,7 @@ from kernel_learn.ensemble.cross_validation import FOLDS, Sample
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
-from kernel_learn.ensemble.spilled_table import (
-    SpilledTable,
-    SpilledView,
-)
+from kernel_learn.ensemble.spilled_table import SpilledTable, SpilledView
 from kernel_learn.ensemble.views import TableView, fit_view
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
@@ -44,17 +41,11 @@ class Problem:
     progress: Progress | None = None
     kept: LeafCheckpoint | None = None  # of an earlier fit to the same rows
 
-    @contextmanager
-    def watching(self, what: str) -> Iterator[Callable[[int], None]]:
+    def watching(self, what: str) -> AbstractContextManager[Callable[[int], None]]:
         """What to tell how many rows are done; nobody listens if there is no progress to show."""
         if self.progress is None:
-            yield lambda n_rows: None
-            return
-        self.progress.begin(what, self.targets.n, 0)
-        try:
-            yield self.progress.at
-        finally:
-            self.progress.end()
+            return nullcontext(lambda n_rows: None)
+        return self.progress.watching(what, self.targets.n)
 
 
 def fit_views(problem: Problem) -> dict[str, TableView]:

@@ -39,6 +39,7 @@ from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.ensemble.table_cells import TableCells
 from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.block import CheckedBlock
+from kernel_learn.representations.sources import Block
 from kernel_learn.representations.state import StreamState, class_places, next_state
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import dense, is_sparse, take_rows
@@ -195,12 +196,12 @@ def fit_without_rows(
         estimator, table, reader, targets, cells.groups, tried, plan, clock, None, progress
     )
 
-    def read(rows: int) -> Iterator[tuple[Table, Array, Array]]:
+    def read(rows: int) -> Iterator[Block]:
         cells.rewind()
         for block in passes.again(READ_ROWS, whole):
             labels = class_places(classes, block.y)
             for part in replace(block, y=labels).cut(rows):
-                yield layout.table(part.X), part.y, part.weight * factor[part.y]
+                yield Block(layout.table(part.X), part.y, part.weight * factor[part.y])
 
     everything = np.arange(targets.n)
     distinct = DistinctRows(everything, everything, targets, found.read.text)

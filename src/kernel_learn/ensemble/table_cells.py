@@ -1,14 +1,13 @@
 """Rows of a table of any kind as cells: numbers, and codes of categories as they arrive."""
 
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.ensemble.ingest import column_groups, read_rows
-from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.access import is_plain, is_sparse
 from kernel_learn.rows.codes import MISSING, level_codes
 from kernel_learn.rows.columns import (
     CellLayout,
@@ -16,10 +15,9 @@ from kernel_learn.rows.columns import (
     TableReader,
     finite,
     is_numeric_frame,
-    is_plain,
     named_columns,
 )
-from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.keys import hash_texts, row_keys
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.blocks import Given
 from kernel_learn.streams.checked_blocks import bad_row
@@ -50,8 +48,7 @@ class LevelsFound:
         for level in levels.tolist():
             if level not in self.codes:
                 self.codes[level] = len(self.codes)
-                hashed = blake2b(level.encode(), digest_size=8).digest()
-                self.hashes.append(int.from_bytes(hashed, "little"))
+                self.hashes += hash_texts([level.encode()]).tolist()
         place = np.array([self.codes[level] for level in levels.tolist()] + [MISSING])
         return place[codes.astype(int)]  # code -1 is the last entry
 

@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.fitting.weights import check_weights
+from kernel_learn.fitting.weights import row_weights
 from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import is_sparse
@@ -48,8 +48,7 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             How often each row counts.
         """
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
-        weight = check_weights(sample_weight, len(X))
-        weight = np.ones(len(X)) if weight is None else weight
+        weight = row_weights(sample_weight, len(X))
         kept = weight > 0
         self._learn(*self._fill_medians(X[kept], weight[kept]))
         return self
@@ -162,8 +161,7 @@ class UnitRows(TransformerMixin, BaseEstimator):
     def fit(self, X: Rows, y: None = None, sample_weight: Array | None = None) -> Self:
         """Learn the columns' root mean squares."""
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64)
-        weight = check_weights(sample_weight, X.shape[0])
-        weight = np.ones(X.shape[0]) if weight is None else weight
+        weight = row_weights(sample_weight, X.shape[0])
         squares = self._raised(X)
         squares = squares.multiply(squares) if is_sparse(X) else squares**2
         mean = np.asarray(weight @ squares).ravel() / weight.sum()
@@ -203,8 +201,7 @@ class BlockOneHot(TransformerMixin, BaseEstimator):
     def fit(self, X: Rows, y: None = None, sample_weight: Array | None = None) -> Self:
         """Learn the levels and their shares; X (n, d) holds codes."""
         X = validate_data(self, X, dtype=np.float64)
-        weight = check_weights(sample_weight, len(X))
-        weight = np.ones(len(X)) if weight is None else weight
+        weight = row_weights(sample_weight, len(X))
         self.levels_, self.factors_, blocks = [], [], []
         for c in range(X.shape[1]):
             levels, place = np.unique(X[weight > 0, c], return_inverse=True)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -9,12 +10,15 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import (
+    Array,
+    MemoryBudget,
+    Rows,
+)
 from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
 from kernel_learn.criteria.held_out.stacking import log_losses
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import ColumnNames, Prepared, prepare, read_rows
-from kernel_learn.ensemble.plan import MemoryBudget
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
 from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise
@@ -38,11 +42,10 @@ from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.kernels import Combination
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.sources import (
-    as_source,
-)
+from kernel_learn.streams.sources import as_source
 
 
+@dataclass(eq=False, repr=False)
 class KernelClassifier(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -144,30 +147,17 @@ class KernelClassifier(
 
     streams = True
 
-    def __init__(
-        self,
-        *,
-        quality: str = "balanced",
-        max_members: int = 20,
-        categorical: ColumnNames | str | None = "auto",
-        column_groups: Mapping[str, ColumnNames] | None = None,
-        class_weight: Any = None,
-        time_budget: float | None = None,
-        memory_budget: MemoryBudget = None,
-        n_jobs: int | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.quality = quality
-        self.max_members = max_members
-        self.categorical = categorical
-        self.column_groups = column_groups
-        self.class_weight = class_weight
-        self.time_budget = time_budget
-        self.memory_budget = memory_budget
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    quality: str = "balanced"
+    max_members: int = 20
+    categorical: ColumnNames | str | None = "auto"
+    column_groups: Mapping[str, ColumnNames] | None = None
+    class_weight: Any = None
+    time_budget: float | None = None
+    memory_budget: MemoryBudget = None
+    n_jobs: int | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

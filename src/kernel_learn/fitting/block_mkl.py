@@ -40,16 +40,13 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
             return data.source.plan
         if isinstance(self.landmarks, str) and self.landmarks == "all":
             return None
-        self._check_landmark_loss()
+        self._check_stream()
         chosen = plan_source(
             data.kernels, data.source, self.landmarks, self.memory_budget, BLOCK_NEEDS
         )
         return None if chosen.representation == "gram" else chosen
 
     def _check_stream(self) -> None:
-        self._check_landmark_loss()
-
-    def _check_landmark_loss(self) -> None:
         if self.loss != "squared_hinge" or isinstance(self.C, str):
             raise ValueError(
                 f"MultiKernelSVC(loss={self.loss!r}, C={self.C!r}) on landmarks or a stream: give "

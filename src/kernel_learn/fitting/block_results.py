@@ -23,7 +23,8 @@ from kernel_learn.streams.blocks import (
     raw_length,
 )
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
-from kernel_learn.streams.sources import as_source, is_spread
+from kernel_learn.streams.dask_rows import SpreadRows
+from kernel_learn.streams.sources import as_source
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -90,16 +91,9 @@ def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
         if first is None:
             raise NoRowsError
         file.seek(0)
-        file.write(npy_header(first.dtype, (n, *first.shape[1:])))
+        look = {"descr": np.lib.format.dtype_to_descr(first.dtype), "fortran_order": False}
+        np.lib.format.write_array_header_1_0(file, look | {"shape": (n, *first.shape[1:])})
     return target
-
-
-def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The first ``HEADER`` bytes of a .npy file (format 1.0)."""
-    kind = np.lib.format.dtype_to_descr(dtype)
-    text = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
-    body = text.ljust(HEADER - 11) + "\n"
-    return np.lib.format.magic(1, 0) + len(body).to_bytes(2, "little") + body.encode("latin1")
 
 
 class ScoredOnSources:
@@ -115,7 +109,7 @@ class ScoredOnSources:
             return super().score(X, y, sample_weight)  # type: ignore[misc]
         check_is_fitted(self)
         sums = BlockScores(self)
-        total = source.add_up(sums) if is_spread(source) else sums(numbered(source))
+        total = source.add_up(sums) if isinstance(source, SpreadRows) else sums(numbered(source))
         if total is None:
             raise NoRowsError
         return self._score_of(total)

@@ -6,9 +6,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Rows
-from kernel_learn.fitting.row_validation import (
-    validate_rows,
-)
+from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.table import Table

@@ -15,7 +15,7 @@ from kernel_learn.criteria.held_out.loo_weights import learn_bank_weights
 from kernel_learn.representations.base import Representation
 from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.result import Result
-from kernel_learn.solvers.simplex import Search, SimplexProblem, best_vertex, solve_vertices
+from kernel_learn.solvers.simplex import Search, best_vertex, solve_vertices
 from kernel_learn.warn import warn_user
 
 # Steps on the weights where an estimator leaves max_iter open.
@@ -61,6 +61,38 @@ class WeightLearner:
     bank: ``kernel_weights_``, ``kernel_names_``, ``weights_report_``, ``gap_``,
     ``n_iter_``, ``history_``. One kernel alone has the last three: a closed
     form is one step without a gap.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
+        distance): of seven widths around the median the one with the smallest
+        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned together with the subspace; by the exact
+        leave-one-out error of ridge regression on the one-hot labels, whatever
+        the estimator (with landmarks by generalised cross-validation); the same
+        trace for each; centred alignment with the labels; or relative weights
+        of the kernels as given.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; all reach the same optimum. "sdp" needs the
+        extra ``sdp`` and is for tens of rows.
+    tol : float, default=1e-6
+        Certified relative gap at which weights are final.
+    max_iter : int, default=100
+        Steps at most.
+
+    Attributes
+    ----------
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform weights and at the best
+        single kernel; ``print(model.weights_report_)``.
     """
 
     accepts_banks = True
@@ -97,7 +129,7 @@ class WeightLearner:
         descent = None
         if not (isinstance(self.weights, str) and self.weights == "learn"):
             point, descent = self._given_point(form, names, align, loo_targets)
-            search.evaluate(lift(criterion, point))
+            search.evaluate(lift(criterion.start()[: criterion.size - len(point)], point))
             result = Result(
                 search.point, search.value, gap=search.gap, history=tuple(search.history)
             )
@@ -201,9 +233,8 @@ class WeightLearner:
             )
 
 
-def lift(criterion: SimplexProblem, d: Array) -> Array:
-    """A point of the criterion's simplex with the bank's weights d."""
-    extra = criterion.start()[: criterion.size - len(d)]
+def lift(extra: Array, d: Array) -> Array:
+    """A point of a criterion's simplex: what it weighs beside the bank, and its weights d."""
     return np.concatenate([extra, (1 - extra.sum()) * d])
 
 
@@ -227,12 +258,8 @@ def report_weights(
     search = Search(make_criterion(form))
     search.intercepts, search.slopes = tangents
     extra = result.point[: search.problem.size - form.p]
-
-    def place(d: Array) -> Array:
-        return np.concatenate([extra, (1 - extra.sum()) * d])
-
-    best, best_value = best_vertex(search, [place(d) for d in vertices_of(form)])
-    uniform = search.problem.evaluate(place(form.uniform())).value
+    best, best_value = best_vertex(search, [lift(extra, d) for d in vertices_of(form)])
+    uniform = search.problem.evaluate(lift(extra, form.uniform())).value
     name = names[int(np.flatnonzero(form.alive)[best])]
     return WeightsReport(result.value, uniform, best_value, name)
 

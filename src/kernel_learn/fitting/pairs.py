@@ -64,7 +64,7 @@ def spread_folds(same: Array, n_folds: int) -> Array:
 
 def take_any_rows(X: Rows, rows: Array) -> Rows:
     """Some of the rows as they were given, lists too."""
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return X.tocsr()[rows]
     if hasattr(X, "shape"):
         return take_rows(X, rows)

@@ -9,19 +9,12 @@ from sklearn.utils.metaestimators import available_if
 from kernel_learn.fitting.base import is_fitted_name, unchanged_if_it_fails
 from kernel_learn.fitting.kernel_rows import KernelRows
 from kernel_learn.fitting.parameters import check_parameters
-from kernel_learn.fitting.stream_training import (
-    check_stream,
-    start_features,
-    training_of,
-)
+from kernel_learn.fitting.stream_training import check_stream, start_features, training_of
 from kernel_learn.fitting.training import Training, stream_kernels
 from kernel_learn.representations.block import rebatch
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.state import (
-    StreamState,
-    sum_states,
-)
+from kernel_learn.representations.state import StreamState, sum_states
 from kernel_learn.streams.blocks import READ_ROWS, ArrayRows
 from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.progress import CallbackSupport

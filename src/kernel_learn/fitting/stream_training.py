@@ -1,6 +1,5 @@
 """Fits on streams: one pass that summarises, one for the moments; or a single one for both."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,38 +8,28 @@ from functools import partial
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, PathLike
 from kernel_learn.fitting.kernel_rows import KernelRows
 from kernel_learn.fitting.targets import encode_labels
 from kernel_learn.fitting.training import Labelled, Training, Valued, copied_bytes, stream_kernels
 from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations import ArraySource, FeatureMap
-from kernel_learn.representations.block import (
-    CheckedBlock,
-    rebatch,
-    stack_blocks,
-)
+from kernel_learn.representations.block import CheckedBlock, rebatch, stack_blocks
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import PassSum, StreamState, next_state, sum_states
 from kernel_learn.representations.summary import CAPACITY, row_bytes
 from kernel_learn.rows.labels import check_two_classes
 from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
-from kernel_learn.streams.checked_blocks import (
-    CheckedBlocks,
-)
+from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.gather import Room
-from kernel_learn.streams.passes import (
-    Passes,
-    after_seen,
-)
+from kernel_learn.streams.passes import Passes, after_seen
 from kernel_learn.streams.progress import Progress
 from kernel_learn.streams.sources import spread_source
 
 # Rows read at a time before there is a plan: READ_ROWS, or so many as take READ_BYTES.
-PathLike = str | os.PathLike[str]
 READ_BYTES = 4 * 10**6
 FIRST_PASS = "pass 1 of 2, summary"
 
@@ -320,7 +309,7 @@ def check_stream(estimator: BaseEstimator, rewinds: bool) -> None:
             f"{name} keeps all training rows, and this source has more than {CAPACITY} rows or "
             f"more bytes than {name} reads into memory. Pass the rows as an array."
         )
-    landmarks = estimator.landmarks if hasattr(estimator, "landmarks") else "auto"
+    landmarks = getattr(estimator, "landmarks", "auto")
     if isinstance(landmarks, str) and landmarks == "all" and not rewinds:
         raise ValueError(
             f"{name}(landmarks='all') keeps all rows, and this source, which is read once, has "
@@ -332,6 +321,4 @@ def check_stream(estimator: BaseEstimator, rewinds: bool) -> None:
             f"{name}(landmarks=) are numbers of rows, and rows of a stream have none that last. "
             "Pass the landmark rows themselves, a rule or a count."
         )
-    check = getattr(estimator, "_check_stream", None)
-    if check is not None:
-        check()
+    getattr(estimator, "_check_stream", lambda: None)()

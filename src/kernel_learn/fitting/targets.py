@@ -6,10 +6,8 @@ from sklearn.utils import check_array
 from kernel_learn.arrays import Array, LabelsLike
 from kernel_learn.criteria.constraints import is_unlabeled
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
-from kernel_learn.rows.labels import (
-    check_labels,
-    label_column,
-)
+from kernel_learn.rows.codes import missing_entries
+from kernel_learn.rows.labels import check_labels, label_column
 
 
 def check_real_targets(y: LabelsLike | None) -> Array:
@@ -60,11 +58,4 @@ def are_missing(y: Array) -> Array:
         return np.isnan(y)
     if y.dtype != object:
         return np.zeros(len(y), dtype=bool)
-    return np.array([_is_missing(value) for value in y], dtype=bool)
-
-
-def _is_missing(value: object) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas' NA is neither equal nor different
-        return True
+    return missing_entries(y)

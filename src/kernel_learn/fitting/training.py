@@ -30,10 +30,8 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
-from kernel_learn.rows.access import n_rows, take_rows
-from kernel_learn.rows.labels import (
-    check_labels,
-)
+from kernel_learn.rows.access import is_sparse, n_rows, take_rows
+from kernel_learn.rows.labels import check_labels
 from kernel_learn.rows.table import Table
 
 TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
@@ -148,7 +146,7 @@ def copied_bytes(X: Rows, given: RowsLike | None) -> float:
 
     def numbers(A: Rows) -> object:
         A = A.numbers if isinstance(A, Table) else A
-        return getattr(A, "data", None) if hasattr(A, "tocsr") else A  # some have no data array
+        return getattr(A, "data", None) if is_sparse(A) else A  # some have no data array
 
     own, other = numbers(X), numbers(given)
     arrays = isinstance(own, np.ndarray) and isinstance(other, np.ndarray)
@@ -209,17 +207,26 @@ def _weigh(
 
 def class_prices(class_weight: ClassWeight, data: Labelled) -> Array:
     """Factors per class, (k,), from ``class_weight`` as in scikit-learn; rows count by weight."""
+    is_pooled = isinstance(data.source, PooledSource)  # the labels are gone
+    y = data.classes if is_pooled else data.classes[data.labels]
+    return weigh_classes(class_weight, data.classes, data.counts, y)
+
+
+def weigh_classes(
+    class_weight: ClassWeight,
+    classes: Array,
+    counts: Array,  # (k,) the weight of each class
+    y: Array,  # labels, each class among them
+) -> Array:
+    """The factor of each class, (k,)."""
     if isinstance(class_weight, str):  # "balanced"
-        price = data.counts.sum() / (len(data.classes) * data.counts)
-    elif isinstance(data.source, PooledSource):  # the labels are gone
-        price = compute_class_weight(class_weight, classes=data.classes, y=data.classes)
+        factor = counts.sum() / (len(classes) * counts)
     else:
-        y = data.classes[data.labels]
-        price = compute_class_weight(class_weight, classes=data.classes, y=y)
-    if not (np.all(np.isfinite(price)) and np.all(price > 0)):
+        factor = compute_class_weight(class_weight, classes=classes, y=y)
+    if not (np.all(np.isfinite(factor)) and np.all(factor > 0)):
         raise ValueError(
-            f"class_weight gives the classes {list(data.classes)} the factors "
-            f"{[float(p) for p in price]}; each must be positive and finite. "
+            f"class_weight gives the classes {list(classes)} the factors "
+            f"{[float(f) for f in factor]}; each must be positive and finite. "
             "To leave a class out, leave out its rows."
         )
-    return np.asarray(price, dtype=np.float64)
+    return np.asarray(factor, dtype=np.float64)

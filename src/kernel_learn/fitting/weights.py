@@ -33,6 +33,12 @@ def check_weights(sample_weight: WeightsLike, n: int) -> Array | None:
     return weight
 
 
+def row_weights(sample_weight: WeightsLike, n: int) -> Array:
+    """Checked weights of n rows, ones where none are given."""
+    weight = check_weights(sample_weight, n)
+    return np.ones(n) if weight is None else weight
+
+
 def training_weights(sample_weight: WeightsLike, n: int) -> Array | None:
     """Checked weights of n rows for a fit: counts, at a scale at which one can compute."""
     weight = check_weights(sample_weight, n)

@@ -179,11 +179,11 @@ def _check_dump(skops: ModuleType, dump: bytes) -> set[str]:
             "place, or keep the model with joblib among people who trust each other."
         )
     if unknown:
-        raise ModelFileError(f"The model holds {_listed(unknown)}{_remedy(unknown)}")
+        raise ModelFileError(f"The model holds {_unbuilt(unknown)}{_remedy(unknown)}")
     return {node_name(node) for node in nodes}
 
 
-def _listed(names: set[str]) -> str:
+def _unbuilt(names: set[str]) -> str:
     return f"{', '.join(sorted(names))}, which kernel_learn.load does not build."
 
 
@@ -226,8 +226,8 @@ def _check_trust(skops: ModuleType, source: BinaryIO, path: Path) -> None:
     if not unknown:
         return
     if all(name.startswith("skrub.") for name in unknown):
-        raise ModelFileError(f"{path} holds {_listed(unknown)}{_skrub_remedy()}")
+        raise ModelFileError(f"{path} holds {_unbuilt(unknown)}{_skrub_remedy()}")
     raise ModelFileError(
-        f"{path} is refused: it asks for {_listed(unknown)} No file of kernel_learn.save holds "
+        f"{path} is refused: it asks for {_unbuilt(unknown)} No file of kernel_learn.save holds "
         "such things: do not open it by other means unless you know who wrote it."
     )

@@ -86,21 +86,16 @@ EARLIER = {
 RENAMED = {old: name for name, olds in EARLIER.items() for old in olds.split()}
 
 # Of others, where our models hold them.
+PROCESSES = (
+    "ConstantKernel DotProduct ExpSineSquared Exponentiation Matern Product RBF RationalQuadratic "
+    "Sum WhiteKernel"
+)
 OTHERS = {
     "numpy.dtype": "DTypeNode",
     "polars.datatypes.classes.Datetime": OBJECT,
     "scipy.sparse._csr.csr_array": "SparseMatrixNode",
     "scipy.sparse._csr.csr_matrix": "SparseMatrixNode",
-    "sklearn.gaussian_process.kernels.ConstantKernel": OBJECT,
-    "sklearn.gaussian_process.kernels.DotProduct": OBJECT,
-    "sklearn.gaussian_process.kernels.ExpSineSquared": OBJECT,
-    "sklearn.gaussian_process.kernels.Exponentiation": OBJECT,
-    "sklearn.gaussian_process.kernels.Matern": OBJECT,
-    "sklearn.gaussian_process.kernels.Product": OBJECT,
-    "sklearn.gaussian_process.kernels.RBF": OBJECT,
-    "sklearn.gaussian_process.kernels.RationalQuadratic": OBJECT,
-    "sklearn.gaussian_process.kernels.Sum": OBJECT,
-    "sklearn.gaussian_process.kernels.WhiteKernel": OBJECT,
+    **{f"sklearn.gaussian_process.kernels.{name}": OBJECT for name in PROCESSES.split()},
 }
 
 # What skrub's TableVectorizer and its encoders are made of, for each version that was looked at.

@@ -17,20 +17,12 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.joint_rows import JointRows
 from kernel_learn.datasets import DataSets
-from kernel_learn.estimators.alignment import AlignmentSubspace
 from kernel_learn.estimators.hsic import HSICSubspace
 from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.kernels.subspace import SubspaceKernel
-from kernel_learn.papers.chen2008 import (
-    CLAIMED,
-    METHODS,
-    SKFE_REG,
-    Half,
-    best_width,
-    features_error,
-)
+from kernel_learn.papers.chen2008 import CLAIMED, METHODS, Half, best_width, features_error, skfe
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, read_records
+from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, make_table, read_records
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
 
@@ -110,25 +102,11 @@ def run_dimensions(half: Half, width: int, method: str) -> list[float]:
         elif method.endswith("joint"):
             errors.append(features_error(half, width, joint_features(rows, l), FIGURE_C))
         else:
-            transformer = (
-                frozen(
-                    AlignmentSubspace,
-                    "precomputed",
-                    n_components=l,
-                    reg=SKFE_REG,
-                    center=False,
-                    tol=1e-3,
-                )
-                if method == "SKFE"
-                else frozen(
-                    HSICSubspace,
-                    "precomputed",
-                    n_components=l,
-                    uncorrelated=uncorrelated,
-                    reg=FIGURE_REG,
-                )
-            ).fit(half.K[width], half.y_train)
-            errors.append(features_error(half, width, transformer, FIGURE_C))
+            options = {"uncorrelated": uncorrelated, "reg": FIGURE_REG}
+            hsic = frozen(HSICSubspace, "precomputed", n_components=l, **options)
+            model = skfe(l) if method == "SKFE" else hsic
+            model.fit(half.K[width], half.y_train)
+            errors.append(features_error(half, width, model, FIGURE_C))
     return errors
 
 
@@ -190,13 +168,11 @@ def render_figures(records: Iterable[Record]) -> str:
         if not found:
             continue
         lines += [f"{name}, means over the first partitions:", ""]
-        lines += ["| l | " + " | ".join(found) + " |", "|---" * (len(found) + 1) + "|"]
-        counts = " | ".join(str(len(runs)) for runs in found.values())
-        lines.append(f"| partitions | {counts} |")
+        rows: list[list[object]] = [["partitions", *map(len, found.values())]]
         for i, l in enumerate(DIMENSIONS):  # noqa: E741
-            cells = [f"{np.mean([r['errors'][i] for r in runs]):.1f}" for runs in found.values()]
-            lines.append(f"| {l} | " + " | ".join(cells) + " |")
-        lines += ["", *_dimension_tests(name, found), ""]
+            means = (np.mean([r["errors"][i] for r in runs]) for runs in found.values())
+            rows.append([l, *(f"{mean:.1f}" for mean in means)])
+        lines += [make_table(["l", *found], rows), "", *_dimension_tests(name, found), ""]
     panels: dict[int, list[str]] = {2: [], 3: []}
     for figure, panel in panels.items():
         for name in SETS[figure]:
@@ -212,7 +188,7 @@ def render_figures(records: Iterable[Record]) -> str:
         dimensions="\n".join(lines),
         bounds="\n".join(panels[2]),
         rounds="\n".join(panels[3]),
-        first_round="\n".join(_first_round_tests(records)),
+        first_round=_first_round_tests(records),
     )
 
 
@@ -230,24 +206,21 @@ def _dimension_tests(name: str, found: dict[str, list[Record]]) -> list[str]:
     for theirs in at.values():
         both = sorted(ours.keys() & theirs.keys())
         cells.append(verdict([ours[j] for j in both], [theirs[j] for j in both], ratio=1.0))
-    return [
-        f"| {name}, l = {l}: SVM_joint against | " + " | ".join(at) + " |",
-        "|---" * (len(at) + 1) + "|",
-        "| corrected test | " + " | ".join(cells) + " |",
-    ]
+    head = [f"{name}, l = {l}: SVM_joint against", *at]
+    return [make_table(head, [["corrected test", *cells]])]
 
 
-def _first_round_tests(records: list[Record]) -> list[str]:
+def _first_round_tests(records: list[Record]) -> str:
     """The exact solution against the first round of the alternation, set by set."""
-    lines = ["| exact against the first round | SVM_joint | uSVM_joint |", "|---|---|---|"]
+    rows = []
     for name in SETS[3]:
         cells = []
         for u in (False, True):
             runs = select(records, figure=3, data=name, uncorrelated=u)
             exact = [run["exact_error"] for run in runs]
             cells.append(verdict(exact, [run["errors"][0] for run in runs], ratio=1.0))
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+        rows.append([name, *cells])
+    return make_table(["exact against the first round", "SVM_joint", "uSVM_joint"], rows)
 
 
 def _alternation_lines(runs: list[Record]) -> list[str]:
@@ -255,18 +228,16 @@ def _alternation_lines(runs: list[Record]) -> list[str]:
     if not runs:
         return []
     form = "uSVM_joint" if runs[0]["uncorrelated"] else "SVM_joint"
-    lines = [f"{runs[0]['data']}, {form}, mean of {len(runs)} partitions:", ""]
-    lines += ["| round | " + " | ".join(str(i + 1) for i in range(ROUNDS)) + " | exact |"]
-    lines += ["|---" * (ROUNDS + 2) + "|"]
+    rows = []
     if runs[0]["figure"] == 3:
-        cells = [f"{e:.2f}" for e in mean_rounds(runs, "errors")]
         exact = np.mean([r["exact_error"] for r in runs])
-        return [*lines, f"| error | {' | '.join(cells)} | {exact:.2f} |", ""]
-    for side in ("upper", "lower"):
-        cells = [f"{value:.3f}" for value in mean_rounds(runs, side)]
-        exact = np.mean([r[f"exact_{side}"] / r["exact_upper"] for r in runs])
-        lines.append(f"| {side} | {' | '.join(cells)} | {exact:.6f} |")
-    return [*lines, ""]
+        rows.append(["error", *(f"{e:.2f}" for e in mean_rounds(runs, "errors")), f"{exact:.2f}"])
+    else:
+        for side in ("upper", "lower"):
+            exact = np.mean([r[f"exact_{side}"] / r["exact_upper"] for r in runs])
+            rows.append([side, *(f"{v:.3f}" for v in mean_rounds(runs, side)), f"{exact:.6f}"])
+    title = f"{runs[0]['data']}, {form}, mean of {len(runs)} partitions:"
+    return [title, "", make_table(["round", *map(str, range(1, ROUNDS + 1)), "exact"], rows), ""]
 
 
 def mean_rounds(runs: list[Record], key: str) -> Array:

@@ -1,7 +1,6 @@
 """Chen et al. (2008), Table 3: four Gaussian kernels, each alone and combined."""
 
 import warnings
-from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
 
@@ -18,7 +17,15 @@ from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.protocol import (
+    Cell,
+    Protocol,
+    Record,
+    by_set,
+    fill_page,
+    make_table,
+    repeated_cells,
+)
 from kernel_learn.papers.settings import frozen
 
 REPEATS = 20
@@ -51,15 +58,10 @@ TABLE_3 = {
 
 def table3() -> Protocol:
     """Table 3: single kernels and their combination."""
-    cells = [
-        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
-        for repeat in range(REPEATS)
-        for name in SETS
-    ]
     return Protocol(
         "chen2008-table3",
         "Chen et al. (2008), Table 3",
-        cells,
+        repeated_cells(SETS, REPEATS),
         run_cell,
         render,
         check="B. Tumor2-0",
@@ -161,11 +163,8 @@ def _strata(y: Array) -> Array | None:
 
 def render(records: Iterable[Record]) -> str:
     """The page of Table 3."""
-    runs: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        runs[record["set"]].append(record)
-    lines = ["| data | partitions | " + " | ".join(COLUMNS) + " |"]
-    lines.append("|---" * (len(COLUMNS) + 2) + "|")
+    runs = by_set(records)
+    rows: list[list[object]] = []
     for name, printed in TABLE_3.items():
         if not runs[name]:
             continue
@@ -175,15 +174,15 @@ def render(records: Iterable[Record]) -> str:
             for s in (0, 5)
             for mean in means[s : s + 5]
         ]
-        lines.append(f"| {name} | {len(runs[name])} | " + " | ".join(cells) + " |")
-        lines.append("| *paper* | 20 | " + " | ".join(f"{value:.2f}" for value in printed) + " |")
-    return fill_page("chen2008-table3", table="\n".join(lines), claims=claims(runs))
+        rows.append([name, len(runs[name]), *cells])
+        rows.append(["*paper*", 20, *(f"{value:.2f}" for value in printed)])
+    table = make_table(["data", "partitions", *COLUMNS], rows)
+    return fill_page("chen2008-table3", table=table, claims=claims(runs))
 
 
 def claims(runs: dict[str, list[Record]]) -> str:
     """The combination against the kernel that is best in the mean, set by set."""
-    lines = ["| data | HSIC_mkl against the best HSIC_ker | SVM_mkl against the best SVM_ker |"]
-    lines.append("|---|---|---|")
+    rows = []
     for name in TABLE_3:
         if not runs[name]:
             continue
@@ -195,5 +194,6 @@ def claims(runs: dict[str, list[Record]]) -> str:
             difference = combined.mean() - errors[best].mean()
             test = verdict(combined, errors[best], ratio=1.0)
             cells.append(f"{difference:+.2f} on {best[-4:]}: {test}")
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells])
+    families = (f"{family}_mkl against the best {family}_ker" for family in ("HSIC", "SVM"))
+    return make_table(["data", *families], rows)

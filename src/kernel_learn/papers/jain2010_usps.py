@@ -38,10 +38,9 @@ AGAINST = ((TRACE, PCA), (ALL_TRACE, ALL_PCA), (ALL_TRACE, RAW), (ALL_PCA, RAW))
 def figure1() -> Protocol:
     """Figure 1: draws of labelled digits."""
     cells = [Cell(f"seed {seed}", {"seed": seed}) for seed in SEEDS]
-    title = "Jain, Kulis & Dhillon (2010), Figure 1"
     return Protocol(
         NAME,
-        title,
+        "Jain, Kulis & Dhillon (2010), Figure 1",
         cells,
         run_cell,
         render,

@@ -8,6 +8,7 @@ be stopped at any time and goes on where it was.
 import json
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -124,6 +125,29 @@ def run_again(
         part.write_text("".join(json.dumps(record) + "\n" for record in records))
     print(file=stream)
     return records, apart
+
+
+def repeated_cells(names: Iterable[str], repeats: int) -> list[Cell]:
+    """A cell for each partition of each data set, partitions first: any stop leaves a table."""
+    return [
+        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
+        for repeat in range(repeats)
+        for name in names
+    ]
+
+
+def by_set(records: Iterable[Record]) -> defaultdict[str, list[Record]]:
+    """The records of each data set."""
+    runs: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in records:
+        runs[record["set"]].append(record)
+    return runs
+
+
+def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table in Markdown."""
+    first, *others = ("| " + " | ".join(map(str, row)) + " |" for row in (head, *rows))
+    return "\n".join([first, "|---" * len(head) + "|", *others])
 
 
 def fill_page(name: str, **values: object) -> str:

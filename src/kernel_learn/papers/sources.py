@@ -1,7 +1,6 @@
 """Several sources of the same objects: mfeat, proteinfold, jaffe_kernels."""
 
 import warnings
-from collections import defaultdict
 from collections.abc import Iterable
 from time import perf_counter
 
@@ -16,7 +15,15 @@ from kernel_learn.estimators.discriminant import KernelDiscriminant
 from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.protocol import (
+    Cell,
+    Protocol,
+    Record,
+    by_set,
+    fill_page,
+    make_table,
+    repeated_cells,
+)
 from kernel_learn.papers.settings import frozen
 
 REPEATS = 10
@@ -29,15 +36,10 @@ WEIGHTINGS = ("learn", "uniform", "alignment", "loo")
 
 def multi_source() -> Protocol:
     """Several sources: every weighting under every decision."""
-    cells = [
-        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
-        for repeat in range(REPEATS)
-        for name in SETS
-    ]
     return Protocol(
         "multi-source",
         "Several sources",
-        cells,
+        repeated_cells(SETS, REPEATS),
         run_cell,
         render,
         check="jaffe_kernels-0",
@@ -127,13 +129,11 @@ def error(model: BaseEstimator, K: Array, K_new: Array, y: Array, y_new: Array) 
 
 def render(records: Iterable[Record]) -> str:
     """The page of the comparison."""
-    runs: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        runs[record["set"]].append(record)
+    runs = by_set(records)
     done = [name for name in SETS if runs[name]]
     head = ["data", "partitions", "decision", "best single source", *WEIGHTINGS]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    lines += [table_row(name, decision, runs[name]) for name in done for decision in DECISIONS]
+    rows = [table_row(name, decision, runs[name]) for name in done for decision in DECISIONS]
+    table = make_table(head, rows)
     against = [
         ("loo", "uniform"),
         ("loo", "learn"),
@@ -141,14 +141,13 @@ def render(records: Iterable[Record]) -> str:
         ("loo", "single"),
         ("learn", "single"),
     ]
-    head = ["data", "decision", *(f"{a} against {b}" for a, b in against)]
-    tests = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    tests = []
     for name in done:
         ratio = SETS[name] / (1 - SETS[name])
         for decision in DECISIONS:
             column = columns(decision, runs[name])
             cells = [verdict(column[a], column[b], ratio) for a, b in against]
-            tests.append(f"| {name} | {decision} | " + " | ".join(cells) + " |")
+            tests.append([name, decision, *cells])
     shares = []
     for name in done:
         for choice in (*WEIGHTINGS, "learn (SVM)"):
@@ -157,8 +156,8 @@ def render(records: Iterable[Record]) -> str:
             shares.append(f"- {name}, {choice}: {text}")
     return fill_page(
         "multi-source",
-        table="\n".join(lines),
-        tests="\n".join(tests),
+        table=table,
+        tests=make_table(["data", "decision", *(f"{a} against {b}" for a, b in against)], tests),
         weights="\n".join(shares),
     )
 
@@ -171,7 +170,7 @@ def columns(decision: str, runs: list[Record]) -> Record:
     return {**found, "single": singles[:, best], "best": best}
 
 
-def table_row(name: str, decision: str, runs: list[Record]) -> str:
+def table_row(name: str, decision: str, runs: list[Record]) -> list[object]:
     """One set and decision: the best single source and each weighting; the least in bold."""
     found = columns(decision, runs)
     least = min(found[choice].mean() for choice in WEIGHTINGS)
@@ -179,4 +178,4 @@ def table_row(name: str, decision: str, runs: list[Record]) -> str:
     for choice in WEIGHTINGS:
         text = f"{found[choice].mean():.2f} ± {found[choice].std():.2f}"
         cells.append(f"**{text}**" if found[choice].mean() <= least + 1e-9 else text)
-    return f"| {name} | {len(runs)} | {decision} | " + " | ".join(cells) + " |"
+    return [name, len(runs), decision, *cells]

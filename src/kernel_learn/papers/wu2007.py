@@ -28,7 +28,15 @@ from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.protocol import (
+    Cell,
+    Protocol,
+    Record,
+    by_set,
+    fill_page,
+    make_table,
+    repeated_cells,
+)
 from kernel_learn.papers.settings import frozen
 
 GENES = [
@@ -56,11 +64,7 @@ METHODS = {
 
 def tables2_and_3() -> Protocol:
     """The protocol of both tables."""
-    cells = [
-        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
-        for repeat in range(REPEATS)
-        for name in [*GENES, *TEXTS]
-    ]
+    cells = repeated_cells([*GENES, *TEXTS], REPEATS)
     title = "Wu & Farquhar (2007), Tables 2 and 3"
     return Protocol(
         "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_quick_repeat
@@ -188,45 +192,42 @@ def halves(y: Array, rng: np.random.Generator) -> tuple[Array, Array]:
 
 def render(records: Iterable[Record]) -> str:
     """The page: mean error and standard deviation over the repeats, and the paper's claims."""
-    runs: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        runs[record["set"]].append(record)
+    runs = by_set(records)
     parts: list[str] = []
     kinds = (("Gene expression (Table 2)", GENES, 0.25), ("Text (Table 3)", TEXTS, 1.0))
     for title, names, ratio in kinds:
         done = [name for name in names if runs[name]]
-        parts += [f"## {title}\n", "| data | repeats | " + " | ".join(METHODS) + " |"]
-        parts.append("|---" * (len(METHODS) + 2) + "|")
-        parts += [_row(name, runs[name]) for name in done]
+        rows = [_row(name, runs[name]) for name in done]
+        parts += [f"## {title}\n", make_table(["data", "repeats", *METHODS], rows)]
         for key in ("skfe_paper", "skfe"):
             parts += ["", _verdicts(key, done, runs, ratio)]
         parts.append("")
     return fill_page("wu2007-tables", tables="\n".join(parts), times=_times(runs))
 
 
-def _row(name: str, runs: list[Record]) -> str:
+def _row(name: str, runs: list[Record]) -> list[object]:
     cells = []
     errors = {key: [run["errors"][key] for run in runs] for key in METHODS.values()}
     least = min(np.mean(found) for found in errors.values())
     for found in errors.values():
         text = f"{np.mean(found):.1f} ± {np.std(found):.1f}"
         cells.append(f"**{text}**" if np.mean(found) <= least + 1e-9 else text)
-    return f"| {name} | {len(runs)} | " + " | ".join(cells) + " |"
+    return [name, len(runs), *cells]
 
 
 def _verdicts(key: str, done: list[str], runs: dict[str, list[Record]], ratio: float) -> str:
     """SKFE against each method, set by set, by the corrected test over all test parts."""
     others = {title: other for title, other in METHODS.items() if other not in (key, "skfe_paper")}
     title = next(title for title, name in METHODS.items() if name == key)
-    lines = [f"| {title} against | " + " | ".join(others) + " |", "|---" * (len(others) + 1) + "|"]
+    rows = []
     for name in done:
         folds = {
             method: np.concatenate([run["folds"][method] for run in runs[name]])
             for method in METHODS.values()
         }
         cells = [verdict(folds[key], folds[other], ratio) for other in others.values()]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([name, *cells])
+    return make_table([f"{title} against", *others], rows)
 
 
 # Section 5.3: the range over all fourteen problems, on a 2.2 GHz Pentium 4.
@@ -236,7 +237,7 @@ CLAIMED_SECONDS |= {"skfe_paper": "0.38 to 69", "skfe": "-", "rkda": "-"}
 
 def _times(runs: dict[str, list[Record]]) -> str:
     """The range over the problems of the mean time of one fit."""
-    lines = ["| seconds of one fit | here | paper |", "|---|---|---|"]
+    rows = []
     for title, key in METHODS.items():
         means = [
             np.mean([run["seconds"][key] for run in found])
@@ -245,5 +246,5 @@ def _times(runs: dict[str, list[Record]]) -> str:
         ]
         if means:
             span = f"{min(means):.2g} to {max(means):.2g}"
-            lines.append(f"| {title} | {span} | {CLAIMED_SECONDS[key]} |")
-    return "\n".join(lines)
+            rows.append([title, span, CLAIMED_SECONDS[key]])
+    return make_table(["seconds of one fit", "here", "paper"], rows)

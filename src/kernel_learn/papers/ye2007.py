@@ -1,7 +1,6 @@
 """Ye et al. (2007), Tables 1 and 2 and Figure 1: discriminant kernels from ten Gaussians."""
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from time import perf_counter
 
@@ -21,7 +20,15 @@ from kernel_learn.estimators.multi_kernel_svc import MultiKernelSVC
 from kernel_learn.kernels.bank import Combination, gaussian_bank
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page
+from kernel_learn.papers.protocol import (
+    Cell,
+    Protocol,
+    Record,
+    by_set,
+    fill_page,
+    make_table,
+    repeated_cells,
+)
 from kernel_learn.papers.settings import frozen
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import one_hot
@@ -61,38 +68,30 @@ FIGURE_1 = ["SDP_theta exact", "SDP_theta", "SDP_theta,lambda exact", "SDP_theta
 
 def table1() -> Protocol:
     """Table 1: two classes."""
-    cells = [
-        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
-        for repeat in range(REPEATS)
-        for name in BINARY
-    ]
-    title = "Ye et al. (2007), Table 1"
-    return Protocol(
-        "ye2007-table1",
-        title,
-        cells,
-        run_binary,
-        render_1,
-        check="Sonar-0",
-        reduced=lambda cell: cell.settings["repeat"] < 5,
-    )
+    return make_protocol("Table 1", BINARY, run_binary, render_1, check="Sonar-0")
 
 
 def table2() -> Protocol:
     """Table 2: several classes."""
-    cells = [
-        Cell(f"{name}-{repeat}", {"set": name, "repeat": repeat})
-        for repeat in range(REPEATS)
-        for name in MULTI
-    ]
-    title = "Ye et al. (2007), Table 2"
+    return make_protocol("Table 2", MULTI, run_multi, render_2, check="Wine (3)-0")
+
+
+def make_protocol(
+    table: str,
+    sets: Iterable[str],
+    run_cell: Callable[[DataSets, Cell], Record],
+    render: Callable[[Iterable[Record]], str],
+    *,
+    check: str,
+) -> Protocol:
+    """A table of thirty partitions of each set, five in the reduced version."""
     return Protocol(
-        "ye2007-table2",
-        title,
-        cells,
-        run_multi,
-        render_2,
-        check="Wine (3)-0",
+        f"ye2007-{table.lower().replace(' ', '')}",
+        f"Ye et al. (2007), {table}",
+        repeated_cells(sets, REPEATS),
+        run_cell,
+        render,
+        check=check,
         reduced=lambda cell: cell.settings["repeat"] < 5,
     )
 
@@ -245,46 +244,35 @@ def render_1(records: Iterable[Record]) -> str:
 def render_2(records: Iterable[Record]) -> str:
     """The page of Table 2."""
     records = list(records)
-    figure = ["\n## Figure 1: exact and approximate, accuracy in % and time in ms\n"]
-    figure.append("| data | " + " | ".join(FIGURE_1) + " |")
-    figure.append("|---" * (len(FIGURE_1) + 1) + "|")
+    figure = []
     for name, runs in by_set(records).items():
         cells = [
             f"{np.mean([run['accuracies'][column] for run in runs]):.2f} "
             f"({1000 * np.median([run['seconds'][column] for run in runs]):.0f} ms)"
             for column in FIGURE_1
         ]
-        figure.append(f"| {name} | " + " | ".join(cells) + " |")
+        figure.append([name, *cells])
+    title = "\n## Figure 1: exact and approximate, accuracy in % and time in ms\n\n"
+    exact = title + make_table(["data", *FIGURE_1], figure)
     table = comparison(records, COLUMNS_2, TABLE_2)
     tests = verdicts(records, "SDP_theta,lambda", COLUMNS_2, TABLE_2, ratio=2 / 3)
-    return fill_page("ye2007-table2", table=table, figure="\n".join(figure), verdicts=tests)
-
-
-def by_set(records: list[Record]) -> dict[str, list[Record]]:
-    """The records of each data set."""
-    runs: dict[str, list[Record]] = defaultdict(list)
-    for record in records:
-        runs[record["set"]].append(record)
-    return runs
+    return fill_page("ye2007-table2", table=table, figure=exact, verdicts=tests)
 
 
 def comparison(records: list[Record], columns: list[str], paper: dict[str, list[float]]) -> str:
     """Ours, mean and standard deviation, and the paper's figure under it."""
-    lines = ["| data | partitions | " + " | ".join(columns) + " |"]
-    lines.append("|---" * (len(columns) + 2) + "|")
-    runs_by_set = by_set(records)
-    for name in paper:
-        runs = runs_by_set.get(name, [])
-        if not runs:
-            continue
+    rows: list[list[object]] = []
+    found = by_set(records)
+    for name in (name for name in paper if name in found):
+        runs = found[name]
         cells = []
         for column in columns:
             values = [run["accuracies"][column] for run in runs]
             cells.append(f"{np.mean(values):.2f} ± {np.std(values):.2f}")
-        lines.append(f"| {name} | {len(runs)} | " + " | ".join(cells) + " |")
+        rows.append([name, len(runs), *cells])
         printed = ["-" if np.isnan(value) else f"{value:.2f}" for value in paper[name]]
-        lines.append("| *paper* | 30 | " + " | ".join(printed) + " |")
-    return "\n".join(lines) + "\n"
+        rows.append(["*paper*", 30, *printed])
+    return make_table(["data", "partitions", *columns], rows) + "\n"
 
 
 def verdicts(
@@ -292,12 +280,9 @@ def verdicts(
 ) -> str:
     """One method against each other, set by set: the corrected test of the errors."""
     others = [column for column in columns if column != ours]
-    lines = [f"| {ours} against | " + " | ".join(others) + " |", "|---" * (len(others) + 1) + "|"]
-    runs_by_set = by_set(records)
-    for name in sets:
-        runs = runs_by_set.get(name, [])
-        if runs:
-            errors = {c: [100 - run["accuracies"][c] for run in runs] for c in columns}
-            cells = [verdict(errors[ours], errors[other], ratio) for other in others]
-            lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+    rows = []
+    found = by_set(records)
+    for name in (name for name in sets if name in found):
+        errors = {c: [100 - run["accuracies"][c] for run in found[name]] for c in columns}
+        rows.append([name, *(verdict(errors[ours], errors[other], ratio) for other in others)])
+    return make_table([f"{ours} against", *others], rows)

@@ -14,13 +14,13 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.representations.block import CheckedBlock
-from kernel_learn.representations.feature_map import FeatureMap
+from kernel_learn.representations.feature_map import FeatureMap, same_array
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import n_rows
-from kernel_learn.rows.digest import MODULUS, PassDigest, class_keys
-from kernel_learn.rows.keys import mix_words
+from kernel_learn.rows.digest import MODULUS, PassDigest
+from kernel_learn.rows.keys import hash_texts, mix_words
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class StreamState:
                 "(landmarks=rows, widths as numbers), or start both from one state."
             )
         a, b = self, other
-        if a.classes is not None and not same_labels(a.classes, b.classes):
+        if a.classes is not None and not same_array(a.classes, b.classes):
             classes = union_labels(a.classes, b.classes)
             a, b = a.with_classes(classes), b.with_classes(classes)
         return replace(
@@ -111,10 +111,10 @@ class StreamState:
 
     def with_classes(self, classes: Array) -> Self:
         """The same rows as part of a sample with these (sorted) classes."""
-        if self.classes is None or same_labels(self.classes, classes):
+        if self.classes is None or same_array(self.classes, classes):
             return self
         place, k = np.searchsorted(classes, self.classes), len(classes)
-        if not same_labels(np.asarray(classes)[np.minimum(place, k - 1)], self.classes):
+        if not same_array(np.asarray(classes)[np.minimum(place, k - 1)], self.classes):
             raise ValueError("The classes given do not hold those of the state.")
         sums = None
         if self.sums is not None:
@@ -175,11 +175,6 @@ def class_places(classes: Array, y: Array) -> Array:
     return place
 
 
-def same_labels(a: Array | None, b: Array | None) -> bool:
-    """Whether both are None or the same classes."""
-    return a is b or (a is not None and b is not None and bool(np.array_equal(a, b)))
-
-
 def is_text(labels: Array) -> bool:
     """Whether labels are texts, not numbers."""
     return labels.dtype.kind in "OUS"
@@ -201,7 +196,7 @@ def joint_digest(rows: CheckedBlock, classes: Array | None, labels: Array) -> in
     """The sum of hashes of rows with their labels: of any order, and of one row more another."""
     own = rows.label_keys
     if classes is not None:
-        own = class_keys([str(label) for label in classes.tolist()])[labels]
+        own = hash_texts(str(label).encode() for label in classes.tolist())[labels]
     return int(np.sum(mix_words(rows.keys ^ mix_words(own)), dtype=np.uint64))
 
 

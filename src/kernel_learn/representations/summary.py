@@ -116,16 +116,13 @@ class Summary:
         if len(self.keys) <= self.capacity:
             return self
         kept = slice(0, self.capacity)
-        return type(self)(
-            self.n,
-            self.counts,
-            self.columns,
-            self.keys[kept],
-            take_rows(self.rows, kept),
-            self.weight[kept],
-            self.labels[kept],
-            self.capacity,
-            None,
+        return replace(
+            self,
+            keys=self.keys[kept],
+            rows=take_rows(self.rows, kept),
+            weight=self.weight[kept],
+            labels=self.labels[kept],
+            n_known=None,
         )
 
     @property

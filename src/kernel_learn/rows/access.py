@@ -14,6 +14,11 @@ def is_sparse(X: Rows) -> bool:
     return bool(sparse.issparse(X))
 
 
+def is_plain(X: Rows) -> bool:
+    """Whether X is an array of numbers."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
+
+
 def n_rows(X: Rows) -> int:
     """The number of rows, of any form of them."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.access import is_plain, n_rows
 from kernel_learn.rows.coerce import Entry
+from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.table import Table, column_names, split_columns
 
 MISSING = -1.0
@@ -44,7 +45,7 @@ def encode_columns(
     A missing category is a level of its own, equal to itself.
     """
     sides = [X] if X_ref is None else [X, X_ref]
-    if all(_is_numeric(side) for side in sides):
+    if all(is_plain(side) for side in sides):
         encoded = [np.array(side, dtype=np.float64) for side in sides]
         for A in encoded:
             part = A[:, list(categorical)]
@@ -73,7 +74,7 @@ def level_codes(values: Array) -> tuple[Array, Array]:
 
 def missing_entries(values: Array) -> Array:
     """Where an entry is None, NaN or a frame's own mark for missing."""
-    return np.array([value is None or _is_mark(value) or value != value for value in values], bool)
+    return np.array([is_missing(value) for value in values], bool)
 
 
 def columns_of(X: Rows) -> list[Array]:
@@ -81,14 +82,6 @@ def columns_of(X: Rows) -> list[Array]:
     if isinstance(X, Table):
         return [X.column(c).astype(object) for c in range(X.shape[1])]
     return [column.astype(object) for column in split_columns(X)[1]]
-
-
-def _is_numeric(X: Rows) -> bool:
-    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
-
-
-def _is_mark(value: object) -> bool:
-    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def _text(value: Entry) -> str:

@@ -6,7 +6,7 @@ from numbers import Real
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.access import is_plain, is_sparse
 from kernel_learn.rows.check_rows import check_magnitude
 from kernel_learn.rows.codes import (
     MISSING,
@@ -122,7 +122,7 @@ class Column:
     def of(X: Rows, positions: Array) -> "list[Column]":
         if not is_frame(X):
             A = np.asarray(X)
-            kind: Kind | None = "number" if A.dtype.kind in "fiub" else None
+            kind: Kind | None = "number" if is_plain(A) else None
             return [Column(int(c), kind, A[:, c]) for c in positions]
         names = column_names(X)  # once: a frame of thousands of columns takes its time
         found = [(names[c], frame_column(X, int(c))) for c in positions]
@@ -196,11 +196,6 @@ def known_codes(values: Array, levels: Array) -> Array:
     known = levels[place] == fresh if len(levels) else np.zeros(len(fresh), bool)
     table = np.append(np.where(known, place, UNSEEN), MISSING)  # code -1 is the last entry
     return table[codes.astype(int)]
-
-
-def is_plain(X: Rows) -> bool:
-    """Whether X is an array of numbers."""
-    return isinstance(X, np.ndarray) and X.dtype.kind in "fiub"
 
 
 def is_numeric_frame(X: Rows) -> bool:

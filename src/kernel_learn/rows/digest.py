@@ -6,12 +6,11 @@ rows, however the rows are cut.
 """
 
 from dataclasses import dataclass, fields
-from hashlib import blake2b
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Keys
-from kernel_learn.rows.keys import digest_sums, digest_text, mix_words
+from kernel_learn.rows.keys import digest_sums, digest_text, hash_texts, mix_words
 
 MODULUS = 2**64
 
@@ -43,9 +42,9 @@ class PassDigest:
         content, again = digest_sums(keys)
         return cls(
             len(keys),
-            _sum(mix_words(keys ^ seeds)),
-            _sum(mix_words(labels ^ seeds)),
-            _sum(mix_words(mix_words(bits[other]) ^ seeds[other])),
+            _wrapped_sum(mix_words(keys ^ seeds)),
+            _wrapped_sum(mix_words(labels ^ seeds)),
+            _wrapped_sum(mix_words(mix_words(bits[other]) ^ seeds[other])),
             int(content),
             int(again),
         )
@@ -109,13 +108,7 @@ def _listed(names: list[str]) -> str:
 
 def label_keys(classes: Array, labels: Array) -> Keys:
     """64 bits for each label, an index into the classes; the same for 1 and 1.0."""
-    return class_keys([_plain(label) for label in classes.tolist()])[labels]
-
-
-def class_keys(texts: list[str]) -> Keys:
-    """64 bits for each text."""
-    hashed = [blake2b(text.encode(), digest_size=8).digest() for text in texts]
-    return np.frombuffer(b"".join(hashed), dtype=np.uint64)
+    return hash_texts(_plain(label).encode() for label in classes.tolist())[labels]
 
 
 def _plain(label: object) -> str:
@@ -124,5 +117,5 @@ def _plain(label: object) -> str:
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
 
 
-def _sum(words: Keys) -> int:
+def _wrapped_sum(words: Keys) -> int:
     return int(np.sum(words, dtype=np.uint64))

@@ -1,7 +1,8 @@
 """Rows by content: keys that do not depend on where a row stands."""
 
+from collections.abc import Iterable
 from hashlib import blake2b
-from numbers import Real
+from numbers import Number, Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,13 +26,15 @@ def row_keys(X: Rows) -> Keys:
     if is_sparse(X):
         return mix_words(_number_terms(X, np.arange(X.shape[1])))
     if isinstance(X, Table):
-        return mix_words(_table_terms(X))
-    if is_frame(X):
-        return mix_words(_column_terms(len(X), split_columns(X)[1]))
-    X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
-    if X.dtype.kind in "OUS":
-        return mix_words(_column_terms(len(X), list(X.reshape(len(X), -1).T)))
-    return mix_words(_number_terms(X, np.arange(X.shape[1])))
+        others = ((c, X.column(c)) for c in np.flatnonzero(X.place < 0).tolist())
+        of_numbers = _number_terms(X.numbers, np.flatnonzero(X.place >= 0))
+        return mix_words(_column_terms(of_numbers, others))
+    if not is_frame(X):
+        X = X if hasattr(X, "dtype") else np.asarray(X, dtype=object)
+        if X.dtype.kind not in "OUS":
+            return mix_words(_number_terms(X, np.arange(X.shape[1])))
+    columns = split_columns(X)[1] if is_frame(X) else X.reshape(len(X), -1).T
+    return mix_words(_column_terms(np.zeros(len(X), dtype=np.uint64), enumerate(columns)))
 
 
 def _number_terms(X: Rows, columns: Array) -> Keys:
@@ -53,17 +56,9 @@ def _sparse_terms(X: Rows, columns: Array) -> Keys:
     return np.asarray(total[X.indptr[1:]] - total[X.indptr[:-1]])  # exact, being modulo 2^64
 
 
-def _column_terms(n: int, columns: list[Array]) -> Keys:
-    total = np.zeros(n, dtype=np.uint64)
-    for c, values in enumerate(columns):
-        total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
-    return total
-
-
-def _table_terms(X: Table) -> Keys:
-    total = _number_terms(X.numbers, np.flatnonzero(X.place >= 0))
-    for c in np.flatnonzero(X.place < 0):
-        values = X.column(int(c))
+def _column_terms(total: Keys, columns: Iterable[tuple[int, Array]]) -> Keys:
+    """With the terms of columns of numbers or texts added to those of others."""
+    for c, values in columns:
         total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
     return total
 
@@ -89,14 +84,18 @@ def is_missing(value: object) -> bool:
     """None, NaN, or what pandas has for them."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    return isinstance(value, float) and value != value
+    return isinstance(value, Number) and bool(value != value)
 
 
 def _text_hashes(values: Array) -> Keys:
     # a missing cell is one and the same, whatever the kind of frame calls it
-    texts = [b"" if is_missing(value) else repr(value).encode() for value in values.tolist()]
-    digests = [blake2b(text, digest_size=8).digest() for text in texts]
-    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+    return hash_texts(b"" if is_missing(one) else repr(one).encode() for one in values.tolist())
+
+
+def hash_texts(texts: Iterable[bytes]) -> Keys:
+    """64 bits for each text."""
+    hashed = [blake2b(text, digest_size=8).digest() for text in texts]
+    return np.frombuffer(b"".join(hashed), dtype=np.uint64)
 
 
 def mix_words(words: Keys) -> Keys:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.access import is_plain, is_sparse
 from kernel_learn.rows.coerce import as_numbers
 from kernel_learn.rows.frames import (
     FrameColumn,
@@ -42,8 +42,9 @@ class Table:
         """The columns of a frame, array or sparse matrix; ``numeric`` ones are to be numbers."""
         if isinstance(X, cls):
             return X
-        if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
-            numbers = as_float_rows(X)
+        if is_sparse(X) or is_plain(X):
+            X = X.tocsr() if is_sparse(X) else X
+            numbers = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
             return cls(None, numbers, np.empty((X.shape[0], 0), object), np.arange(X.shape[1]))
         names, columns = split_columns(X)
         wanted = set(numeric)
@@ -121,12 +122,6 @@ class Table:
 def places(is_number: Array) -> Array:
     """``place`` of columns of which these are numbers, each kind in the order of the columns."""
     return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))
-
-
-def as_float_rows(X: Rows) -> Rows:
-    """A float32 or float64 array or CSR matrix; what is one comes back itself."""
-    X = X.tocsr() if is_sparse(X) else X
-    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def column_names(X: Rows) -> list[str]:

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.rows.access import row_blocks, take_rows
+from kernel_learn.rows.access import is_sparse, row_blocks, take_rows
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.streams.identity import file_identity
 
 Given = Any  # rows, labels or weights of any kind, as a user has them
 Identity = dict[str, object]
@@ -121,7 +120,8 @@ class ArrayRows:
         self.X: Given = X if is_frame(X) or hasattr(X, "dtype") else as_array(X, "X")
         if not self.X.shape:
             raise ValueError("X is a single value, and rows are asked for: Expected 2D array.")
-        self.X = self.X.tocsr() if hasattr(self.X, "tocsr") else self.X
+        if is_sparse(X):
+            self.X = X.tocsr()
         self.y = y if y is None else as_array(y, "y")
         self.weight = None if weight is None else as_array(weight, "sample_weight")
         for name, values in (("y", self.y), ("sample_weight", self.weight)):
@@ -161,11 +161,17 @@ class ArrayRows:
         return {**known, "rows": array_identity(self.X), "labels": array_identity(self.y)}
 
 
+def file_identity(paths: Iterable[Path]) -> Identity:
+    """Names, sizes and times of files: if one of them changes, so does this."""
+    stats = [(path.name, path.stat()) for path in paths]
+    return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats}
+
+
 def array_identity(A: Given) -> object:
     """Of a mapped file its size and time, with the first and the last row; else of all entries."""
     if A is None:
         return None
-    if hasattr(A, "indptr"):
+    if is_sparse(A):
         return [array_identity(part) for part in (A.data, A.indices, A.indptr)]
     if getattr(A, "filename", None) is not None:
         ends = [content_digest(A[:1]), content_digest(A[-1:])]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.representations.state_files import read_file, write_file
+from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.digest import PassDigest, differ_from_checkpoint
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.table import column_names
@@ -173,7 +174,7 @@ def fingerprint(value: Any) -> str:
         return fingerprint(value.tolist())
     if is_frame(value):
         return str({name: fingerprint(np.asarray(value[name])) for name in column_names(value)})
-    if hasattr(value, "tocsr"):
+    if is_sparse(value):
         csr = value.tocsr()
         return "csr" + "".join(fingerprint(A) for A in (csr.data, csr.indices, csr.indptr))
     if isinstance(value, Mapping):

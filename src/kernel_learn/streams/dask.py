@@ -5,7 +5,7 @@ Needs the extra ``dask``.
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -37,7 +37,7 @@ def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> "Co
     need_dask()
     given = {"y": y, "sample_weight": weight}
     columns: dict[str, Names] = {}
-    if is_frame(X):
+    if is_dask_frame(X):
         columns = {name: own for name, own in given.items() if is_column(X, own)}
         given.update(dict.fromkeys(columns))
     elif len(getattr(X, "shape", ())) not in (1, 2):
@@ -63,7 +63,7 @@ class CollectionRows(SpreadRows):
         # labels and weights may be columns of the rows
         named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
         given = [own for own in parts if own is not None]
-        arrays = iter(dask.optimize(*(own for own in given if not hasattr(own, "divisions"))))
+        arrays = iter(dask.optimize(*(own for own in given if not is_tabular(own))))
         graph: Graph = {}
         keys: list[list[object]] = []
         for own in parts:
@@ -71,16 +71,16 @@ class CollectionRows(SpreadRows):
                 keys.append([None] * n_blocks(X))
                 continue
             # what arrays share is computed once; frames read the columns that they need
-            own = own.optimize() if hasattr(own, "divisions") else next(arrays)
+            own = own.optimize() if is_tabular(own) else next(arrays)
             graph.update(own.__dask_graph__())
             keys.append(list(dask.core.flatten(own.__dask_keys__())))
         super().__init__(
             graph,
             [list(part) for part in zip(*keys, strict=True)],
-            OpenPart(columns.get("y"), columns.get("sample_weight")),
+            partial(open_part, columns),
             known_sizes(X),
             {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
-            block_bytes(X),
+            largest_block(X),
         )
 
     def map(self, estimator: BaseEstimator, method: str) -> Collection:
@@ -118,26 +118,14 @@ def result_of(
         raise bad_block(error, number, bad_row(X), start) from error
 
 
-@dataclass(frozen=True)
-class OpenPart:
+def open_part(columns: dict[str, Names], part: list[Given]) -> Iterator[RawBlock]:
     """A raw block of ``[rows, labels, weights]``; labels and weights may be columns of the rows."""
-
-    target: Names | None = None
-    weight: Names | None = None
-
-    def __call__(self, part: list[Given]) -> Iterator[RawBlock]:
-        X, y, weight = part
-        gone: list[str] = []
-        if self.target is not None:
-            y, gone = X[self.target], as_list(self.target)
-        if self.weight is not None:
-            weight, gone = X[self.weight], [*gone, *as_list(self.weight)]
-        yield RawBlock(X.drop(columns=gone) if gone else X, as_numpy(y), as_numpy(weight))
-
-
-def as_numpy(values: Given) -> Given:
-    """A column of a frame as an array."""
-    return values.to_numpy() if hasattr(values, "to_numpy") else values
+    X, *own = part
+    for i, name in enumerate(("y", "sample_weight")):
+        own[i] = X[columns[name]] if name in columns else own[i]
+        own[i] = own[i].to_numpy() if hasattr(own[i], "to_numpy") else own[i]
+    gone = [name for names in columns.values() for name in as_list(names)]
+    yield RawBlock(X.drop(columns=gone) if gone else X, *own)
 
 
 def as_list(names: Given) -> list[str]:
@@ -148,9 +136,14 @@ def as_list(names: Given) -> list[str]:
 # -- blocks of collections ---------------------------------------------------------------
 
 
-def is_frame(X: Collection) -> bool:
+def is_tabular(X: Collection) -> bool:
+    """Whether X is a Dask frame or series, not an array."""
+    return hasattr(X, "divisions")
+
+
+def is_dask_frame(X: Collection) -> bool:
     """Whether X is a Dask data frame, not a series or an array."""
-    return hasattr(X, "divisions") and hasattr(X, "columns")
+    return is_tabular(X) and hasattr(X, "columns")
 
 
 def is_column(X: Collection, names: Given) -> bool:
@@ -164,17 +157,17 @@ def is_column(X: Collection, names: Given) -> bool:
 
 def n_blocks(X: Collection) -> int:
     """How many blocks of rows a collection has."""
-    return int(X.npartitions) if hasattr(X, "divisions") else len(X.chunks[0])
+    return int(X.npartitions) if is_tabular(X) else len(X.chunks[0])
 
 
 def known_sizes(X: Collection) -> list[int] | None:
     """Rows of each block; None if they are not known before they are computed."""
-    if hasattr(X, "divisions") or np.isnan(X.chunks[0]).any():
+    if is_tabular(X) or np.isnan(X.chunks[0]).any():
         return None
     return [int(size) for size in X.chunks[0]]
 
 
-def block_bytes(X: Collection) -> float:
+def largest_block(X: Collection) -> float:
     """Bytes of the largest block; 0 if that is not known."""
     sizes = known_sizes(X)
     if sizes is None or X.dtype.kind == "O" or is_sparse(X._meta):
@@ -184,7 +177,7 @@ def block_bytes(X: Collection) -> float:
 
 def whole_rows(X: Collection) -> Collection:
     """No row is cut in two."""
-    return X if hasattr(X, "divisions") or X.ndim == 1 else X.rechunk({1: -1})
+    return X if is_tabular(X) or X.ndim == 1 else X.rechunk({1: -1})
 
 
 def with_blocks_of(X: Collection, values: Given, name: str) -> Collection:
@@ -219,7 +212,7 @@ def with_blocks_of(X: Collection, values: Given, name: str) -> Collection:
 
 def few_rows(X: Collection) -> Rows:
     """Two rows of the type of X, to see what a method makes of them."""
-    if hasattr(X, "divisions"):
+    if is_tabular(X):
         return X._meta_nonempty.iloc[[0, 0]]  # the second one has missing texts
     shape = (2, *X.shape[1:])
     if X.dtype.kind in "OUS":
@@ -238,28 +231,12 @@ def parquet_rows(source: ParquetSource) -> RowSource:
     source = copy(source)
     source.files = [file.resolve() for file in source.files]
     groups = source.row_groups()
-    return SpreadRows(
-        {},
-        [RowGroup(number, group) for number, group, _ in groups],
-        OpenGroup(source),
-        [rows for _, _, rows in groups],
-        source.identity(),
-    )
+    sizes = [rows for _, _, rows in groups]
+    read = partial(read_group, source, [place for *place, _ in groups])
+    return SpreadRows({}, range(len(groups)), read, sizes, source.identity())
 
 
-@dataclass(frozen=True)
-class RowGroup:
-    """The place of a row group."""
-
-    file: int
-    group: int
-
-
-@dataclass(frozen=True)
-class OpenGroup:
-    """The rows of a row group, a few thousand at a time."""
-
-    source: ParquetSource
-
-    def __call__(self, part: RowGroup) -> Iterator[RawBlock]:
-        return self.source.read_file(part.file, READ_ROWS, [part.group])
+def read_group(source: ParquetSource, places: list[list[int]], number: int) -> Iterator[RawBlock]:
+    """The rows of a row group, by its file and its number there, a few thousand at a time."""
+    file, group = places[number]
+    return source.read_file(file, READ_ROWS, [group])

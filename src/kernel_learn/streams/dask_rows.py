@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from kernel_learn.representations.summary import capacity_of, row_bytes
 from kernel_learn.rows.access import n_rows
 from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, Identity, RawBlock, raw_length
 from kernel_learn.streams.checked_blocks import BadBlockError, CheckedBlocks, bad_block
-from kernel_learn.streams.dask_tree import ARITY, Graph, Tree, check_workers, count_threads
+from kernel_learn.streams.dask_tree import ARITY, Graph, TaskTree, check_workers, count_threads
 from kernel_learn.streams.progress import Progress
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
@@ -93,13 +94,13 @@ class SpreadRows:
                 count, start, place = count + 1, start + n, place + n
 
     def _bring(self, number: int) -> list[RawBlock]:
-        return self._add_up(_Bring(), [[number]], 0.0) or []
+        return self._add_up("read", _bring, [[number]]) or []
 
     def look(self, blocks: CheckedBlocks) -> None:
         """The first rows say what all rows look like."""
         self._check_memory(self.part_bytes)
         for number in range(len(self.parts)):
-            head = self._add_up(_Head(), [[number]], 0.0)
+            head = self._add_up("look", _look, [[number]])
             if head is not None:
                 self._typical, raw = head
                 rows = blocks.check(number, 0, raw).X
@@ -115,7 +116,7 @@ class SpreadRows:
         groups = self._groups(ROW_SECONDS + ENTRY_SECONDS * self.bytes_each / 8)
         kept = min(self._capacity, self._n_expected())
         held = (ARITY + 1) * kept * self.bytes_each
-        return Waves(self, work, groups if self.bytes_each else [], held, passed)
+        return Waves(self, "summary", work, groups if self.bytes_each else [], held, passed)
 
     def lacks_keys(self, state: StreamState) -> bool:
         """Whether so many rows repeat that fewer than are kept had keys that small."""
@@ -149,7 +150,7 @@ class SpreadRows:
         operations = 2 * landmarks * (entries * len(features.kernels) + M) + M**2
         groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * operations)
         work = _AddMoments(blocks.detached(), features, classes, block_rows)
-        return Waves(self, work, groups, moment_bytes(M), passed)
+        return Waves(self, "moments", work, groups, moment_bytes(M), passed)
 
     def sum_rows(
         self,
@@ -164,7 +165,7 @@ class SpreadRows:
         own = _OnRows(blocks.detached(), work, plan.block_rows)
         per_row = 2 * plan.n_landmarks * (self.bytes_each / 8 + n_features) + n_sums * n_features**2
         groups = self._groups(ROW_SECONDS + OPERATION_SECONDS * per_row)
-        found: PassSum | None = self._add_up(own, groups, n_sums * moment_bytes(n_features))
+        found: PassSum | None = self._add_up("pass", own, groups, n_sums * moment_bytes(n_features))
         return found
 
     def add_up(
@@ -174,7 +175,7 @@ class SpreadRows:
         held: float = BLOCK_BYTES,  # bytes that it takes beside the rows
     ) -> Any:
         """The sum over all blocks of what ``work`` gives for some; None has no part in it."""
-        return self._add_up(work, self._groups(row_seconds), held)
+        return self._add_up("sum", work, self._groups(row_seconds), held)
 
     # -- what is common ----------------------------------------------------------------
 
@@ -194,16 +195,16 @@ class SpreadRows:
 
     def _add_up(
         self,
-        work: Any,
+        what: str,
+        work: Callable[[Opened], Any],
         groups: list[list[int]],
-        held: float,
+        held: float = 0.0,
         progress: Progress | None = None,
         seen: int = 0,
     ) -> Any:
         if held:
             self._check_memory(self._block_bytes + held)
-        what = getattr(work, "what", "sum")
-        tree = Tree(self.graph, _Task(self.open_part, work), what, progress, seen)
+        tree = TaskTree(self.graph, partial(_work_on, self.open_part, work), what, progress, seen)
         try:
             return tree.compute([(group, [self.parts[i] for i in group]) for group in groups])
         except BadBlockError as error:
@@ -215,7 +216,7 @@ class SpreadRows:
     def _start(self, number: int) -> int | None:
         """The row of the source at which a block begins."""
         if self.sizes is None and number:
-            return int(self._add_up(_Count(), [[i] for i in range(number)], 0.0))
+            return int(self._add_up("count", _count, [[i] for i in range(number)]))
         return sum(self.sizes[:number]) if self.sizes else 0
 
     @property
@@ -246,9 +247,16 @@ class Waves:
     """
 
     def __init__(
-        self, rows: SpreadRows, work: Any, groups: list[list[int]], held: float, passed: Pass
+        self,
+        rows: SpreadRows,
+        what: str,
+        work: Callable[[Opened], Any],
+        groups: list[list[int]],
+        held: float,
+        passed: Pass,
     ) -> None:
-        self.rows, self.work, self.held, self.passed = rows, work, held, passed
+        self.passed = passed
+        self._add_up = partial(rows._add_up, what, work, held=held, progress=passed.progress)
         self.n_blocks, self._seen = passed.n_blocks, passed.n_rows
         own = ([number for number in group if number >= self.n_blocks] for group in groups)
         self._groups = [group for group in own if group]
@@ -258,7 +266,7 @@ class Waves:
         size = len(self._groups) if pause is None else WAVE_TASKS * count_threads()
         while self._groups:
             wave, start = self._groups[:size], time.perf_counter()
-            found = self.rows._add_up(self.work, wave, self.held, self.passed.progress, self._seen)
+            found = self._add_up(wave, seen=self._seen)
             self._groups, self.n_blocks = self._groups[size:], wave[-1][-1] + 1
             if pause is not None and time.perf_counter() - start < pause():
                 size *= 2
@@ -275,61 +283,47 @@ def moment_bytes(n_features: int) -> float:
 # -- what a task does --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Task:
+def _work_on(
+    open_part: Callable[[Part], Iterator[RawBlock]],
+    work: Callable[[Opened], Any],
+    numbers: list[int],
+    parts: list[Part],
+) -> Any:
     """``work`` on the blocks of some parts."""
 
-    open_part: Callable[[Part], Iterator[RawBlock]]
-    work: Callable[[Opened], Any]
-
-    def __call__(self, numbers: list[int], parts: list[Part]) -> Any:
-        return self.work(self._opened(numbers, parts))
-
-    def _opened(self, numbers: list[int], parts: list[Part]) -> Opened:
+    def opened() -> Opened:
         for number, part in zip(numbers, parts, strict=True):
             offset = 0
-            for raw in self.open_part(part):
+            for raw in open_part(part):
                 yield number, offset, raw
                 offset += raw_length(raw)
 
+    return work(opened())
 
-class _Bring:
+
+def _bring(blocks: Opened) -> list[RawBlock]:
     """The blocks themselves."""
-
-    what: ClassVar[str] = "read"
-
-    def __call__(self, blocks: Opened) -> list[RawBlock]:
-        return [raw for _, _, raw in blocks]
+    return [raw for _, _, raw in blocks]
 
 
-class _Count:
+def _count(blocks: Opened) -> int:
     """The number of rows."""
-
-    what: ClassVar[str] = "count"
-
-    def __call__(self, blocks: Opened) -> int:
-        return sum(raw_length(raw) for _, _, raw in blocks)
+    return sum(raw_length(raw) for _, _, raw in blocks)
 
 
-class _Head:
+def _look(blocks: Opened) -> tuple[int, RawBlock] | None:
     """The number of rows of a block and the first of them; None if there are none."""
-
-    what: ClassVar[str] = "look"
-
-    def __call__(self, blocks: Opened) -> tuple[int, RawBlock] | None:
-        n, head = 0, None
-        for _, _, raw in blocks:
-            size = raw_length(raw)
-            head = first_rows(raw, READ_ROWS) if head is None and size else head
-            n += size
-        return None if head is None else (n, head)
+    n, head = 0, None
+    for _, _, raw in blocks:
+        size = raw_length(raw)
+        head = first_rows(raw, READ_ROWS) if head is None and size else head
+        n += size
+    return None if head is None else (n, head)
 
 
 @dataclass(frozen=True)
 class _Summarize:
     """The state of the blocks' rows without moments; of keys up to ``last_key``, if it is given."""
-
-    what: ClassVar[str] = "summary"
 
     checked: CheckedBlocks
     last_key: np.uint64 | None
@@ -352,8 +346,6 @@ class _Summarize:
 @dataclass(frozen=True)
 class _AddMoments:
     """The state of the blocks' rows with the moments of their features."""
-
-    what: ClassVar[str] = "moments"
 
     checked: CheckedBlocks
     features: FeatureMap
@@ -384,8 +376,6 @@ def _sum_of(
 @dataclass(frozen=True)
 class _OnRows:
     """Some work on checked rows."""
-
-    what: ClassVar[str] = "pass"
 
     checked: CheckedBlocks
     work: Callable[[Iterator[CheckedBlock]], Any]

@@ -47,7 +47,7 @@ def connected_client() -> Any:
     return owner if isinstance(owner, distributed.Client) else None
 
 
-class Tree:
+class TaskTree:
     """The sum over all tasks of what they give; those that give None have no part in it."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Tree:
             name, depth = f"kernel-learn-add-{depth}-{token}", depth + 1
             rows = [level[i : i + ARITY] for i in range(0, len(level), ARITY)]
             level = [(name, i) for i in range(len(rows))]
-            graph.update({key: (_sum, row) for key, row in zip(level, rows, strict=True)})
+            graph.update({key: (_total, row) for key, row in zip(level, rows, strict=True)})
         with ExitStack() as stack:
             stack.enter_context(_quiet())
             stack.enter_context(_told(self.progress, self.seen, token))
@@ -103,7 +103,7 @@ def _run(task: Task, numbers: list[int], parts: list[Any], place: list[Any], wha
     return value
 
 
-def _sum(values: list[Any]) -> Any:
+def _total(values: list[Any]) -> Any:
     total = None
     for value in values:
         if value is not None:

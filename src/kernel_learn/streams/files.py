@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, PathLike
 from kernel_learn.rows.access import row_blocks
-from kernel_learn.streams.blocks import RawBlock
-from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.libsvm import LibsvmFiles
-
-PathLike = str | os.PathLike[str]
 
 
 def find_file(path: PathLike, what: str) -> Path:
@@ -42,20 +39,20 @@ class NpySource:
     rewinds = True
 
     def __init__(self, X: PathLike, y: PathLike | None = None, weight: PathLike | None = None):
-        self.paths = [
-            None if path is None else find_file(path, ".npy file") for path in (X, y, weight)
-        ]
-        shapes = [None if path is None else self._map(path).shape for path in self.paths]
-        assert shapes[0] is not None
-        if len(shapes[0]) != 2:
-            raise ValueError(f"{self.paths[0]} has the shape {shapes[0]}; rows are (n, d).")
-        for path, shape in zip(self.paths, shapes, strict=True):
-            if shape is not None and shape[0] != shapes[0][0]:
+        given = {"X": X, "y": y, "weight": weight}
+        self.paths = {
+            k: find_file(path, ".npy file") for k, path in given.items() if path is not None
+        }
+        shapes = {name: self._map(path).shape for name, path in self.paths.items()}
+        if len(shapes["X"]) != 2:
+            raise ValueError(f"{self.paths['X']} has the shape {shapes['X']}; rows are (n, d).")
+        self.n_rows, width = map(int, shapes["X"])
+        for path, shape in zip(self.paths.values(), shapes.values(), strict=True):
+            if shape[0] != self.n_rows:
                 raise ValueError(
-                    f"{self.paths[0]} has {shapes[0][0]} rows and {path} has {shape[0]}."
+                    f"{self.paths['X']} has {self.n_rows} rows and {path} has {shape[0]}."
                 )
-        self.n_rows = int(shapes[0][0])
-        self.row_bytes = float(shapes[0][1] * self._map(self.paths[0]).dtype.itemsize)  # type: ignore[arg-type]
+        self.row_bytes = float(width * self._map(self.paths["X"]).dtype.itemsize)
 
     def _map(self, path: Path) -> Array:
         with path.open("rb") as file:
@@ -72,7 +69,7 @@ class NpySource:
     @property
     def seeks(self) -> bool:
         """Rows of weight zero are not counted, so there must be no weights."""
-        return self.paths[2] is None
+        return "weight" not in self.paths
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
@@ -80,13 +77,13 @@ class NpySource:
 
     def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
         """The rows from number ``start`` on."""
-        arrays = [None if path is None else self._map(path)[start:] for path in self.paths]
+        arrays = {name: self._map(path)[start:] for name, path in self.paths.items()}
         for part in row_blocks(self.n_rows - start, rows):
-            yield RawBlock(*(None if A is None else np.array(A[part]) for A in arrays))
+            yield RawBlock(**{name: np.array(A[part]) for name, A in arrays.items()})
 
     def identity(self) -> Identity:
         """What tells this source from another."""
-        return file_identity([path for path in self.paths if path is not None])
+        return file_identity(self.paths.values())
 
 
 class CsvSource:
@@ -176,7 +173,7 @@ class LibsvmSource:
 
     def read(self, rows: int) -> Iterator[RawBlock]:
         """All rows from the start, about ``rows`` at a time."""
-        for _, X, y in self._table.rows(rows):
+        for X, y in self._table.matrices(self._table.files[0], rows):
             yield RawBlock(X, y)
 
     def identity(self) -> Identity:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from scipy import sparse
 
 from kernel_learn.representations.plan import parse_memory
-from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
+from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, stack_rows
+from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
 from kernel_learn.streams.blocks import (
     READ_ROWS,
@@ -52,7 +52,7 @@ def gather_blocks(
     for block in rest:
         n = raw_length(block)  # or its sentence: what has no rows has no bytes
         blocks.append(block)
-        if not room.take(n, block_bytes(block.X)):
+        if not room.take(n, rows_bytes(block.X)):
             return blocks, rest
     return blocks, None
 
@@ -72,33 +72,24 @@ def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
     if any(block.weight is not None for block in blocks):
-        weight = np.concatenate(
-            [
-                np.ones(raw_length(block)) if block.weight is None else np.asarray(block.weight)
-                for block in blocks
-            ]
-        )
+        given = (np.ones(raw_length(one)) if one.weight is None else one.weight for one in blocks)
+        weight = np.concatenate([np.asarray(own) for own in given])
     return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
 
 
-def block_bytes(X: Given) -> float:
+def rows_bytes(X: Given) -> float:
     """Bytes of rows of any kind, about."""
     if is_frame(X):
         return frame_bytes(X)
-    if hasattr(X, "tocsr"):
+    if is_sparse(X):
         return 1.5 * float(X.tocsr().data.nbytes)
     return float(getattr(X, "nbytes", 64 * len(X)))
 
 
 def stack_raw(parts: list[Given]) -> Given:
     """Rows of one kind, one below the other: arrays, sparse matrices, frames, lists."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if is_frame(first):
+    if len(parts) > 1 and is_frame(parts[0]):
         return stack_frames(parts)
-    if sparse.issparse(first):
-        return sparse.vstack(parts, format="csr")
-    if isinstance(first, np.ndarray):
-        return np.concatenate(parts)
+    if len(parts) == 1 or is_sparse(parts[0]) or isinstance(parts[0], np.ndarray):
+        return stack_rows(*parts)
     return [row for part in parts for row in part]

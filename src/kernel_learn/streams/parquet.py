@@ -10,9 +10,8 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.kinds import column_kind, type_kind
-from kernel_learn.streams.blocks import RawBlock
+from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
 from kernel_learn.streams.files import check_target_apart, choose_columns
-from kernel_learn.streams.identity import Identity, file_identity
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet
 

@@ -12,7 +12,6 @@ from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.checkpoint import REMEDY, Checkpoint, Content
 from kernel_learn.streams.dask_rows import Pass, SpreadRows, Waves
 from kernel_learn.streams.progress import Progress
-from kernel_learn.streams.sources import is_spread
 
 Work = Callable[[CheckedBlock, Any], Any]  # a block, and the sum before it
 
@@ -27,7 +26,7 @@ class Passes:
         self, blocks: CheckedBlocks, progress: Progress, checkpoint: Checkpoint | None = None
     ) -> None:
         self.blocks, self.progress, self.checkpoint = blocks, progress, checkpoint
-        self.spread: SpreadRows | None = blocks.source if is_spread(blocks.source) else None
+        self.spread = blocks.source if isinstance(blocks.source, SpreadRows) else None
         self.first: PassDigest | None = None  # what the first pass has read
         # rows stand at other places where workers read them: then a checkpoint begins anew
         own, kept = {"is_spread": self.spread is not None}, checkpoint.content if checkpoint else {}

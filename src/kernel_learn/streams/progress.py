@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
+
+def with_callbacks(method: Method) -> Method:
+    """The method itself, before scikit-learn 1.9."""
+    return method
+
+
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
 except ImportError:
@@ -19,21 +25,9 @@ except ImportError:
     class CallbackSupport:  # type: ignore[no-redef]
         """Nothing, before scikit-learn 1.9."""
 
-
-if TYPE_CHECKING:  # scikit-learn's has no types, and would take those of the method away
-
-    def with_callbacks(method: Method) -> Method:
-        """The method, with callbacks where scikit-learn has them."""
-        return method
-
 else:
-    try:
+    if not TYPE_CHECKING:  # scikit-learn's has no types, and would take those of the method away
         from sklearn.callback import with_callbacks
-    except ImportError:
-
-        def with_callbacks(method):
-            """The method itself, before scikit-learn 1.9."""
-            return method
 
 
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]

@@ -1,11 +1,9 @@
 """What a user passes as a source of blocks; Dask's collections too, where Dask is there."""
 
 import sys
-from typing import TypeGuard
 
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.streams.blocks import Blocks, Given, RowSource
-from kernel_learn.streams.dask_rows import SpreadRows
 from kernel_learn.streams.parquet import ParquetSource
 
 
@@ -42,8 +40,3 @@ def spread_source(source: RowSource) -> RowSource:
     from kernel_learn.streams.dask import parquet_rows
 
     return parquet_rows(source)
-
-
-def is_spread(source: RowSource | None) -> TypeGuard[SpreadRows]:
-    """Whether workers can add up over the blocks of a source."""
-    return isinstance(source, SpreadRows)

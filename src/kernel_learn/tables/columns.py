@@ -6,6 +6,7 @@ stays, with a warning: often it was filled in when the target was known.
 """
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -242,8 +243,6 @@ def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float
         values = as_codes(frame[name].iloc[rows], kinds[name])[:, None]
         if tree.fit(values, codes).score(values, codes) < LEAK_ACCURACY:
             continue
-        import warnings
-
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # classes with a single row
             scores = cross_val_score(tree, values, codes, cv=folds, scoring="balanced_accuracy")

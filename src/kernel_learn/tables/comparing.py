@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from scipy import stats
+from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from kernel_learn.arrays import Array
@@ -250,8 +251,6 @@ def held_out_probabilities(
     model: TableModel, frame: Frame, y: Array, columns: Columns, groups: Array | None, seed: int = 0
 ) -> Iterator[tuple[Array, Array]]:
     """(rows, probabilities or one-hot predictions) of each fold, by a fit without it."""
-    from sklearn.base import clone
-
     counts = np.unique(y, return_counts=True)[1]
     folds = int(max(2, min(5, counts.max())))
     classes = np.unique(y)

@@ -7,6 +7,14 @@ from importlib.util import find_spec
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
 
 from kernel_learn.arrays import Array
 from kernel_learn.streams.readers import TableError
@@ -39,12 +47,6 @@ SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relativ
 
 def tuned_svc(seed: int) -> Estimator:
     """An SVC with C and gamma chosen by cross-validation."""
-
-    from sklearn.model_selection import GridSearchCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-    from sklearn.svm import SVC
-
     grid = {"svc__C": SVC_GRID["C"], "svc__gamma": SVC_GRID["gamma"]}
     return GridSearchCV(make_pipeline(FunctionTransformer(shrink), SVC()), grid, cv=3)
 
@@ -56,29 +58,12 @@ def shrink(X: Array) -> Array:
 
 def logistic(seed: int) -> Estimator:
     """Logistic regression with C chosen by cross-validation."""
-
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import GridSearchCV
-
-    return GridSearchCV(
-        LogisticRegression(max_iter=5000),
-        {"C": [0.01, 0.1, 1.0, 10.0]},
-        scoring="neg_log_loss",
-        cv=3,
-    )
-
-
-def boosting(seed: int) -> Estimator:
-    """scikit-learn's gradient boosting."""
-
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
-    return HistGradientBoostingClassifier(random_state=seed)
+    model, grid = LogisticRegression(max_iter=5000), {"C": [0.01, 0.1, 1.0, 10.0]}
+    return GridSearchCV(model, grid, scoring="neg_log_loss", cv=3)
 
 
 def lightgbm(seed: int) -> Estimator:
     """LightGBM with its defaults."""
-
     from lightgbm import LGBMClassifier
 
     return LGBMClassifier(random_state=seed, verbose=-1)
@@ -86,27 +71,18 @@ def lightgbm(seed: int) -> Estimator:
 
 def catboost(seed: int) -> Estimator:
     """CatBoost with its defaults."""
-
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(random_seed=seed, verbose=False, allow_writing_files=False)
 
 
-def majority(seed: int) -> Estimator:
-    """The most frequent class, always."""
-
-    from sklearn.dummy import DummyClassifier
-
-    return DummyClassifier(strategy="prior")
-
-
 OTHERS: dict[str, Callable[[int], Estimator]] = {
     "SVC, tuned": tuned_svc,
     "logistic regression": logistic,
-    "gradient boosting": boosting,
+    "gradient boosting": lambda seed: HistGradientBoostingClassifier(random_state=seed),
     "LightGBM": lightgbm,
     "CatBoost": catboost,
-    "majority class": majority,
+    "majority class": lambda seed: DummyClassifier(strategy="prior"),
 }
 EXTRAS = {"LightGBM": "lightgbm", "CatBoost": "catboost"}
 # These take about 2 ms of a fit for each column and each class they grow trees for.
@@ -147,9 +123,6 @@ def make_model(
         return TableModel(OTHERS[name](seed), encoding="full", target=target)
     estimator = make_estimator(name, seed, settings, memory)
     if name in TRANSFORMERS:
-        from sklearn.neighbors import KNeighborsClassifier
-        from sklearn.pipeline import make_pipeline
-
         estimator = make_pipeline(estimator, KNeighborsClassifier(5, algorithm="brute"))
     encoding = "light" if name == AUTO else "full"
     return TableModel(estimator, encoding=encoding, target=target)

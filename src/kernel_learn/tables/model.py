@@ -1,11 +1,12 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
 from collections.abc import Callable
-from hashlib import blake2b
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -18,6 +19,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.constraints import Constraints
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.rows.keys import hash_texts
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
@@ -197,37 +199,25 @@ class TableModel(ClassifierMixin, BaseEstimator):
 def table_keys(rows: Rows) -> Array:
     """A number for each row, by its cells."""
     if is_sparse(rows):
-        keys = [hash_bytes(row.indices.tobytes() + row.data.tobytes()) for row in rows]
-        return np.array(keys, dtype=np.uint64)
+        return hash_texts(row.indices.tobytes() + row.data.tobytes() for row in rows)
     return np.asarray(need_pandas().util.hash_pandas_object(rows, index=False), dtype=np.uint64)
-
-
-def hash_bytes(text: bytes) -> int:
-    """Eight bytes of a hash as a number."""
-    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
 
 
 def takes_groups(estimator: Estimator) -> bool:
     """Whether ``fit`` has a parameter ``groups``."""
-
-    from inspect import signature
-
     return "groups" in signature(estimator.fit).parameters
 
 
 def sparse_rows(X: Frame, names: list[str]) -> Rows:
     """Columns of a wide sparse table as a CSR matrix; what a file does not name is zero."""
-    import scipy.sparse as sp
-
     present = [name for name in names if name in X.columns]
-    held = sp.csr_matrix(X[present].sparse.to_coo()) if len(present) else None
-    place = {name: i for i, name in enumerate(names)}
     shape = (len(X), len(names))
-    if held is None:
-        return sp.csr_matrix(shape)
-    coo = held.tocoo()
+    if not present:
+        return sparse.csr_matrix(shape)
+    place = {name: i for i, name in enumerate(names)}
+    coo = sparse.csr_matrix(X[present].sparse.to_coo()).tocoo()
     columns = np.array([place[name] for name in present])[coo.col]
-    return sp.csr_matrix((coo.data.astype(float), (coo.row, columns)), shape=shape)
+    return sparse.csr_matrix((coo.data.astype(float), (coo.row, columns)), shape=shape)
 
 
 def as_number(column: FrameColumn, _: str | None) -> FrameColumn:

@@ -6,7 +6,6 @@ KernelClassifier knows what it says of some held-out rows, and a third reading f
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -24,14 +23,6 @@ from kernel_learn.tables.model import TableModel, as_word
 # A table in memory is there three times while it is encoded, and a fit needs room, too.
 SHARE = 4
 SAMPLE_ROWS = 20_000
-
-
-class HeldOutRows(NamedTuple):
-    """Some rows of a table, and what the estimator says of them held out, if it knows."""
-
-    frame: Frame  # without the target
-    y: Array  # words
-    proba: Array | None
 
 
 def is_too_large(table: TableFiles, memory: str | float | None) -> bool:
@@ -72,8 +63,12 @@ def fit_in_blocks(
     table: TableFiles,
     sample: Frame,  # of some rows, the target in it
     columns: Columns,
-) -> HeldOutRows:
-    """Fit the estimator to all rows, in blocks; some rows for the report, else the sample."""
+) -> tuple[Frame, Array, Array | None]:
+    """Fit the estimator to all rows, in blocks.
+
+    Some rows for the report, else the sample: their frame without the target, their labels as
+    words, and what the estimator says of them left out, if it knows.
+    """
     target = model.target
     encoded = model.fit_encoder(sample, columns)
     keeps_type = model.encoding == "light"
@@ -100,7 +95,7 @@ def fit_in_blocks(
     y = words(sample[target])
     model.classes_ = fitted.classes_
     model.labels_ = np.searchsorted(model.classes_, y)
-    return HeldOutRows(sample.drop(columns=target), y, proba)
+    return sample.drop(columns=target), y, proba
 
 
 def labelled_blocks(table: TableFiles, target: str) -> Iterator[Frame]:

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.evaluation import Evaluation
 from kernel_learn.solvers.result import Result
 from kernel_learn.testing.promise import Promise
 
@@ -84,10 +85,10 @@ class Planted:
         s = d - self.e
         return float(self.scale + s @ self.H @ s / 2 + self.c @ d)
 
-    def evaluate(self, d: Array) -> "TangentAt":
+    def evaluate(self, d: Array) -> Evaluation:
         """J, gradient and Hessian at d."""
         value = self.value(d)
-        return TangentAt(value, self.H @ (d - self.e) + self.c, value, lambda: self.H)
+        return Evaluation(value, self.H @ (d - self.e) + self.c, value, lambda: self.H)
 
 
 class Kinked(Planted):
@@ -97,21 +98,12 @@ class Kinked(Planted):
         """J(d)."""
         return 1.0 + float(np.abs(d - self.e).max())
 
-    def evaluate(self, d: Array) -> "TangentAt":
+    def evaluate(self, d: Array) -> Evaluation:
         """J and one of its subgradients at d."""
         i = int(np.argmax(np.abs(d - self.e)))
         gradient = np.zeros(self.size)
         gradient[i] = np.sign(d[i] - self.e[i])
-        return TangentAt(self.value(d), gradient, self.value(d), None)
-
-
-class TangentAt:
-    """What a problem says at a point."""
-
-    def __init__(
-        self, value: float, gradient: Array, minorant: float, hessian: Callable[[], Array] | None
-    ) -> None:
-        self.value, self.gradient, self.minorant, self.hessian = value, gradient, minorant, hessian
+        return Evaluation(self.value(d), gradient, self.value(d))
 
 
 def check_point(promise: Promise, problem: Planted, result: Result) -> None:

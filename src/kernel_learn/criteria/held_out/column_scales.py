@@ -51,8 +51,8 @@ def learn_scales(
     for _ in range(rounds):
         Z = scale_columns(X, s)
         M = s**2 * squared_gradients(Z, targets)
-        if blocks is not None:
-            M = _share(M, blocks)
+        if blocks is not None:  # each column gets the mean over its block
+            M = (np.bincount(blocks, M) / np.bincount(blocks))[blocks]
         s = _scales(M)
         if not M.any():  # nothing depends on any column
             break
@@ -118,8 +118,3 @@ def _directions(K: Array, targets: Targets) -> Array:
     root = ridge.centred.root[:, None]
     fitted = ridge.centred.labels - REG * ridge.centred.unit * A / root
     return np.asarray(A @ np.linalg.svd(fitted, full_matrices=False)[2][:MOST_DIRECTIONS].T)
-
-
-def _share(M: Array, blocks: Array) -> Array:
-    """Each column gets the mean over its block."""
-    return np.asarray((np.bincount(blocks, M) / np.bincount(blocks))[blocks])

@@ -19,7 +19,7 @@ from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import Dual
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import Targets, kernel_variance
 
 HINGE_REGS = 10.0 ** np.arange(-4, 0.5)
 ROUNDS = 20
@@ -40,7 +40,8 @@ def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
     k = targets.n_classes
     roles = np.array([[-1.0, 1.0]]) if k == 2 else 2.0 * np.eye(k) - 1.0
     signs = targets.Y @ roles.T
-    K, unit = _with_offset(K, targets)
+    unit = kernel_variance(K, targets)
+    K = K + unit
     found = []
     active: list[Array | None] = [None] * len(roles)
     for reg in sorted(regs, reverse=True):  # from many active rows to few
@@ -52,12 +53,6 @@ def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
         found.append(_collect(machines, unit, roles))
     order = np.argsort(np.argsort(-np.asarray(regs)))
     return [found[i] for i in order]
-
-
-def _with_offset(K: Array, targets: Targets) -> tuple[Array, float]:
-    p = targets.weight / targets.total
-    unit = float(p @ np.diagonal(K) - p @ K @ p)
-    return K + unit, unit
 
 
 def _hinge(

@@ -25,9 +25,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
+from scipy.special import softmax
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import Targets, kernel_variance
 from kernel_learn.representations.base import Representation
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.moment_form import MomentForm
@@ -111,7 +112,7 @@ def descend(
 
     def objective(x: Array) -> tuple[float, Array]:
         u, lam = x[:-1], float(np.exp(x[-1]))
-        theta = _softmax(u)
+        theta = softmax(u)
         value, by_theta, by_lam = error(theta, lam)
         off = u - u.mean()
         value = max(value, np.finfo(np.float64).tiny)  # zero by rounding has no logarithm
@@ -121,7 +122,7 @@ def descend(
     found = solve_smooth(
         objective, np.append(np.zeros(p), np.log(0.1)), bounds=bounds, ftol=FTOL, max_iter=max_iter
     )
-    return _softmax(found.point[:-1]), float(np.exp(found.point[-1])), found
+    return softmax(found.point[:-1]), float(np.exp(found.point[-1])), found
 
 
 class LeaveOneOut:
@@ -235,8 +236,7 @@ def error_and_derivative(
 
 def centred_trace(K: Array, targets: Targets) -> float:
     """sum_i w_i Kc_ii."""
-    p = targets.weight / targets.total
-    return float(targets.total * (p @ np.diagonal(K) - p @ K @ p))
+    return targets.total * kernel_variance(K, targets)
 
 
 def _invert(M: Array) -> Array:
@@ -257,8 +257,3 @@ def _place(d: Array, alive: Array, p: int) -> Array:
     whole = np.zeros(p)
     whole[alive] = d
     return whole
-
-
-def _softmax(u: Array) -> Array:
-    e = np.exp(u - u.max())
-    return np.asarray(e / e.sum())

@@ -71,6 +71,12 @@ class Targets:
         return Targets(self.counts[rows], tuple(part for part in parts if len(part) > 1))
 
 
+def kernel_variance(K: Array, targets: Targets) -> float:
+    """tr(G) / N = sum_i p_i Kc_ii, p the rows' shares of the weight."""
+    p = targets.weight / targets.total
+    return float(p @ np.diagonal(K) - p @ K @ p)
+
+
 def smoothed_shares(
     n_c: Array,  # (k,) how often each class was seen
     total: float,

@@ -5,8 +5,8 @@ is double, whatever the rows are: sums of kernel values cancel, and single
 precision would leave few digits of them.
 """
 
-from collections.abc import Hashable
-from typing import Any, Protocol
+from collections.abc import Callable, Hashable
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from kernel_learn.arrays import Array
 
 Value = str  # the name of a tensor
+Built = TypeVar("Built")
 
 # acos by the rational function of Sun's fdlibm, to the last digit: no runtime has it in double.
 ACOS_P = (
@@ -132,7 +133,14 @@ class Graph:
 
     def __init__(self, scope: Scope, container: Container) -> None:
         self.scope, self.container = scope, container
-        self.cache: dict[Hashable, Any] = {}  # what was built, under what it was built from
+        self._built: dict[Hashable, Any] = {}  # under what it was built from
+
+    def once(self, key: Hashable, build: Callable[[], Built]) -> Built:
+        """What is built under a key: now, or when it was first asked for."""
+        if key not in self._built:
+            self._built[key] = build()
+        found: Built = self._built[key]
+        return found
 
     def __call__(self, op: str, *inputs: Operand, **attributes: int) -> Value:
         """A node with one output; numbers and arrays among the inputs become constants."""
@@ -184,9 +192,7 @@ class Graph:
         precision there; a factor for each row is left alone.
         """
         key = ("factor", X, factor)
-        if key not in self.cache:
-            self.cache[key] = self.like_rows(X, np.array([factor]))
-        return self("Mul", value, self.cache[key])
+        return self("Mul", value, self.once(key, lambda: self.like_rows(X, np.array([factor]))))
 
     def columns(self, value: Value, positions: Array | list[int]) -> Value:
         return self("Gather", value, np.asarray(positions, dtype=np.int64), axis=1)
@@ -207,11 +213,13 @@ class Graph:
 
     def like_rows(self, X: Value, row: Array) -> Value:
         """The row once for each row of X, (n, len(row))."""
-        key = ("rows", X)
-        if key not in self.cache:
+
+        def shape() -> Value:
             n = self("Slice", self("Shape", X), np.array([0]), np.array([1]))
-            self.cache[key] = self("Concat", n, np.array([1]), axis=0)  # Expand keeps the width
-        return self("Expand", np.asarray(row, dtype=np.float64)[None, :], self.cache[key])
+            return self("Concat", n, np.array([1]), axis=0)  # Expand keeps the width
+
+        wanted = self.once(("rows", X), shape)
+        return self("Expand", np.asarray(row, dtype=np.float64)[None, :], wanted)
 
     def like_zeros(self, X: Value, width: int) -> Value:
         """Integer zeros, (n, width)."""

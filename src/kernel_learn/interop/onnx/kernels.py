@@ -1,6 +1,7 @@
 """Kernel values between rows that come and rows that are known, as ONNX."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.stationary import Exponential, Gaussian, Laplacian, Matern
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.transformed import TransformedKernel
-from kernel_learn.rows.access import dense
+from kernel_learn.rows.access import dense, row_blocks
 from kernel_learn.rows.table import Table
 
 # Columns whose differences are held at a time, n x n_ref of each.
@@ -59,22 +60,21 @@ class PairStatistics:
 
     def euclidean(self) -> Value:
         """From differences: a root takes half the digits of a rounded zero."""
-        squares = [self.g("Mul", D, D) for D in self._differences()]
+        squares = [self.g("Mul", D, D) for D in self._differences]
         return self.g("Sqrt", self._summed(squares))
 
     def manhattan(self) -> Value:
-        return self._summed([self.g("Abs", D) for D in self._differences()])
+        return self._summed([self.g("Abs", D) for D in self._differences])
 
+    @cached_property
     def _differences(self) -> list[Value]:
         """x_c - z_c, (n, m, CHUNK) for some columns c at a time."""
-        if "differences" not in self.g.cache.setdefault(id(self), {}):
-            g, found = self.g, []
-            for start in range(0, self.Z.shape[1], CHUNK):
-                columns = np.arange(start, min(start + CHUNK, self.Z.shape[1]))
-                X = g("Unsqueeze", g.columns(self.X, columns), np.array([1]))
-                found.append(g("Sub", X, self.Z[None, :, columns]))
-            self.g.cache[id(self)]["differences"] = found
-        return list(self.g.cache[id(self)]["differences"])
+        g, found = self.g, []
+        for part in row_blocks(self.Z.shape[1], CHUNK):
+            columns = np.arange(part.start, part.stop)
+            X = g("Unsqueeze", g.columns(self.X, columns), np.array([1]))
+            found.append(g("Sub", X, self.Z[None, :, columns]))
+        return found
 
     def _summed(self, parts: list[Value]) -> Value:
         return self.g.total([self.g("ReduceSum", D, np.array([2]), keepdims=0) for D in parts])
@@ -82,10 +82,8 @@ class PairStatistics:
 
 def pairs(g: Graph, X: Value, Z: Rows) -> PairStatistics:
     """The statistics of X and Z, shared by all kernels on these rows."""
-    key = ("pairs", X, id(Z))
-    if key not in g.cache:
-        g.cache[key] = (PairStatistics(g, X, Z), Z)  # Z stays, so that its id stays its own
-    return g.cache[key][0]
+    # Z stays, so that its id stays its own
+    return g.once(("pairs", X, id(Z)), lambda: (PairStatistics(g, X, Z), Z))[0]
 
 
 def kernel_values(g: Graph, kernel: KernelLike, X: Value, Z: Rows) -> Value:
@@ -104,10 +102,7 @@ def kernel_values(g: Graph, kernel: KernelLike, X: Value, Z: Rows) -> Value:
 
 def _matrix(g: Graph, table: Table) -> Array:
     """All columns of a table, which must be numbers; the same array each time."""
-    key = ("matrix", id(table))
-    if key not in g.cache:
-        g.cache[key] = (np.asarray(dense(table.matrix())), table)
-    return np.asarray(g.cache[key][0])
+    return g.once(("matrix", id(table)), lambda: (np.asarray(dense(table.matrix())), table))[0]
 
 
 def _name(kernel: Kernel) -> str:
@@ -197,31 +192,28 @@ def _combination(g: Graph, kernel: Combination, X: Value, Z: Rows) -> Value:
 
 def _column_kernel(g: Graph, kernel: ColumnKernel, X: Value, Z: Rows) -> Value:
     found = np.arange(Z.shape[1])[find_columns(Z, kernel.columns)]
-    key = ("columns", X, id(Z), tuple(found.tolist()))
-    if key not in g.cache:
+
+    def both() -> tuple[Value, Rows]:
         if kernel.base.input != "vectors":
             kernel_values(g, kernel.base, X, Z)  # refused by its name
         known = Z.select(found).matrix() if isinstance(Z, Table) else Z[:, found]
-        g.cache[key] = (g.columns(X, found), known)
-    part, known = g.cache[key]
-    return kernel_values(g, kernel.base, part, known)
+        return g.columns(X, found), known
+
+    return kernel_values(g, kernel.base, *g.once(("columns", X, id(Z), *found.tolist()), both))
 
 
 def scaled_columns(g: Graph, X: Value, scales: Array) -> Value:
     """The columns whose scale is not zero, times their scales."""
     kept = np.flatnonzero(scales)
+    own = np.asarray(scales, dtype=np.float64)[None, kept]
     key = ("scaled columns", X, np.asarray(scales).tobytes())
-    if key not in g.cache:
-        own = np.asarray(scales, dtype=np.float64)[None, kept]
-        g.cache[key] = g("Mul", g.columns(X, kept), own)
-    return str(g.cache[key])
+    return g.once(key, lambda: g("Mul", g.columns(X, kept), own))
 
 
 def _scaled_kernel(g: Graph, kernel: ScaledKernel, X: Value, Z: Rows) -> Value:
     key = ("scaled rows", id(Z), np.asarray(kernel.scales).tobytes())
-    if key not in g.cache:
-        g.cache[key] = (kernel.scaled(Z), Z)
-    return kernel_values(g, kernel.kernel, scaled_columns(g, X, kernel.scales), g.cache[key][0])
+    known, _ = g.once(key, lambda: (kernel.scaled(Z), Z))
+    return kernel_values(g, kernel.kernel, scaled_columns(g, X, kernel.scales), known)
 
 
 def feature_values(g: Graph, kernel: Kernel, X: Value) -> Value:

@@ -78,11 +78,12 @@ def _check_numbers(model: KernelClassifier, ensemble: Ensemble) -> None:
 
 def _values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
     """Kernel values of one member, (n, n_training); each once."""
-    key = ("values", id(training), id(member))
-    if key not in g.cache:
+
+    def values() -> Value:
         Z = _new_rows(g, training, member, X)
-        g.cache[key] = kernel_values(g, member.kernel, Z, training.rows[member.view])
-    return str(g.cache[key])
+        return kernel_values(g, member.kernel, Z, training.rows[member.view])
+
+    return g.once(("values", id(training), id(member)), values)
 
 
 def _new_rows(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
@@ -92,19 +93,14 @@ def _new_rows(g: Graph, training: TrainingRows, member: Member, X: Value) -> Val
 
 
 def _scale_rows(g: Graph, Z: Value, scales: Array) -> Value:
-    key = ("scaled", Z, scales.tobytes())
-    if key not in g.cache:
-        g.cache[key] = g("Mul", Z, scales[None, :])
-    return str(g.cache[key])
+    return g.once(("scaled", Z, scales.tobytes()), lambda: g("Mul", Z, scales[None, :]))
 
 
 def view_rows(g: Graph, views: Mapping[str, TableView], name: str, X: Value) -> Value:
     """The rows in a view, (n, d); each view once."""
-    key = ("view", id(views[name]))
-    if key not in g.cache:
-        view = views[name]
-        g.cache[key] = VIEWS[type(view.of_numbers)](g, view.of_numbers, g.columns(X, view.numbers))
-    return str(g.cache[key])
+    view, own = views[name], views[name].of_numbers
+    seen = VIEWS[type(own)]
+    return g.once(("view", id(view)), lambda: seen(g, own, g.columns(X, view.numbers)))
 
 
 def _filled(g: Graph, view: ColumnView, X: Value) -> Value:
@@ -179,12 +175,12 @@ def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list
 
 def _leaf_values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:
     """Kernel values with all training rows, which are kept without their scales."""
-    key = ("leaf rows", member.view)
-    if key not in g.cache:
+
+    def both() -> tuple[Value, Array]:
         known = np.asarray(dense(scale_columns(training.rows[member.plain_view], member.scales)))
-        g.cache[key] = (_new_rows(g, training, member, X), known)
-    Z, known = g.cache[key]
-    return kernel_values(g, member.kernel, Z, known)
+        return _new_rows(g, training, member, X), known
+
+    return kernel_values(g, member.kernel, *g.once(("leaf rows", member.view), both))
 
 
 def _leaf(g: Graph, tree: Tree, Z: Value) -> Value:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import (
     STDIN,
+    FormatFiles,
     InputFile,
     MissingTableError,
     TableError,
@@ -64,16 +64,7 @@ BLOCK_ROWS = 20_000
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
 
-class FormatReader(Protocol):
-    """Files of one format."""
-
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
-        """Frames of at most so many rows of one file each; None: of all of them."""
-
-
-READERS: dict[str, Callable[[Sequence[InputFile]], FormatReader]] = {
+READERS: dict[str, Callable[[Sequence[InputFile]], FormatFiles]] = {
     "csv": DelimitedFiles,
     "tsv": lambda files: DelimitedFiles(files, "\t"),
     "parquet": ParquetFiles,
@@ -101,7 +92,7 @@ class TableFiles:
         self.formats = [format_of(file.name, format) for file in self.files]
 
     @cached_property
-    def _readers(self) -> list[FormatReader]:
+    def _readers(self) -> list[FormatFiles]:
         """One for all files of a format that follow one another."""
         pairs = groupby(zip(self.formats, self.files, strict=True), key=lambda pair: pair[0])
         return [READERS[kind]([file for _, file in own]) for kind, own in pairs]

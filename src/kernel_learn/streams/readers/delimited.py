@@ -47,19 +47,17 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
         """The columns of the first file."""
         return list(next(self._chunks(self.files[0], None, nrows=0)).columns)
 
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
-        """Frames of at most so many rows of one file each; None: of all of them."""
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
         types = self.found
         given = {
             name: READ_AS.get(own, own)
             for name, own in types.items()
             if own != FLAGS and (columns is None or name in columns)
         }
-        for file in self.files:
-            for block in self._chunks(file, rows, usecols=columns, dtype=given):
-                yield file, finish_cells(block, types)
+        for block in self._chunks(file, rows, usecols=columns, dtype=given):
+            yield finish_cells(block, types)
 
     def scan(self) -> dict[str, str]:
         """What each column holds."""

@@ -5,6 +5,7 @@ import glob
 import gzip
 import io
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import IO, Generic, TypeVar
 
-from kernel_learn.streams.identity import Identity, file_identity
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.blocks import file_identity
 
 STDIN = "-"
 Found = TypeVar("Found")
@@ -59,28 +61,44 @@ class InputFile:
 
 
 @dataclass
-class ScannedFiles(Generic[Found]):
-    """Files of one format that are one table: what its columns are is found in a pass over all."""
+class FormatFiles(ABC):
+    """Files of one format that are one table."""
 
     files: Sequence[InputFile]
+
+    def blocks(
+        self, rows: int | None, columns: Sequence[str] | None = None
+    ) -> Iterator[tuple[InputFile, Frame]]:
+        """Frames of at most so many rows of one file each; None: of all of them."""
+        for file in self.files:
+            with described(file):
+                for frame in self.frames(file, rows, columns):
+                    yield file, frame
+
+    @abstractmethod
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
+        """Those of one file, with these columns; None: with all."""
+
+
+@dataclass
+class ScannedFiles(FormatFiles, Generic[Found]):
+    """What the columns of such files are is found in a pass over all of them."""
+
     _scanned: tuple[object, Found] | None = field(default=None, init=False, repr=False)
 
+    @abstractmethod
     def scan(self) -> Found:
         """What a pass over all rows finds."""
-        raise NotImplementedError
 
     @property
     def found(self) -> Found:
         """Found once, and anew if a file changes: it does not depend on blocks."""
-        identity = input_identity(self.files)
+        identity = file_identity([Path(file.name) for file in self.files if not file.is_stdin])
         if self._scanned is None or self._scanned[0] != identity:
             self._scanned = identity, self.scan()
         return self._scanned[1]
-
-
-def input_identity(files: Sequence[InputFile]) -> Identity:
-    """Names, sizes and times of the files: if one of them changes, so does this."""
-    return file_identity([Path(file.name) for file in files if not file.is_stdin])
 
 
 def find_files(data: Sequence[str]) -> list[InputFile]:

@@ -24,18 +24,16 @@ Row = dict[str, Any]  # of JSON: numbers, texts, booleans, None
 class JsonLineFiles(ScannedFiles[dict[str, ColumnType]]):
     """Files that are one table: a column has the type of all of its values."""
 
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
-        """Frames of at most so many rows of one file each; None: of all of them."""
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
         types = self.found
         if missing := [name for name in columns or [] if name not in types]:
             raise TableError(f"{self.files[0]} has no column {missing[0]!r}.")
         wanted = types if columns is None else {name: types[name] for name in columns}
-        for file in self.files:
-            waiting = json_rows(file)
-            while block := list(islice(waiting, rows)):
-                yield file, as_frame(block, wanted)
+        waiting = json_rows(file)
+        while block := list(islice(waiting, rows)):
+            yield as_frame(block, wanted)
 
     def scan(self) -> dict[str, ColumnType]:
         """What pandas makes of one value of each type of a column, and of the most extreme ones.

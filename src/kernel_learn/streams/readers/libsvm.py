@@ -74,18 +74,17 @@ class LibsvmFiles(ScannedFiles[Extent]):
             return self.n_features
         return max(0, self.found.most + 1 - self.first)
 
-    def rows(self, rows: int | None) -> Iterator[tuple[InputFile, Rows, Array]]:
-        """(file, CSR rows, labels), at most so many rows at a time; None: all of a file."""
-        for file in self.files:
-            block = SparseLines()
-            with described(file), file.open() as lines:
-                for number, line in enumerate(lines):
-                    block.append(file, number, line, self.first)
-                    if len(block.labels) == rows:
-                        yield file, self._matrix(file, block), self._labels(block)
-                        block = SparseLines()
-            if block.labels:
-                yield file, self._matrix(file, block), self._labels(block)
+    def matrices(self, file: InputFile, rows: int | None) -> Iterator[tuple[Rows, Array]]:
+        """(CSR rows, labels) of a file, at most so many rows at a time; None: all of them."""
+        block = SparseLines()
+        with described(file), file.open() as lines:
+            for number, line in enumerate(lines):
+                block.append(file, number, line, self.first)
+                if len(block.labels) == rows:
+                    yield self._matrix(file, block), self._labels(block)
+                    block = SparseLines()
+        if block.labels:
+            yield self._matrix(file, block), self._labels(block)
 
     def _matrix(self, file: InputFile, block: "SparseLines") -> Rows:
         if block.indices and max(block.indices) >= self.width:
@@ -101,21 +100,21 @@ class LibsvmFiles(ScannedFiles[Extent]):
         y = np.array(block.labels)
         return y.astype(np.int64) if self.found.has_whole_labels else y
 
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
         """Columns ``1`` to ``d`` and ``label``; sparse ones where the table is sparse and wide."""
         pandas = need_pandas()
         names = [str(i + 1) for i in range(self.width)]
         share = self.found.n_entries / max(1, self.found.n_rows * self.width)
         is_dense = self.width <= DENSE_COLUMNS or share > DENSE_SHARE
-        for file, X, y in self.rows(rows):
+        for X, y in self.matrices(file, rows):
             if is_dense:
                 frame = pandas.DataFrame(X.toarray(), columns=names)
             else:
                 frame = pandas.DataFrame.sparse.from_spmatrix(X, columns=names)
             frame[LABEL] = y
-            yield file, frame if columns is None else frame[list(columns)]
+            yield frame if columns is None else frame[list(columns)]
 
 
 @dataclass

@@ -16,19 +16,17 @@ MAGIC = (b"PAR1", b"PARE")
 class ParquetFiles(ScannedFiles[dict[str, type]]):
     """Files that are one table."""
 
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
-        """Frames of at most so many rows of one file each; None: of all of them."""
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
         widened, names = self.found, None if columns is None else list(columns)
-        for file in self.files:
-            with described(file), open_parquet(file) as content:
-                if rows is None:
-                    batches = [content.read(columns=names)]
-                else:
-                    batches = content.iter_batches(rows, columns=names)
-                for batch in batches:
-                    yield file, widen_columns(batch.to_pandas(), widened)
+        with open_parquet(file) as content:
+            if rows is None:
+                batches = [content.read(columns=names)]
+            else:
+                batches = content.iter_batches(rows, columns=names)
+            for batch in batches:
+                yield widen_columns(batch.to_pandas(), widened)
 
     def scan(self) -> dict[str, type]:
         """What decimals become, and whole numbers and booleans with a missing value anywhere."""

@@ -6,27 +6,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kernel_learn.rows.access import row_blocks
 from kernel_learn.rows.frames import Frame
-from kernel_learn.streams.readers.input_files import InputFile, TableError, described, need_pandas
+from kernel_learn.streams.readers.input_files import FormatFiles, InputFile, TableError, need_pandas
 
 
 @dataclass
-class WholeFiles:
+class WholeFiles(FormatFiles):
     """Files that one function reads, each at once."""
 
-    files: Sequence[InputFile]
     reader: Callable[[InputFile], Frame]
 
-    def blocks(
-        self, rows: int | None, columns: Sequence[str] | None = None
-    ) -> Iterator[tuple[InputFile, Frame]]:
-        """One frame of each file, cut into blocks."""
-        for file in self.files:
-            with described(file):
-                frame = self.reader(file)
-                frame = frame if columns is None else frame[list(columns)]
-            for start in range(0, len(frame), rows or max(1, len(frame))):
-                yield file, frame.iloc[start : start + (rows or len(frame))].copy()
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
+        frame = self.reader(file)
+        frame = frame if columns is None else frame[list(columns)]
+        for part in row_blocks(len(frame), rows or max(1, len(frame))):
+            yield frame.iloc[part].copy()
 
 
 def read_feather(file: InputFile) -> Frame:
