@@ -40,7 +40,6 @@ STREAMED = sorted(
     for name in kl.__all__
     if getattr(getattr(kl, name), "streams", False) and name != "KernelClassifier"  # see the end
 )
-STREAMED.remove("KernelClassifier")  # which has tests of its own below: rows on the disk too
 KEPT = [n for n in STREAMED if "checkpoint" in inspect.signature(getattr(kl, n).fit).parameters]
 SAID = {
     "row": r"gave other rows|rows.* differ",
