@@ -1,5 +1,7 @@
 """Fits on sources of blocks: the model of the same rows in an array, or a clear sentence."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -599,3 +601,15 @@ def test_rows_are_asked_for_by_their_size(row_bytes, factor):
     source.row_bytes = row_bytes
     kl.HSICSubspace().fit(source)
     assert source.asked == factor * stream_training.READ_ROWS
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1e20])
+@pytest.mark.parametrize("kind", [kl.HSICSubspace, kl.KernelDiscriminant, kl.KernelPLS])
+def test_weights_of_any_scale_are_those_of_the_array(kind, scale):
+    """A source of few rows is an array, whose weights are brought to where a penalty counts."""
+    rows, y, w = X[:60], Y[:60], scale * (1.0 + W[:60])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # that their sum is far from the rows' number
+        whole = kind().fit(rows, y, sample_weight=w)
+        source = kind().fit(lambda: blocks_of(rows, y, w))
+    np.testing.assert_array_equal(features(source), features(whole))
