@@ -29,11 +29,13 @@ def merge_rows(
     groups: Array | None = None,  # (n_given,); rows of different groups are not merged
     seed: int = 0,
     keys: Keys | None = None,  # of the rows, if they are known
+    class_factors: Array | None = None,  # (k,) on the weights
 ) -> DistinctRows:
     """Merge equal rows; their order is drawn by ``seed`` from the order of their keys.
 
     Rows that are all the same are refused.
     """
+    weight = weight if class_factors is None else weight * class_factors[labels]
     source = ArraySource(X, labels, weight, n_classes=n_classes, keys=keys)
     check_distinct(source)
     digest = source.digest
@@ -49,7 +51,8 @@ def merge_rows(
     counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
     counts *= max(1.0, len(first) / counts.sum())
-    return DistinctRows(first, inverse, Targets(counts, _group_indices(groups, first)), digest)
+    targets = Targets(counts, _group_indices(groups, first), class_factors)
+    return DistinctRows(first, inverse, targets, digest)
 
 
 def _group_indices(groups: Array | None, first: Array) -> tuple[Array, ...]:

@@ -60,12 +60,12 @@ class Probe:
 
     def p_value(self, n_permutations: int, seed: int) -> float:
         """Of a kernel that has not seen the labels: wide, narrow and linear on this view."""
-        view = self.sample.view_rows(self.view)
-        K = np.zeros((self.sample.targets.n, self.sample.targets.n))
+        view, targets = self.sample.view_rows(self.view), self.sample.targets
+        K = np.zeros((targets.n, targets.n))
         for candidate in candidates(self.view, "rbf1 rbf10 lin"):
             K_one = view.gram(view.kernel(candidate))
             K += K_one / (np.trace(K_one) or 1.0)
-        path = RidgePath(K, self.sample.targets)
+        path = RidgePath(K, targets.without_class_factors())  # they go with the labels
         rng = np.random.default_rng(seed)
         return permutation_p_value(path, RIDGE_REGS, n_permutations, rng)
 

@@ -118,9 +118,11 @@ def prepare(
     labels, weight = labels[kept], weight[kept]
     keys = row_keys(table)
     read = PassDigest.of(keys, label_keys(classes, labels), weight, kept)
-    weight = weight * class_factors(estimator.class_weight, classes, labels, weight)
+    factors = class_factors(
+        estimator.class_weight, classes, np.bincount(labels, weight, len(classes))
+    )
     groups = _check_groups(groups, len(y), kept)
-    rows = merge_rows(table, labels, weight, len(classes), groups, seed, keys)
+    rows = merge_rows(table, labels, weight, len(classes), groups, seed, keys, factors)
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
     quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
@@ -252,13 +254,16 @@ def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str
     return {name: np.array(columns) for name, columns in found.items()}
 
 
-def class_factors(class_weight: ClassWeight, classes: Array, labels: Array, weight: Array) -> Array:
-    """Factors on the rows' weights whose weighted mean is one, (n,)."""
+def class_factors(
+    class_weight: ClassWeight,
+    classes: Array,
+    counts: Array,  # (k,) weight of each
+) -> Array | None:
+    """Factors on the weights of rows, by class, whose weighted mean is one, (k,)."""
     if class_weight is None:
-        return np.ones(len(labels))
-    counts = np.bincount(labels, weight, len(classes))
-    factor = weigh_classes(class_weight, classes, counts, classes[labels])
-    return (factor * counts.sum() / (factor @ counts))[labels]
+        return None
+    factor = weigh_classes(class_weight, classes, counts, classes)
+    return np.asarray(factor * counts.sum() / (factor @ counts))
 
 
 def candidates_for(

@@ -137,8 +137,9 @@ def prepare_spilled(
     quality = QUALITIES[estimator.quality]
     read, classes = spill_rows(passes, blocks, spill)
     layout, n_given = cells.layout(), passes.blocks.n_read
-    weight = read.weight * class_factors(estimator.class_weight, classes, read.y, read.weight)
-    rows = merge_rows(read.X, read.y, weight, len(classes), None, seed, keys=read.keys)
+    k = len(classes)
+    factors = class_factors(estimator.class_weight, classes, np.bincount(read.y, read.weight, k))
+    rows = merge_rows(read.X, read.y, read.weight, k, None, seed, read.keys, factors)
     spilled = SpilledTable(read.X, rows.first, layout)
     table: Table | SpilledTable = spilled
     some, reader, targets = spilled[:READ_ROWS], layout.reader, rows.targets
@@ -182,12 +183,12 @@ def fit_without_rows(
     classes = check_two_classes(found.value.classes)
     if summary.n_distinct < 2:
         raise all_the_same("rows", (blocks.n_read, cells.n_columns))
-    k = len(classes)
-    factor = class_factors(estimator.class_weight, classes, np.arange(k), summary.counts)
+    own = class_factors(estimator.class_weight, classes, summary.counts)
+    factor = np.ones(len(classes)) if own is None else own
     order = np.random.default_rng(seed).permutation(len(summary.keys))
     kept, counts = take_rows(summary.rows, order), summary.labels[order].toarray() * factor
     table, places = layout.table(kept[:, :-1]), dense(kept[:, -1:]).ravel().astype(int)
-    targets, reader, n_given = Targets(counts), layout.reader, blocks.n_read
+    targets, reader, n_given = Targets(counts, (), own), layout.reader, blocks.n_read
     tried = candidates_for(estimator.quality, targets, table, reader, cells.groups)
     size = size_of(n_given, targets, table, reader, tried, estimator.n_jobs)
     plan = plan_landmarks(size, quality, budget, min(summary.n_distinct, n_given))

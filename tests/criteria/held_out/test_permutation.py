@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernel_learn.criteria.held_out import permutation
 from kernel_learn.criteria.held_out.permutation import permutation_p_value
 from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
@@ -23,13 +24,22 @@ def error_of(K, counts):
 def test_counts_refits(signal, rng):
     y = np.arange(24) % 3
     X = rng.standard_normal((24, 2)) + signal * np.eye(3)[y, :2]
-    K, weight = Gaussian(0.3)(X), rng.integers(1, 3, size=(24, 1))
-    Y = np.eye(3)[y]
+    K, copies = Gaussian(0.3)(X), rng.integers(1, 3, size=24)
+    given = np.repeat(np.arange(24), copies)  # the rows as they were given
+
+    def merged(labels):
+        counts = np.zeros((24, 3))
+        np.add.at(counts, (given, labels), 1.0)
+        return counts
+
+    labels = y[given]
     found = permutation_p_value(
-        RidgePath(K.copy(), Targets(Y * weight)), REGS, 30, np.random.default_rng(5)
+        RidgePath(K.copy(), Targets(merged(labels))), REGS, 30, np.random.default_rng(5)
     )
-    again, own = np.random.default_rng(5), error_of(K, Y * weight)
-    as_good = sum(error_of(K, Y[again.permutation(24)] * weight) <= own for _ in range(30))
+    again, own = np.random.default_rng(5), error_of(K, merged(labels))
+    as_good = sum(
+        error_of(K, merged(labels[again.permutation(len(labels))])) <= own for _ in range(30)
+    )
     assert found == pytest.approx((1 + as_good) / 31)
     assert (found < 0.05) == (signal > 0)
 
@@ -41,6 +51,33 @@ def test_uniform_without_signal(rng):
         path = RidgePath(Gaussian(0.3)(X), Targets(np.eye(2)[np.arange(20) % 2]))
         p.append(permutation_p_value(path, REGS, 39, rng))
     assert 0.35 < np.mean(p) < 0.65 and np.mean(np.array(p) <= 0.1) < 0.25
+
+
+@pytest.mark.parametrize("levels", [4, 30])
+def test_uniform_where_rows_repeat_unequally_often(levels):
+    """Mean labels of merged rows were shuffled, which are nearer to one half in heavy rows."""
+    p = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        row = np.minimum(rng.geometric(2 / levels, 80) - 1, levels - 1)
+        counts = np.zeros((levels, 2))
+        np.add.at(counts, (row, rng.integers(0, 2, 80)), 1.0)
+        counts = counts[counts.any(axis=1)]
+        X = np.random.default_rng(1).standard_normal((len(counts), 3))
+        p.append(permutation_p_value(RidgePath(Gaussian(0.3)(X), Targets(counts)), REGS, 39, rng))
+    assert 0.35 < np.mean(p) < 0.65 and np.mean(np.array(p) <= 0.05) <= 0.15
+
+
+def test_a_weight_is_a_repetition(rng):
+    """Of many rows those that are counted are in proportion."""
+    counts = np.array([[3.0, 1.0], [0.0, 2.0], [5.0, 0.0], [1.0, 1.0]])
+    Y = permutation._shuffle_rows(Targets(counts))(rng)
+    found = Y * counts.sum(axis=1)[:, None]
+    np.testing.assert_allclose(found, np.round(found), atol=1e-12)
+    np.testing.assert_allclose(found.sum(axis=0), counts.sum(axis=0))
+    np.testing.assert_allclose(Y.sum(axis=1), 1.0)
+    many = permutation._shuffle_rows(Targets(counts * 1e6))(rng)
+    np.testing.assert_allclose(many, np.tile([0.69, 0.31], (4, 1)), atol=0.02)
 
 
 @pytest.mark.parametrize("signal", [0.0, 2.0])

@@ -146,3 +146,40 @@ def test_rows_that_look_the_same_get_the_shares(rng):
     np.testing.assert_array_equal(held, np.tile(targets.mean, (14, 1)))
     assert try_ridge(np.ones((14, 14)), targets, 1) is None
     assert try_ridge(np.eye(14), targets, 1) is not None
+
+
+def in_extended_precision(K, K_cross, Y, reg):
+    """Scores of new rows by a Cholesky factorisation in 80 bits, rows of equal weight."""
+    n = len(K)
+    K, K_cross, Y = (np.asarray(A, dtype=np.longdouble) for A in (K, K_cross, Y))
+    m = K.mean(axis=0)
+    G = K - m - m[:, None] + m.mean()
+    A = G + np.longdouble(reg) * np.trace(G) / n * np.eye(n, dtype=np.longdouble)
+    L, B = np.zeros_like(A), Y - Y.mean(axis=0)
+    for j in range(n):
+        L[j, j] = np.sqrt(A[j, j] - L[j, :j] @ L[j, :j])
+        L[j + 1 :, j] = (A[j + 1 :, j] - L[j + 1 :, :j] @ L[j, :j]) / L[j, j]
+    for i in range(n):
+        B[i] = (B[i] - L[i, :i] @ B[:i]) / L[i, i]
+    for i in reversed(range(n)):
+        B[i] = (B[i] - L[i + 1 :, i] @ B[i + 1 :]) / L[i, i]
+    return Y.mean(axis=0) + (K_cross - K_cross.mean(axis=1, keepdims=True) - m + m.mean()) @ B
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision here")
+@pytest.mark.parametrize("width", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize(("reg", "tol"), [(1e-6, 1e-5), (1e-3, 1e-8)])
+def test_scores_of_new_rows_where_kernel_values_are_near_one(width, reg, tol, rng):
+    """1'A = 0 but for rounding, which a sum of terms that cancel shows: scores were off by 12."""
+    X, X_new = rng.normal(size=(120, 5)), rng.normal(size=(20, 5))
+    Y = np.eye(2)[(X[:, 0] + 0.3 * rng.normal(size=120) > 0).astype(int)]
+    kernel = Gaussian(1 / (10 * width))
+    K, K_cross = kernel(X), kernel(X_new, X)
+    exact = in_extended_precision(K, K_cross, Y, reg)
+    solves, path = RidgeSolves(K.copy(), Targets(Y)), RidgePath(K.copy(), Targets(Y))
+    np.testing.assert_allclose(solves.dual(reg).scores(K_cross), exact, atol=tol)
+    np.testing.assert_allclose(
+        path.new_scores(K_cross, np.array([reg]))[0], path.dual(reg).scores(K_cross), atol=tol
+    )
+    if width == 1.0:  # of wider kernels the path leaves out directions that are rounding
+        np.testing.assert_allclose(path.dual(reg).scores(K_cross), exact, atol=tol)

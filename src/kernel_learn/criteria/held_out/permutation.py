@@ -1,10 +1,15 @@
 """Is there any signal at all? Held-out error against that of shuffled labels."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath, leave_out
 from kernel_learn.criteria.held_out.targets import Targets
+
+# Labels are shuffled among at most so many rows; more are counted in proportion.
+MOST_ROWS = 10**5
 
 
 def permutation_p_value(
@@ -18,21 +23,20 @@ def permutation_p_value(
     labels. With L the shuffled labels side by side, S^{1/2} (Y - mu), one
     product U'L and one U diag(w/(w + lam)) U'L per reg serve all of them.
 
+    Labels are shuffled among the rows as they were given, and equal rows are merged after that:
+    mean labels of merged rows are no labels that another row could have had.
+
     Rows of one group are not independent: they are left out together, and a
     group keeps one label, which is shuffled among groups. Where labels differ
     within a group that would test something else, and is refused.
     """
     T, root = path.centred.targets, path.centred.root
-    unit = _units(T)
-    heads = np.unique(unit)
-    place = np.searchsorted(heads, unit)
-    shuffled = (heads[rng.permutation(len(heads))][place] for _ in range(n_permutations))
-    orders = [np.arange(T.n), *shuffled]
+    shuffle = _shuffle_groups(T) if T.groups else _shuffle_rows(T)
+    labels = [T.Y, *(shuffle(rng) for _ in range(n_permutations))]
     p = T.weight / T.total
-    columns = [T.Y[order] - p @ T.Y[order] for order in orders]
-    L = np.hstack(columns) * root[:, None]
+    L = np.hstack([Y - p @ Y for Y in labels]) * root[:, None]
     UT_L = path.U.T @ L
-    best = np.full(len(orders), np.inf)
+    best = np.full(len(labels), np.inf)
     for reg in np.asarray(regs):
         slack, blocks = path.slack(reg)
         share = path.w / (path.w + reg * path.centred.unit)
@@ -40,20 +44,50 @@ def permutation_p_value(
         without, least = leave_out(T.groups, residual, slack, blocks)
         if least < LEAST_SLACK:
             continue
-        errors = np.sum(without**2, axis=0).reshape(len(orders), -1).sum(axis=1)
+        errors = np.sum(without**2, axis=0).reshape(len(labels), -1).sum(axis=1)
         best = np.minimum(best, errors)
     as_good = int(np.sum(best[1:] <= best[0] * (1 + 1e-12)))
     return (1 + as_good) / (1 + n_permutations)
 
 
-def _units(targets: Targets) -> Array:
+Shuffle = Callable[[np.random.Generator], Array]  # mean labels of merged rows, (n, k)
+
+
+def _shuffle_rows(targets: Targets) -> Shuffle:
+    """A weight is a repetition: a row of weight w has w labels, each of which may go anywhere."""
+    merged, labels = np.nonzero(targets.counts)
+    counts = targets.counts[merged, labels]
+    copies = np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / targets.total))).astype(int)
+    weight = np.repeat(counts / copies, copies)  # of each row as given
+    merged, labels = np.repeat(merged, copies), np.repeat(labels, copies)
+    shape = targets.counts.shape
+
+    def shuffle(rng: np.random.Generator) -> Array:
+        cells = merged * shape[1] + labels[rng.permutation(len(labels))]
+        found = np.bincount(cells, weight, shape[0] * shape[1]).reshape(shape)
+        return np.asarray(found / targets.weight[:, None])
+
+    return shuffle
+
+
+def _shuffle_groups(targets: Targets) -> Shuffle:
+    """Whole groups change their labels; a row without a group is one by itself."""
+    heads, group = np.unique(_first_of_group(targets), return_inverse=True)
+
+    def shuffle(rng: np.random.Generator) -> Array:
+        return np.asarray(targets.Y[heads[rng.permutation(len(heads))][group]])
+
+    return shuffle
+
+
+def _first_of_group(targets: Targets) -> Array:
     """The first row of each row's group, (n,)."""
-    unit = np.arange(targets.n)
+    first = np.arange(targets.n)
     for group in targets.groups:
         if np.ptp(targets.Y[group], axis=0).max() > 0:
             raise ValueError(
                 "Rows of one group have different labels, and permutation_p_value shuffles labels "
                 "of whole groups. Fit one row per group to ask this."
             )
-        unit[group] = group[0]
-    return unit
+        first[group] = group[0]
+    return first

@@ -19,6 +19,7 @@ class Targets:
 
     counts: Array  # (n, k), not negative, no row of zeros
     groups: Sequence[Array] = ()
+    class_factors: Array | None = None  # (k,) that are in the counts
 
     @cached_property
     def weight(self) -> Array:
@@ -68,7 +69,13 @@ class Targets:
         position = np.full(self.n, -1)
         position[rows] = np.arange(len(rows))
         parts = [np.sort(position[group][position[group] >= 0]) for group in self.groups]
-        return Targets(self.counts[rows], tuple(part for part in parts if len(part) > 1))
+        groups = tuple(part for part in parts if len(part) > 1)
+        return Targets(self.counts[rows], groups, self.class_factors)
+
+    def without_class_factors(self) -> "Targets":
+        """As rows were seen, whatever their classes count."""
+        factors = 1.0 if self.class_factors is None else self.class_factors
+        return Targets(self.counts / factors, self.groups)
 
 
 def kernel_variance(K: Array, targets: Targets) -> float:
