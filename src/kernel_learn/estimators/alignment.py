@@ -1,6 +1,5 @@
 """Subspace kernels by kernel-target alignment (SKFE)."""
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +40,6 @@ SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
 
 
-@dataclass(eq=False, repr=False)
 class AlignmentSubspace(PartialFit, StreamedSubspace):
     """Subspace kernel with the largest alignment to the labels (SKFE).
 
@@ -53,7 +51,8 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Dimension of the subspace; None means n_classes.
     reg : float, default=0.05
@@ -71,10 +70,14 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
         Steps at most.
-    landmarks, memory_budget
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
     random_state : int, RandomState or None, default=None
         As in :class:`HSICSubspace`; also makes random starts.
-    verbose
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -84,15 +87,28 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         The criterion that was maximised.
     alignment_ : float
         Plain alignment (lambda = 0) of the learned kernel with the labels.
-    reg_
+    reg_ : float
+        lambda.
     grad_norm_ : float
         Norm of the gradient at the end, in the coordinates of the solver, where curvature is
         evened out.
-    n_iter_
+    n_iter_ : int
+        Iterations of the solver.
     history_ : tuple of dict
         "value" and "grad_norm" at each.
-    base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
-    feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----
@@ -117,19 +133,34 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         "max_iter": COUNT,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    reg: float = 0.05
-    center: bool = False
-    criterion: str = "alignment"
-    init: str | ArrayLike = "koc"
-    tol: float = 1e-4
-    max_iter: int = 500
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 0.05,
+        center: bool = False,
+        criterion: str = "alignment",
+        init: str | ArrayLike = "koc",
+        tol: float = 1e-4,
+        max_iter: int = 500,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.center = center
+        self.criterion = criterion
+        self.init = init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     stream_needs = Needs(features=6.0)
 

@@ -1,6 +1,5 @@
 """Kernel orthogonal centroids (KOC)."""
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -24,7 +23,6 @@ NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200
 
 
-@dataclass(eq=False, repr=False)
 class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
     """Projection on the span of the class centroids in feature space (KOC).
 
@@ -35,21 +33,36 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     clusters_per_class : int, default=1
         With more than one, each class is first cut into so many clusters by
         k-means in feature space, and every cluster contributes its centroid:
         for classes of several lumps.
-    landmarks, memory_budget
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
     random_state : int, RandomState or None, default=None
         As in :class:`HSICSubspace`; also starts k-means.
-    verbose
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
     kernel_ : SubspaceKernel
         The learned kernel; ``kernel_.coef`` holds W.
-    base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if X was a frame. There are as many features as linearly
         independent centroids: n_classes * clusters_per_class at most.
@@ -75,13 +88,22 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
         "verbose": VERBOSE,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    clusters_per_class: int = 1
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        clusters_per_class: int = 1,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.clusters_per_class = clusters_per_class
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _check_stream(self) -> None:
         if self.clusters_per_class > 1:

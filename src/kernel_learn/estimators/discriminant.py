@@ -1,9 +1,9 @@
 """Regularised kernel discriminant analysis (RKDA, KFDA)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,6 @@ from kernel_learn.fitting.parameters import (
     POSITIVE_LIST,
     STREAMED,
     WEIGHTS,
-    ParameterTable,
     check_n_components,
     choice,
 )
@@ -56,7 +55,6 @@ ROWS_PER_NUMBER = 3  # held out, for each number of a map that mends its log-odd
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 
 
-@dataclass(eq=False, repr=False)
 class KernelDiscriminant(
     PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, StreamedSubspace
 ):
@@ -70,7 +68,9 @@ class KernelDiscriminant(
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        Several kernels (a list, a dict of names, a precomputed stack (n, n, p))
+        are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1.
     reg : float, list of float, "loo", "gcv" or "learn", default="loo"
@@ -107,13 +107,35 @@ class KernelDiscriminant(
     coupling : {"exact", "approximate"}, default="exact"
         With several kernels and several classes: the sum over the classes itself, or Ye's bound
         of it (Eq. 37), which lies between once and n_classes times the sum.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        As in :class:`HSICSubspace`.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        As in :class:`HSICSubspace`.
+    tol : float, default=1e-06
+        As in :class:`HSICSubspace`.
+    max_iter : int, default=100
+        As in :class:`HSICSubspace`.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
     kernel_ : SubspaceKernel
         The learned kernel; ``kernel_.coef`` holds W with W'(GG + lambda G)W = I.
-    reg_, loo_regs_, loo_errors_, reg_rule_
+    reg_ : float
+        lambda.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
     objective_ : float
         tr((S_t + lambda I)^{-1} S_b).
     eigenvalues_ : ndarray of shape (n_components_,)
@@ -126,7 +148,10 @@ class KernelDiscriminant(
     loo_log_loss_ : float
         Its leave-one-out log loss, nan if no row can be left out (each decides
         about itself alone) or for "nearest_neighbor".
-    kernel_weights_, kernel_names_
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     gap_ : float
         With several kernels, or ``reg="learn"``: bound on the distance of the weights' criterion
         from its optimum.
@@ -134,8 +159,21 @@ class KernelDiscriminant(
         Steps of the solver of the weights.
     history_ : tuple of dict
         The criterion at each.
-    weights_report_, base_kernel_, classes_, n_components_, plan_, landmark_residual_
-    n_features_in_, feature_names_in_
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform weights and at the best single kernel.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----
@@ -153,34 +191,55 @@ class KernelDiscriminant(
     0.98
     """
 
-    _parameters: ClassVar[ParameterTable] = {
-        **STREAMED,
-        **WEIGHTS,
-        "reg": MOMENT_REGS | choice("learn"),
-        "decision": choice(*DECISIONS),
-        "priors": NONE | POSITIVE_LIST,
-        "class_weight": CLASS_WEIGHT,
-        "criterion": choice("discriminant", "kim"),
-        "coupling": choice("exact", "approximate"),
-    }
+    _parameters = (
+        STREAMED
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS | choice("learn"),
+            "decision": choice(*DECISIONS),
+            "priors": NONE | POSITIVE_LIST,
+            "class_weight": CLASS_WEIGHT,
+            "criterion": choice("discriminant", "kim"),
+            "coupling": choice("exact", "approximate"),
+        }
+    )
 
-    kernel: KernelsLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    reg: float | Sequence[float] | str = "loo"
-    decision: str = "auto"
-    priors: ArrayLike | None = None
-    class_weight: ClassWeight = None
-    criterion: str = "discriminant"
-    coupling: Coupling = "exact"
-    weights: str | ArrayLike = "learn"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int = 100
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelsLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float | Sequence[float] | str = "loo",
+        decision: str = "auto",
+        priors: ArrayLike | None = None,
+        class_weight: ClassWeight = None,
+        criterion: str = "discriminant",
+        coupling: Coupling = "exact",
+        weights: str | ArrayLike = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.decision = decision
+        self.priors = priors
+        self.class_weight = class_weight
+        self.criterion = criterion
+        self.coupling = coupling
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 """Discriminant analysis in the span of the class centroids (AKDA/QR)."""
 
-from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -32,7 +31,6 @@ from kernel_learn.solvers.eigen import solve_centroid_discriminant
 from kernel_learn.streams.progress import CallbackSupport
 
 
-@dataclass(eq=False, repr=False)
 class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
     """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
 
@@ -49,7 +47,10 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
         None means n_classes.
     reg : float, default=1e-3
         mu = reg * tr(S_t) / n is added to the total scatter.
-    memory_budget, verbose
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+    verbose : int, default=0
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -62,7 +63,17 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
         a value may exceed one; the last of n_classes is zero.
     reg_ : float
         mu.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----
@@ -86,12 +97,20 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
         "verbose": VERBOSE,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    reg: float = 1e-3
-    memory_budget: MemoryBudget = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 1e-3,
+        memory_budget: MemoryBudget = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.memory_budget = memory_budget
+        self.verbose = verbose
 
     streams, needs_class_sums = True, True
 

@@ -1,6 +1,5 @@
 """Support vector machines on a few expansion points that are learned."""
 
-from dataclasses import KW_ONLY, dataclass
 from typing import Self
 
 import numpy as np
@@ -52,7 +51,6 @@ INITS = ("kmeans", "uniform", "rpcholesky")
 ROW_ARRAYS = 6.0
 
 
-@dataclass(eq=False, repr=False)
 class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     """Support vector machine whose kernel expansion has a given number of points.
 
@@ -84,7 +82,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         standard deviations, is at most this share of the first objective.
     max_iter : int, default=100
         Steps at most.
-    memory_budget
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
         For the start of the points.
 
@@ -105,10 +104,21 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         Sum of the machines' primal objectives.
     grad_norm_ : float
         Norm of its gradient at the end.
-    n_iter_
+    n_iter_ : int
+        Iterations of the solver.
     history_ : tuple of dict
         "value" and "grad_norm" at each.
-    base_kernel_, classes_, n_components_, plan_, n_features_in_, feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------
@@ -131,17 +141,30 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         "max_iter": COUNT,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_points: int = 20
-    C: float = 1.0
-    init: str | ArrayLike = "kmeans"
-    move_points: bool = True
-    class_weight: ClassWeight = None
-    tol: float = 1e-3
-    max_iter: int = 100
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_points: int = 20,
+        C: float = 1.0,
+        init: str | ArrayLike = "kmeans",
+        move_points: bool = True,
+        class_weight: ClassWeight = None,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.n_points = n_points
+        self.C = C
+        self.init = init
+        self.move_points = move_points
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(
@@ -171,8 +194,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         criterion = ExpansionMargin(
             data.kernel,
             data.X,
-            one_vs_rest_signs(data.labels, len(data.classes)),
-            float(self.C) * class_prices(self.class_weight, data)[data.labels] * data.weight,
+            self._signs(data),
+            self._boxes(data, float(self.C)),
             scale,
             _machine,
         )
@@ -252,6 +275,12 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             check_random_state(self.random_state),
         )
         return dense(chosen.rows).astype(np.float64)
+
+    def _signs(self, data: Labelled) -> Array:
+        return one_vs_rest_signs(data.labels, len(data.classes))
+
+    def _boxes(self, data: Labelled, C: float) -> Array:
+        return C * class_prices(self.class_weight, data)[data.labels] * data.weight
 
     def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)

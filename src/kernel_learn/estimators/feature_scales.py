@@ -1,7 +1,6 @@
 """Scales of columns inside a kernel: feature selection and scaling."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -42,7 +41,6 @@ from kernel_learn.warn import warn_user
 # Rows, the first by their keys, from which scales are learned: a step on so many is an
 # inverse of their size, a second.
 SEARCH_ROWS = 2000
-NEEDS = Needs(exact=7.0)
 FOLDS = 5
 # penalty="auto": shares of the largest scale, and prices of the mean scale.
 THRESHOLDS = (0.0, 0.03, 0.1, 0.2, 0.3, 0.5)
@@ -51,7 +49,6 @@ PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_SCALE = 1e-3
 
 
-@dataclass(eq=False, repr=False)
 class FeatureScales(SelectorMixin, KernelEstimator):
     """Scales of the columns inside a kernel, k(s * x, s * y), learned from class labels.
 
@@ -79,7 +76,8 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         must then be one number; "auto" is 0 for "gradient" and 1 for the descents.
     max_iter : int, default=100
         Iterations of each descent.
-    memory_budget
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
 
     Attributes
     ----------
@@ -99,7 +97,13 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "value" of every step at the chosen penalty: the criterion and its penalty, or, for
         "gradient", the sum of the mean squared gradients.
     n_iter_ : int
-    classes_, plan_, n_features_in_, feature_names_in_
+    classes_ : ndarray of shape (n_classes,)
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----
@@ -125,13 +129,22 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "memory_budget": MEMORY,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    criterion: str = "gradient"
-    penalty: str | float | Sequence[float] = "auto"
-    n_features: int | None = None
-    max_iter: int = 100
-    memory_budget: MemoryBudget = None
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        criterion: str = "gradient",
+        penalty: str | float | Sequence[float] = "auto",
+        n_features: int | None = None,
+        max_iter: int = 100,
+        memory_budget: MemoryBudget = None,
+    ) -> None:
+        self.kernel = kernel
+        self.criterion = criterion
+        self.penalty = penalty
+        self.n_features = n_features
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
 
     @all_or_nothing
     def fit(self, X: RowsLike, y: LabelsLike, sample_weight: WeightsLike = None) -> Self:
@@ -144,14 +157,12 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"{kernel.input}. Give it a kernel of vectors."
             )
         data = validate_labelled(self, X, y, sample_weight)
-        if self.n_features is not None and self.n_features > self.n_features_in_:
-            raise ValueError(
-                f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
-            )
+        if self.n_features is not None:
+            self._check_n_features()
         self.classes_, summary = data.classes, data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
         source = data.source.subset(np.sort(summary.rows[few]))
-        self.plan_ = plan_source([kernel], source, "all", self.memory_budget, NEEDS)
+        self.plan_ = plan_source([kernel], source, "all", self.memory_budget, self._needs())
         targets = Targets(dense(summary.labels[few]))
         rows = to_double(take_rows(data.X, summary.rows[few]))
         plain = kernel.resolve(rows, targets.weight)
@@ -211,6 +222,15 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 "decides; give one penalty, or leave it out."
             )
         return [*sorted(float(p) for p in given)]
+
+    def _check_n_features(self) -> None:
+        if self.n_features is not None and self.n_features > self.n_features_in_:
+            raise ValueError(
+                f"FeatureScales(n_features={self.n_features}): X has {self.n_features_in_} columns."
+            )
+
+    def _needs(self) -> Needs:
+        return Needs(exact=7.0)
 
     def _path(
         self, X: Rows, targets: Targets, penalties: Sequence[float | None]

@@ -1,9 +1,8 @@
 """Subspace kernels by dependence on the labels: HSIC and uHSIC."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +21,6 @@ from kernel_learn.fitting.parameters import (
     MOMENT_REGS,
     STREAMED,
     WEIGHTS,
-    ParameterTable,
     check_n_components,
     check_regs,
     choice,
@@ -51,7 +49,6 @@ class RegularizationPath(NamedTuple):
     values: Array  # (n_regs,)
 
 
-@dataclass(eq=False, repr=False)
 class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspace):
     """Subspace kernel with the largest dependence on the labels (HSIC, uHSIC).
 
@@ -62,7 +59,12 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
+        distance): of seven widths around the median the one with the smallest
+        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes - 1, the rank of centred labels.
     reg : float, list of float, "loo" or "gcv", default=1e-3
@@ -76,7 +78,29 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         Similarity of labels. "normalized": each class counts the same;
         "indicator": each pair of equal labels counts the same; a function of
         two label arrays or a matrix over the classes (sorted) or the samples.
-    weights, solver, tol, max_iter, landmarks, memory_budget, random_state, verbose
+    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
+        With several kernels: learned together with the subspace; by the exact
+        leave-one-out error of ridge regression on the one-hot labels, whatever
+        the estimator (with landmarks by generalised cross-validation); the same
+        trace for each; centred alignment with the labels; or relative weights
+        of the kernels as given.
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; all reach the same optimum. "sdp" needs the
+        extra ``sdp`` and is for tens of rows.
+    tol : float, default=1e-6
+        Certified relative gap at which weights are final.
+    max_iter : int, default=100
+        Steps at most.
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        "auto": exact where that is affordable, else 1000 landmarks. "all":
+        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
+        ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
+    verbose : int, default=0
+        1: while a source is read, say how far it is and how long it will take.
 
     Attributes
     ----------
@@ -84,12 +108,24 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components)
         holds the coefficients W.
-    base_kernel_, reg_, loo_regs_, loo_errors_, reg_rule_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    reg_ : float
+        lambda.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
     objective_ : float
         tr(K_w H), the dependence of the learned kernel on the labels.
     eigenvalues_ : ndarray of shape (n_components_,)
         Each feature's share of ``objective_``.
-    kernel_weights_, kernel_names_
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     gap_ : float
         No weights have an ``objective_`` larger by more than this (all
         features taken); 0 for one kernel, nan with ``weights="loo"``.
@@ -98,8 +134,20 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
     history_ : tuple of dict
         The criterion at each (with ``weights="loo"`` the logarithm of the held-out error,
         "value", and "grad_norm").
-    weights_report_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
-    feature_names_in_
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform weights and at the best
+        single kernel; ``print(model.weights_report_)``.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace of the kernel matrix that the landmarks leave out: 0
+        for an exact fit, None for rules that do not measure it.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Notes
     -----
@@ -121,28 +169,46 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
     (178, 2)
     """
 
-    _parameters: ClassVar[ParameterTable] = {
-        **STREAMED,
-        **WEIGHTS,
-        "reg": MOMENT_REGS,
-        "uncorrelated": BOOLEAN,
-        "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
-    }
+    _parameters = (
+        STREAMED
+        | WEIGHTS
+        | {
+            "reg": MOMENT_REGS,
+            "uncorrelated": BOOLEAN,
+            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+        }
+    )
 
-    kernel: KernelsLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    reg: float | Sequence[float] | str = 1e-3
-    uncorrelated: bool = False
-    label_kernel: LabelKernel = "normalized"
-    weights: str | ArrayLike = "learn"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int = 100
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelsLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float | Sequence[float] | str = 1e-3,
+        uncorrelated: bool = False,
+        label_kernel: LabelKernel = "normalized",
+        weights: str | ArrayLike = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.uncorrelated = uncorrelated
+        self.label_kernel = label_kernel
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _fit(self, data: Labelled) -> Self:
         regs = self._regs()

@@ -1,6 +1,5 @@
 """Inductive regularised kernel learning from pairs, triplets and labels (Jain et al. 2010)."""
 
-from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Self
 
@@ -57,7 +56,6 @@ from kernel_learn.streams.sources import as_source
 from kernel_learn.warn import warn_user
 
 
-@dataclass(eq=False, repr=False)
 class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """A kernel function learned from side information, for new rows too.
 
@@ -118,7 +116,8 @@ default="pairs"
         Relative primal-dual gap at which to stop.
     max_iter : int, default=None
         None: as many as the solver's steps are short, from 100 for Newton's to 20 000 for "uzawa".
-    memory_budget
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
     random_state : int, RandomState or None, default=None
         For drawing constraints and landmarks.
 
@@ -149,7 +148,10 @@ default="pairs"
         distance of the base kernel.
     n_constraints_ : int
         Number of constraints.
-    n_iter_, n_components_
+    n_iter_ : int
+        Iterations of the solver.
+    n_components_ : int
+        Number of features.
     slack_ : float
         gamma as a number in the problem.
     tau_ : float or None
@@ -187,22 +189,40 @@ default="pairs"
         "max_iter": COUNT | NONE,
     }
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    regularizer: str | Regularizer = "logdet"
-    constraints: str | Constraints = "pairs"
-    n_constraints: int | None = None
-    slack: float = 1.0
-    tau: float = 0.01
-    unlabeled: object = "raise"
-    n_components: int | None = None
-    components: str = "kernel"
-    landmarks: LandmarksLike = "auto"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int | None = None
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        regularizer: str | Regularizer = "logdet",
+        constraints: str | Constraints = "pairs",
+        n_constraints: int | None = None,
+        slack: float = 1.0,
+        tau: float = 0.01,
+        unlabeled: object = "raise",
+        n_components: int | None = None,
+        components: str = "kernel",
+        landmarks: LandmarksLike = "auto",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.regularizer = regularizer
+        self.constraints = constraints
+        self.n_constraints = n_constraints
+        self.slack = slack
+        self.tau = tau
+        self.unlabeled = unlabeled
+        self.n_components = n_components
+        self.components = components
+        self.landmarks = landmarks
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -42,10 +41,11 @@ from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.kernels import Combination
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.sources import as_source
+from kernel_learn.streams.sources import (
+    as_source,
+)
 
 
-@dataclass(eq=False, repr=False)
 class KernelClassifier(
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -147,17 +147,30 @@ class KernelClassifier(
 
     streams = True
 
-    _: KW_ONLY
-    quality: str = "balanced"
-    max_members: int = 20
-    categorical: ColumnNames | str | None = "auto"
-    column_groups: Mapping[str, ColumnNames] | None = None
-    class_weight: Any = None
-    time_budget: float | None = None
-    memory_budget: MemoryBudget = None
-    n_jobs: int | None = None
-    random_state: int | np.random.RandomState | None = None
-    verbose: int = 0
+    def __init__(
+        self,
+        *,
+        quality: str = "balanced",
+        max_members: int = 20,
+        categorical: ColumnNames | str | None = "auto",
+        column_groups: Mapping[str, ColumnNames] | None = None,
+        class_weight: Any = None,
+        time_budget: float | None = None,
+        memory_budget: MemoryBudget = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.quality = quality
+        self.max_members = max_members
+        self.categorical = categorical
+        self.column_groups = column_groups
+        self.class_weight = class_weight
+        self.time_budget = time_budget
+        self.memory_budget = memory_budget
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

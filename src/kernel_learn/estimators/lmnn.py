@@ -1,22 +1,22 @@
 """Large margin nearest neighbours, from class labels or triplets."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
-from kernel_learn.arrays import Array, LabelsLike, Rows, RowsLike
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.large_margin import LargeMargin
 from kernel_learn.criteria.neighbours import principal_start
 from kernel_learn.criteria.side_information import RelativeDistances, read_triplets
 from kernel_learn.fitting.base import all_or_nothing
-from kernel_learn.fitting.metric_base import DESCENT, DescentMetric, MetricProblem
+from kernel_learn.fitting.metric_base import DESCENT, KernelMetric, MetricProblem
 from kernel_learn.fitting.parameters import COUNT, FRACTION, POSITIVE
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class KernelLMNN(DescentMetric):
+class KernelLMNN(KernelMetric):
     """Large margin nearest neighbours in a kernel's feature space.
 
     min over A >= 0 of the mean over rows i of
@@ -26,13 +26,10 @@ class KernelLMNN(DescentMetric):
 
     Parameters
     ----------
-    kernel, n_components
-    reg : float, default=0.01
-        Weight of tr A.
-    landmarks, memory_budget, random_state
-    tol : float, default=1e-2
-        Relative gap at which to stop.
-    max_iter
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
+    n_components : int, default=None
+        Keep so many principal directions of the learned kernel; None: all.
     n_neighbors : int, default=3
         Target neighbours of each row.
     mu : float, default=0.5
@@ -40,10 +37,38 @@ class KernelLMNN(DescentMetric):
     smoothing : float, default=0.1
         The hinge is rounded over this width, which makes the problem smooth and
         changes a margin's loss by half of it at most.
+    reg : float, default=0.01
+        Weight of tr A.
+    landmarks : default="auto"
+        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
+    tol : float, default=1e-2
+        Relative gap at which to stop.
+    max_iter : int, default=1000
+        Steps at most.
+    memory_budget : int or str, default=None
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
-    kernel_, objective_, gap_, base_kernel_, classes_, n_components_, n_iter_, history_, plan_
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    objective_ : float
+        Value of the problem above.
+    gap_ : float
+        A bound on its distance from the optimum.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    n_iter_ : int
+        Iterations of the solver.
+    history_ : tuple of dict
+        The value, and what is known of its distance from the optimum, at each iteration.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     pair_bytes = 4.0  # an impostor that is listed; seldom more than a twentieth are
@@ -55,11 +80,24 @@ class KernelLMNN(DescentMetric):
         "smoothing": POSITIVE,
     }
 
-    n_neighbors: int = 3
-    mu: float = 0.5
-    smoothing: float = 0.1
-    reg: float = 0.01
-    tol: float = 1e-2
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        n_neighbors: int = 3,
+        mu: float = 0.5,
+        smoothing: float = 0.1,
+        reg: float = 0.01,
+        landmarks: LandmarksLike = "auto",
+        tol: float = 1e-2,
+        max_iter: int = 1000,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
+        self.n_neighbors, self.mu, self.smoothing = n_neighbors, mu, smoothing
+        self.tol, self.max_iter = tol, max_iter
 
     @all_or_nothing
     def fit(

@@ -1,6 +1,6 @@
 """Support vector machines on a learned combination of kernels (SM1, SM2, SM2_C)."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Self
 
@@ -47,7 +47,6 @@ NEEDS = Needs(exact=4.0, weights=4.0)
 LOSSES = ("hinge", "squared_hinge")
 
 
-@dataclass(eq=False, repr=False)
 class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     """Support vector classifier on a combination of kernels, weights learned with it.
 
@@ -71,30 +70,39 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         As in :class:`HSICSubspace`. "alignment" and "loo" centre the kernels; "loo" needs a
         number for C.
-    solver, tol, max_iter
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        As in :class:`HSICSubspace`.
+    tol : float, default=1e-06
+        As in :class:`HSICSubspace`.
+    max_iter : int, default=100
+        As in :class:`HSICSubspace`.
     landmarks : "all", "auto", int, str, Landmarks or array, default="all"
         "all": exact. Else features of landmarks, as in :class:`HSICSubspace`, which need
         ``loss="squared_hinge"`` and a number for C; a stream always has them.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; what does not fit is evaluated again when needed.
-    random_state
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
     kernel_weights_ : ndarray of shape (n_kernels,)
         Weights on the kernels as given; kernels of weight zero are never
         evaluated again.
-    kernel_names_
+    kernel_names_ : ndarray of str
+        Their names.
     C_ : float
         The C used, on the combined kernel.
     objective_ : float
         The primal objective, summed over the machines.
     gap_ : float
         No weights and no machines have an objective smaller by more than this.
-    n_iter_
+    n_iter_ : int
+        Iterations of the solver.
     history_ : tuple of dict
         The value, and what is known of its distance from the optimum, at each iteration.
-    weights_report_
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform ones and at the best single kernel.
     kernel_ : Combination
         The learned kernel.
     base_kernel_ : Combination
@@ -109,7 +117,13 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * decision values), fitted to the scores of up to
         400 rows by five-fold cross-validation of the machines with the weights found.
-    classes_, plan_, n_features_in_, feature_names_in_
+    classes_ : ndarray of shape (n_classes,)
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------
@@ -131,18 +145,32 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         "random_state": RANDOM,
     }
 
-    kernel: KernelsLike = "gaussian"
-    _: KW_ONLY
-    loss: Loss = "hinge"
-    C: float | str = 1.0
-    class_weight: ClassWeight = None
-    weights: str | ArrayLike = "learn"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int = 100
-    landmarks: LandmarksLike = "all"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
+    def __init__(
+        self,
+        kernel: KernelsLike = "gaussian",
+        *,
+        loss: Loss = "hinge",
+        C: float | str = 1.0,
+        class_weight: ClassWeight = None,
+        weights: str | ArrayLike = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int = 100,
+        landmarks: LandmarksLike = "all",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.loss = loss
+        self.C = C
+        self.class_weight = class_weight
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(

@@ -1,6 +1,5 @@
 """Same or not: a classifier of pairs of rows."""
 
-from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Self
 
 import numpy as np
@@ -40,7 +39,6 @@ def takes_constraints(learner: BaseEstimator) -> bool:
     return hasattr(learner, "fit") and has_fit_parameter(learner, "constraints")
 
 
-@dataclass(eq=False, repr=False)
 class PairClassifier(OwnPage, PlainState, BaseEstimator):
     """Whether two rows are alike, by a learned distance and a learned threshold.
 
@@ -103,10 +101,16 @@ class PairClassifier(OwnPage, PlainState, BaseEstimator):
         "cv": Condition(("an integer of at least 2",), lambda cv: is_whole(cv, 2)),
     }
 
-    learner: BaseEstimator | None = None
-    threshold: str | float = "accuracy"
-    _: KW_ONLY
-    cv: int = 5
+    def __init__(
+        self,
+        learner: BaseEstimator | None = None,
+        threshold: str | float = "accuracy",
+        *,
+        cv: int = 5,
+    ) -> None:
+        self.learner = learner
+        self.threshold = threshold
+        self.cv = cv
 
     @all_or_nothing
     def fit(self, X: RowsLike, pairs: ArrayLike, same: ArrayLike) -> Self:

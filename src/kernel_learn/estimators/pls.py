@@ -1,6 +1,6 @@
 """Kernel partial least squares, for classes and for real targets."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -24,19 +24,29 @@ from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
 
 
-@dataclass(eq=False, repr=False)
 class _KernelPLS(PartialFit, StreamedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
+    n_components: int | None
+
     _parameters = STREAMED
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-    verbose: int = 0
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _solve(self, data: Training, default: int) -> tuple[Training, Combined]:
         wanted = check_n_components(self.n_components, default, self)
@@ -62,10 +72,18 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Number of features; None means n_classes.
-    landmarks, memory_budget, random_state, verbose
+    landmarks : "auto", "all", int, str, Landmarks or array
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None
+        As in :class:`HSICSubspace`.
+    verbose : int
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -79,8 +97,19 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * scores), fitted to the scores of up to 400 rows
         by five-fold cross-validation: five small fits.
-    base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
-    feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------
@@ -153,10 +182,18 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        How alike two rows are.
     n_components : int, default=None
         Number of scores; None means 10, or fewer if they exhaust the targets.
-    landmarks, memory_budget, random_state, verbose
+    landmarks : "auto", "all", int, str, Landmarks or array
+        As in :class:`HSICSubspace`.
+    memory_budget : int or str
+        As in :class:`HSICSubspace`.
+    random_state : int, RandomState or None
+        As in :class:`HSICSubspace`.
+    verbose : int
+        As in :class:`HSICSubspace`.
 
     Attributes
     ----------
@@ -166,7 +203,18 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         Weights of the features in each target.
     intercept_ : ndarray of shape (n_targets,)
         The mean target.
-    base_kernel_, n_components_, plan_, landmark_residual_, n_features_in_, feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------

@@ -1,17 +1,17 @@
 """Relevant component analysis, from class labels or chunklets."""
 
-from dataclasses import dataclass
 from typing import Self
 
-from kernel_learn.arrays import LabelsLike, RowsLike
+from kernel_learn.arrays import LabelsLike, MemoryBudget, RowsLike, Seed
 from kernel_learn.criteria.neighbours import within_class_metric
 from kernel_learn.criteria.side_information import ChunkletsLike, read_chunklet_rows
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.metric_base import KernelMetric
 from kernel_learn.fitting.parameters import POSITIVE, SUBSPACE
+from kernel_learn.kernels.base import KernelLike
+from kernel_learn.representations.landmarks import LandmarksLike
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
 class KernelRCA(KernelMetric):
     """Relevant component analysis in a kernel's feature space (Bar-Hillel et al. 2005).
 
@@ -20,21 +20,47 @@ class KernelRCA(KernelMetric):
 
     Parameters
     ----------
-    kernel, n_components
+    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
+        As in :class:`KernelLMNN`.
+    n_components : int or None, default=None
+        As in :class:`KernelLMNN`.
     reg : float, default=0.1
         Relative to the mean eigenvalue of C, which is singular in a rich feature space.
-    landmarks, memory_budget, random_state
+    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
+        As in :class:`KernelLMNN`.
+    memory_budget : int or str, default=None
+        As in :class:`KernelLMNN`.
+    random_state : int, RandomState or None, default=None
+        As in :class:`KernelLMNN`.
 
     Attributes
     ----------
-    kernel_, base_kernel_, classes_, n_components_, plan_
+    kernel_ : SubspaceKernel
+        The learned kernel, ``transform(X) @ transform(X_ref).T``.
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+        Number of features.
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
     """
 
     block_arrays = 0.0
 
     _parameters = SUBSPACE | {"reg": POSITIVE}
 
-    reg: float = 0.1
+    def __init__(
+        self,
+        kernel: KernelLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        reg: float = 0.1,
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        super().__init__(kernel, n_components, reg, landmarks, memory_budget, random_state)
 
     @all_or_nothing
     def fit(

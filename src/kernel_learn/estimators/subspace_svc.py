@@ -1,10 +1,10 @@
 """A subspace kernel and its support vector machines, learned together (SVM_joint, uSVM_joint)."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import ClassVar, Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -33,7 +33,6 @@ from kernel_learn.fitting.parameters import (
     REGS,
     SUBSPACE,
     WEIGHTS,
-    ParameterTable,
     check_n_components,
     check_parameters,
     check_regs,
@@ -76,7 +75,6 @@ class MarginPath(NamedTuple):
     lower_bounds: Array  # (n_regs, n_Cs)
 
 
-@dataclass(eq=False, repr=False)
 class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     """Subspace kernel and support vector machines, optimal for each other (SVM_joint, uSVM_joint).
 
@@ -88,7 +86,11 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     Parameters
     ----------
-    kernel
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        See :mod:`kernel_learn.kernels`; ``Gaussian("loo")`` as in
+        :class:`HSICSubspace`. ``"precomputed"``: X is a kernel
+        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
+        dict of names, a stack) are combined into one of trace n, by ``weights``.
     C : float, default=1.0
         The price of a margin error.
     loss : {"auto", "hinge", "squared_hinge"}, default="auto"
@@ -129,7 +131,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         leave-one-out error of ridge regression, see :class:`HSICSubspace`; the
         same trace for each; centred alignment; relative weights of the kernels
         as given.
-    solver
+    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
+        How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
         Relative distance of the two bounds that counts as solved (with
         n_components < n_classes 1e-3, if ``tol`` is smaller).
@@ -137,14 +140,24 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         Steps of the accelerated method for n_components < n_classes (None:
         5000), rounds of the alternation (None: 10), steps on the weights of
         several kernels (None: 100). A closed form has none.
-    memory_budget, random_state
+    memory_budget : int or str, default=None
+        Bytes, or "2GB"; None means half of the free memory.
+    random_state : int, RandomState or None, default=None
+        For the choice of landmarks.
 
     Attributes
     ----------
     kernel_ : SubspaceKernel
         The learned kernel: ``kernel_(X, X_ref)`` on any rows; its features are
         those of ``transform``; ``kernel_.coef`` (n_landmarks, n_components).
-    reg_, loo_regs_, loo_errors_, reg_rule_
+    reg_ : float
+        lambda.
+    loo_regs_ : ndarray or None
+        The values of ``reg`` tried, if several were.
+    loo_errors_ : ndarray or None
+        Their leave-one-out errors.
+    reg_rule_ : str or None
+        "loo" or "gcv": which of the two they are.
     coef_ : ndarray of shape (n_machines, n_components_)
         Weights of the machines on those features.
     intercept_ : ndarray of shape (n_machines,)
@@ -167,19 +180,32 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         ``upper_bound_``.
     history_ : tuple of dict
         ``lower`` and ``upper`` bound per iteration.
-    n_iter_
+    n_iter_ : int
     kernel_weights_ : ndarray of shape (n_kernels,)
         With several kernels: their weights, on the kernels as given. The bounds then hold
         for all weights if they were learned and n_components >= n_classes; the
         weights of fewer features are those of n_classes.
-    kernel_names_, weights_report_
+    kernel_names_ : ndarray of str
+        Their names.
+    weights_report_ : WeightsReport
+        The criterion at the weights chosen, at uniform ones and at the best single kernel.
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
         loss on scores of up to 400 training rows by five-fold cross-validation:
         subspace and machines of four folds, from the kernel values that are
         there, score the fifth.
-    base_kernel_, classes_, n_components_, plan_, landmark_residual_, n_features_in_
-    feature_names_in_
+    base_kernel_ : Kernel
+        The kernel with its rules resolved.
+    classes_ : ndarray of shape (n_classes,)
+    n_components_ : int
+    plan_ : Plan
+        How the fit was carried out; ``print(model.plan_)``.
+    landmark_residual_ : float or None
+        Share of the trace that the landmarks leave out; as in :class:`HSICSubspace`.
+    n_features_in_ : int
+        Number of columns at fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if X was a frame.
 
     Examples
     --------
@@ -194,33 +220,53 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     True
     """
 
-    _parameters: ClassVar[ParameterTable] = {
-        **SUBSPACE,
-        **WEIGHTS,
-        "C": POSITIVE,
-        "loss": choice("auto", "hinge", "squared_hinge"),
-        "reg": REGS,
-        "uncorrelated": BOOLEAN,
-        "method": choice("exact", "alternating"),
-        "class_weight": CLASS_WEIGHT,
-    }
+    _parameters = (
+        SUBSPACE
+        | WEIGHTS
+        | {
+            "C": POSITIVE,
+            "loss": choice("auto", "hinge", "squared_hinge"),
+            "reg": REGS,
+            "uncorrelated": BOOLEAN,
+            "method": choice("exact", "alternating"),
+            "class_weight": CLASS_WEIGHT,
+        }
+    )
 
-    kernel: KernelsLike = "gaussian"
-    _: KW_ONLY
-    C: float = 1.0
-    loss: str = "auto"
-    reg: float | Sequence[float] | str = 1e-2
-    uncorrelated: bool = True
-    n_components: int | None = None
-    method: Literal["exact", "alternating"] = "exact"
-    landmarks: LandmarksLike = "auto"
-    class_weight: ClassWeight = None
-    weights: str | ArrayLike = "learn"
-    solver: str = "auto"
-    tol: float = 1e-6
-    max_iter: int | None = None
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
+    def __init__(
+        self,
+        kernel: KernelsLike = "gaussian",
+        *,
+        C: float = 1.0,
+        loss: str = "auto",
+        reg: float | Sequence[float] | str = 1e-2,
+        uncorrelated: bool = True,
+        n_components: int | None = None,
+        method: Literal["exact", "alternating"] = "exact",
+        landmarks: LandmarksLike = "auto",
+        class_weight: ClassWeight = None,
+        weights: str | ArrayLike = "learn",
+        solver: str = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.kernel = kernel
+        self.C = C
+        self.loss = loss
+        self.reg = reg
+        self.uncorrelated = uncorrelated
+        self.n_components = n_components
+        self.method = method
+        self.landmarks = landmarks
+        self.class_weight = class_weight
+        self.weights = weights
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     @all_or_nothing
     def fit(
@@ -349,9 +395,12 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         )
 
     def _needs(self, is_closed: bool) -> Needs:
-        reg = float(self.reg) if isinstance(self.reg, Real) else 0.0  # several: a decomposition
-        if is_closed and self.method == "exact" and reg > LEAST_CLOSED_REG:
-            return CLOSED_NEEDS[self.uncorrelated]
+        if is_closed and self.method == "exact" and isinstance(self.reg, Real):
+            return (
+                CLOSED_NEEDS[self.uncorrelated]
+                if float(self.reg) > LEAST_CLOSED_REG
+                else EXACT_NEEDS
+            )
         return EXACT_NEEDS
 
     def _check_bank(self, data: Labelled) -> None:

@@ -116,44 +116,7 @@ class Convertible:
 
 
 class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
-    """An estimator with a parameter ``kernel``.
-
-    Parameters
-    ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
-    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
-        "auto": exact where that is affordable, else 1000 landmarks. "all":
-        exact. A number, a rule ("rpcholesky", "uniform", "kmeans", "stratified"),
-        ``Landmarks(rule, count)``, or the rows (or their indices) themselves.
-    memory_budget : int or str, default=None
-        Bytes, or "2GB"; None means half of the free memory.
-    random_state : int, RandomState or None, default=None
-        For the choice of landmarks.
-    verbose : int, default=0
-        1: while a source is read, say how far it is and how long it will take.
-
-    Attributes
-    ----------
-    base_kernel_ : Kernel
-        The kernel with its rules resolved.
-    reg_ : float
-        lambda.
-    n_iter_ : int
-        Iterations of the solver.
-    classes_ : ndarray of shape (n_classes,)
-    n_components_ : int
-        Number of features.
-    plan_ : Plan
-        How the fit was carried out; ``print(model.plan_)``.
-    landmark_residual_ : float or None
-        Share of the trace of the kernel matrix that the landmarks leave out: 0
-        for an exact fit, None for rules that do not measure it.
-    n_features_in_ : int
-        Number of columns at fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, if X was a frame.
-    """
+    """An estimator with a parameter ``kernel``."""
 
     kernel: KernelsLike
     landmarks: LandmarksLike

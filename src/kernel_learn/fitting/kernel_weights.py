@@ -61,38 +61,6 @@ class WeightLearner:
     bank: ``kernel_weights_``, ``kernel_names_``, ``weights_report_``, ``gap_``,
     ``n_iter_``, ``history_``. One kernel alone has the last three: a closed
     form is one step without a gap.
-
-    Parameters
-    ----------
-    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        See :mod:`kernel_learn.kernels`. ``Gaussian("loo")`` (any kernel of a
-        distance): of seven widths around the median the one with the smallest
-        leave-one-out error, at its best ``reg``. ``"precomputed"``: X is a kernel
-        matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
-        dict of names, a stack) are combined into one of trace n, by ``weights``.
-    weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
-        With several kernels: learned together with the subspace; by the exact
-        leave-one-out error of ridge regression on the one-hot labels, whatever
-        the estimator (with landmarks by generalised cross-validation); the same
-        trace for each; centred alignment with the labels; or relative weights
-        of the kernels as given.
-    solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
-        How weights are learned; all reach the same optimum. "sdp" needs the
-        extra ``sdp`` and is for tens of rows.
-    tol : float, default=1e-6
-        Certified relative gap at which weights are final.
-    max_iter : int, default=100
-        Steps at most.
-
-    Attributes
-    ----------
-    kernel_weights_ : ndarray of shape (n_kernels,)
-        With several kernels: their weights, on the kernels as given.
-    kernel_names_ : ndarray of str
-        Their names.
-    weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform weights and at the best
-        single kernel; ``print(model.weights_report_)``.
     """
 
     accepts_banks = True

@@ -38,16 +38,8 @@ class LeaveOneOutChoice:
     """A mixin for estimators whose ``reg``, and ``gamma`` of one kernel, may be "loo".
 
     ``reg="gcv"`` takes generalised cross-validation in its place, which needs no row again;
-    so does a source that is read once.
-
-    Attributes
-    ----------
-    loo_regs_ : ndarray or None
-        The values of ``reg`` tried, if several were.
-    loo_errors_ : ndarray or None
-        Their leave-one-out errors.
-    reg_rule_ : str or None
-        "loo" or "gcv": which of the two they are.
+    so does a source that is read once. Fitted: ``loo_regs_``, ``loo_errors_``, None unless
+    several values were tried; ``reg_rule_``, by what they were compared.
     """
 
     reg: float | str | Sequence[float]

@@ -1,6 +1,6 @@
 """What the kernelised metric learners share: features in units of the base kernel's distances."""
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -53,41 +53,35 @@ class MetricProblem(NamedTuple):
         return self.Z[rows], self.labels[rows]
 
 
-@dataclass(eq=False, repr=False)
 class KernelMetric(SubspaceTransformer):
     """What the kernelised metric learners share: the feature map, and how results are stored.
 
     Features are whitened and divided by the root mean squared distance of the
     base kernel, so margins and ``reg`` keep their meaning for any kernel.
-
-    Parameters
-    ----------
-    n_components : int, default=None
-        Keep so many principal directions of the learned kernel; None: all.
-    landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
-        As in :class:`HSICSubspace`; "auto": exact up to 600 rows, else 300 landmarks.
-
-    Attributes
-    ----------
-    kernel_ : SubspaceKernel
-        The learned kernel, ``transform(X) @ transform(X_ref).T``.
-    objective_ : float
-        Value of the problem above.
-    history_ : tuple of dict
-        The value, and what is known of its distance from the optimum, at each iteration.
     """
 
-    kernel: KernelLike = "gaussian"
-    _: KW_ONLY
-    n_components: int | None = None
-    reg: float
-    landmarks: LandmarksLike = "auto"
-    memory_budget: MemoryBudget = None
-    random_state: Seed = None
-
+    n_components: int | None
+    tol: float  # of those that descend
+    max_iter: int
     pair_bytes = 0.0  # of each pair of rows
     block_arrays = 3.0  # blocks of pairs that are held at a time
     directions = 0  # columns of the factor from which the descent starts
+
+    def __init__(
+        self,
+        kernel: KernelLike,
+        n_components: int | None,
+        reg: float,
+        landmarks: LandmarksLike,
+        memory_budget: MemoryBudget,
+        random_state: Seed,
+    ) -> None:
+        self.kernel = kernel
+        self.n_components = n_components
+        self.reg = reg
+        self.landmarks = landmarks
+        self.memory_budget = memory_budget
+        self.random_state = random_state
 
     def _prepare(self, X: Rows, y: LabelsLike | None) -> MetricProblem:
         """The rows as features, with their class labels."""
@@ -154,6 +148,14 @@ class KernelMetric(SubspaceTransformer):
                 "rows). Check that y holds classes and not numbers of rows."
             )
 
+    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
+        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
+        result = solve_psd(
+            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
+        )
+        self._store_certificate(result)
+        return result
+
     def _store_metric(self, problem: MetricProblem, A: Array) -> None:
         """kernel_ from A in scaled features; principal axes of the learned kernel first."""
         wanted = check_n_components(self.n_components, len(A), self)
@@ -169,33 +171,6 @@ class KernelMetric(SubspaceTransformer):
     def _store_factor(self, problem: MetricProblem, F: Array) -> None:
         coef = F / np.sqrt(problem.scale)
         self._store_kernel(problem.features.expand(coef, np.zeros(len(F))))
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class DescentMetric(KernelMetric):
-    """A metric learner that descends on a convex criterion, to a certified gap.
-
-    Parameters
-    ----------
-    max_iter : int, default=1000
-        Steps at most.
-
-    Attributes
-    ----------
-    gap_ : float
-        A bound on its distance from the optimum.
-    """
-
-    tol: float
-    max_iter: int = 1000
-
-    def _descend(self, criterion: Criterion, start: Array, slack: float = 1.0) -> Result:
-        """The criterion's minimum to ``slack * tol``, with its certificate stored."""
-        result = solve_psd(
-            criterion, start, tol=slack * float(self.tol), max_iter=int(self.max_iter)
-        )
-        self._store_certificate(result)
-        return result
 
     def _store_certificate(self, result: Result) -> None:
         self.objective_, self.gap_ = result.value, result.gap

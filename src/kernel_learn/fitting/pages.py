@@ -1,9 +1,6 @@
 """The page of each estimator, to which its diagram in a notebook links."""
 
 from pathlib import Path
-from typing import Any
-
-from kernel_learn.fitting.docstrings import with_inherited_entries
 
 PACKAGE = Path(__file__).parents[1]
 # In an installed package, and in a source tree.
@@ -41,17 +38,10 @@ def page_address(name: str) -> str:
 
 
 class OwnPage:
-    """A mixin for ``BaseEstimator``: the link of ``_repr_html_`` leads to our page.
-
-    In its docstring an estimator names what it says as its bases do.
-    """
+    """A mixin for ``BaseEstimator``: the link of ``_repr_html_`` leads to our page."""
 
     _doc_link_module = "kernel_learn"
     _doc_link_template = "{address}"
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        cls.__doc__ = with_inherited_entries(cls)
 
     def _doc_link_url_param_generator(self) -> dict[str, str]:
         return {"address": page_address(type(self).__name__)}

@@ -5,7 +5,6 @@ may stand beside the categories; they enter by sum |x_c - y_c|.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import ClassVar, Self
 
@@ -45,7 +44,6 @@ class Matching(StatisticsKernel):
         return np.ones(n_rows(X), dtype=pairwise.result_dtype(X))
 
 
-@dataclass(eq=False, repr=False)
 class Hamming(StatisticsKernel):
     """k(x, y) = exp(-gamma H), H = number of categories that differ + weight sum |x_c - y_c|.
 
@@ -64,9 +62,15 @@ class Hamming(StatisticsKernel):
 
     input: ClassVar[InputKind] = "columns"
 
-    gamma: float | str = "median"
-    categorical: str | Sequence[int] | Array = "all"
-    weight: float = 1.5
+    def __init__(
+        self,
+        gamma: float | str = "median",
+        categorical: str | Sequence[int] | Array = "all",
+        weight: float = 1.5,
+    ) -> None:
+        self.gamma = gamma
+        self.categorical = categorical
+        self.weight = weight
 
     @property
     def is_resolved(self) -> bool:

@@ -1,6 +1,5 @@
 """A kernel deformed by the geometry of a sample (Sindhwani, Niyogi & Belkin 2005)."""
 
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Self
 
@@ -17,7 +16,6 @@ from kernel_learn.rows.access import n_rows
 GRAPH_ROWS = 2000
 
 
-@dataclass(eq=False, repr=False)
 class GraphDeformed(Kernel):
     """k~(x, y) = k(x, y) - k_x'(I + M K)^{-1} M k_y over the rows of ``X_graph``.
 
@@ -53,14 +51,25 @@ class GraphDeformed(Kernel):
 
     pool_rows = GRAPH_ROWS
 
-    base: KernelLike = "gaussian"
-    X_graph: Rows | None = None
-    n_neighbors: int = 6
-    strength: float = 1.0
-    power: float = 1
-    edges: str = "binary"
-    normalized: bool = True
-    factor: Array | None = None
+    def __init__(
+        self,
+        base: KernelLike = "gaussian",
+        X_graph: Rows | None = None,
+        n_neighbors: int = 6,
+        strength: float = 1.0,
+        power: float = 1,
+        edges: str = "binary",
+        normalized: bool = True,
+        factor: Array | None = None,
+    ) -> None:
+        self.base = base
+        self.X_graph = X_graph
+        self.n_neighbors = n_neighbors
+        self.strength = strength
+        self.power = power
+        self.edges = edges
+        self.normalized = normalized
+        self.factor = factor
 
     @property
     def input(self) -> InputKind:  # type: ignore[override]

@@ -1,6 +1,5 @@
 """A kernel cut to its leading directions on a sample."""
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Self
 
@@ -16,7 +15,6 @@ from kernel_learn.rows.access import n_rows
 LANDMARK_ROWS = 2000
 
 
-@dataclass(eq=False, repr=False)
 class LowRank(Kernel):
     """k_l(x, y) = f(x)'f(y) with the top l eigenvectors of the kernel matrix of a sample.
 
@@ -39,10 +37,17 @@ class LowRank(Kernel):
 
     pool_rows = LANDMARK_ROWS
 
-    base: KernelLike = "gaussian"
-    n_components: int = 2
-    landmarks: Rows | None = None
-    coef: Array | None = None
+    def __init__(
+        self,
+        base: KernelLike = "gaussian",
+        n_components: int = 2,
+        landmarks: Rows | None = None,
+        coef: Array | None = None,
+    ) -> None:
+        self.base = base
+        self.n_components = n_components
+        self.landmarks = landmarks
+        self.coef = coef
 
     @property
     def input(self) -> InputKind:  # type: ignore[override]

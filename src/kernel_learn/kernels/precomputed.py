@@ -1,6 +1,5 @@
 """A kernel matrix that the user has computed."""
 
-from dataclasses import dataclass
 from numbers import Integral
 from typing import ClassVar, Literal, Self
 
@@ -15,7 +14,6 @@ from kernel_learn.rows.coerce import as_vectors
 from kernel_learn.warn import warn_user
 
 
-@dataclass(eq=False, repr=False)
 class Precomputed(Kernel):
     """Rows are rows of a kernel matrix: K(X, X_train), square at fit.
 
@@ -41,9 +39,15 @@ class Precomputed(Kernel):
 
     input: ClassVar[InputKind] = "matrix"
 
-    psd: Literal["clip", "error"] = "clip"
-    repair: Array | None = None
-    layer: int | None = None
+    def __init__(
+        self,
+        psd: Literal["clip", "error"] = "clip",
+        repair: Array | None = None,
+        layer: int | None = None,
+    ) -> None:
+        self.psd = psd
+        self.repair = repair
+        self.layer = layer
 
     def matrix(self, X: Rows) -> Array:
         """The kernel matrix among the rows X: X itself, or a layer of it."""

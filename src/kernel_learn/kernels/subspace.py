@@ -1,6 +1,5 @@
-"""Learned kernels on landmarks, and that of a subspace model."""
+"""The learned kernel of a subspace model."""
 
-from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -9,31 +8,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
-@dataclass(eq=False, repr=False)
-class LandmarkKernel(Kernel):
-    """A kernel of features coef'k(x, landmarks); everything it needs is a parameter."""
-
-    kernel: Kernel
-    landmarks: Rows  # (n_landmarks, ...)
-    coef: Array  # (n_landmarks, r)
-
-    @property
-    def input(self) -> InputKind:  # type: ignore[override]
-        return self.kernel.input
-
-    def numeric_columns(self, X: Rows) -> Array:
-        return self.kernel.numeric_columns(X)
-
-    def features(self, X: Rows) -> Array:
-        """coef'k(x, landmarks) for each row, (n_rows, r), in row blocks."""
-        return landmark_features(self.kernel, X, self.landmarks, self.coef)
-
-    def __sklearn_clone__(self) -> Self:
-        return self  # immutable by convention; its arrays need no copies
-
-
-@dataclass(eq=False, repr=False)
-class SubspaceKernel(LandmarkKernel):
+class SubspaceKernel(Kernel):
     """k_w(x, y) = f(x)'f(y) with the features f(x) = coef'k(x, landmarks) - offset.
 
     Everything it needs is a parameter, so it can be cloned, saved, and used
@@ -51,11 +26,28 @@ class SubspaceKernel(LandmarkKernel):
         What is taken off.
     """
 
-    offset: Array  # (n_components,)
+    def __init__(
+        self,
+        kernel: Kernel,
+        landmarks: Rows,  # (n_landmarks, ...)
+        coef: Array,  # (n_landmarks, n_components)
+        offset: Array,  # (n_components,)
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.coef = coef
+        self.offset = offset
+
+    @property
+    def input(self) -> InputKind:  # type: ignore[override]
+        return self.kernel.input
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return self.kernel.numeric_columns(X)
 
     def transform(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, n_components), in row blocks."""
-        features = self.features(X)
+        features = landmark_features(self.kernel, X, self.landmarks, self.coef)
         features -= self.offset
         return features
 
@@ -66,3 +58,6 @@ class SubspaceKernel(LandmarkKernel):
     def diag(self, X: Rows) -> Array:
         F = self.transform(X)
         return np.asarray(np.einsum("ij,ij->i", F, F))
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # immutable by convention; its arrays need no copies

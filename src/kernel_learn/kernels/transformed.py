@@ -1,15 +1,14 @@
 """The learned kernel of a linear transformation in feature space."""
 
-from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.subspace import LandmarkKernel
+from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
 
 
-@dataclass(eq=False, repr=False)
-class TransformedKernel(LandmarkKernel):
+class TransformedKernel(Kernel):
     """k_W(x, y) = phi(x)'W phi(y) with W = alpha I + Phi'S Phi, Phi the landmarks' features:
 
         k_W(x, y) = alpha k(x, y) + f(x)' diag(weights) f(y),   f(x) = coef'k(x, landmarks),
@@ -33,8 +32,30 @@ class TransformedKernel(LandmarkKernel):
         Weight of the base kernel.
     """
 
-    weights: Array  # (r,)
-    alpha: float
+    def __init__(
+        self,
+        kernel: Kernel,
+        landmarks: Rows,  # (n_landmarks, ...)
+        coef: Array,  # (n_landmarks, r)
+        weights: Array,  # (r,)
+        alpha: float,
+    ) -> None:
+        self.kernel = kernel
+        self.landmarks = landmarks
+        self.coef = coef
+        self.weights = weights
+        self.alpha = alpha
+
+    @property
+    def input(self) -> InputKind:  # type: ignore[override]
+        return self.kernel.input
+
+    def numeric_columns(self, X: Rows) -> Array:
+        return self.kernel.numeric_columns(X)
+
+    def features(self, X: Rows) -> Array:
+        """f(x) for each row, (n_rows, r), in row blocks."""
+        return landmark_features(self.kernel, X, self.landmarks, self.coef)
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         F = self.features(X)
@@ -63,3 +84,6 @@ class TransformedKernel(LandmarkKernel):
                 "only the values with the training rows are known: call it on the training matrix "
                 "itself, or use the features of transform."
             )
+
+    def __sklearn_clone__(self) -> Self:
+        return self  # immutable by convention; its arrays need no copies
