@@ -13,20 +13,24 @@ LABELS, WEIGHT = np.array([0, 0, 0, 1]), np.array([1.0, 2.0, 1.0, 4.0])
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (None, [1.0, 1.0]),
         ("balanced", [1.0, 1.0]),  # 4 and 4
         ({"a": 1.0, "b": 3.0}, [0.5, 1.5]),  # brought to a mean of one
     ],
 )
 def test_factors_of_classes_leave_the_sum_of_weights(given, expected):
-    found = class_factors(given, np.array(["a", "b"]), LABELS, WEIGHT)
-    np.testing.assert_allclose(found, np.array(expected)[LABELS])
-    assert WEIGHT @ found == pytest.approx(8.0)
+    counts = np.bincount(LABELS, WEIGHT)
+    found = class_factors(given, np.array(["a", "b"]), counts)
+    np.testing.assert_allclose(found, np.array(expected))
+    assert counts @ found == pytest.approx(8.0)
 
 
 def test_balanced_classes_count_alike():
-    found = class_factors("balanced", np.array(["a", "b"]), LABELS, np.ones(4))
-    np.testing.assert_allclose(found, np.array([2 / 3, 2.0])[LABELS])
+    found = class_factors("balanced", np.array(["a", "b"]), np.bincount(LABELS))
+    np.testing.assert_allclose(found, [2 / 3, 2.0])
+
+
+def test_without_class_weights_there_are_no_factors():
+    assert class_factors(None, np.array(["a", "b"]), np.ones(2)) is None
 
 
 def test_groups_of_columns_are_summed_where_there_are_several():

@@ -72,6 +72,8 @@ def check_outputs(model, expected):
             continue
         finite = np.abs(values[np.isfinite(values)])
         atol = 1e-10 * max(finite.max(initial=0.0), 1e-300)
+        if isinstance(model, kl.KernelClassifier) and name == "transform":
+            atol *= 1e5  # features are worked out anew, without the rounding of 1'A that they had
         if found.dtype == np.float32:  # the last bit of single numbers
             atol *= 1e4
         np.testing.assert_allclose(found, values, rtol=0, atol=atol, err_msg=name)

@@ -109,3 +109,11 @@ def test_labels_that_differ_within_a_group_are_refused(rng):
     path = RidgePath(Gaussian(0.3)(rng.standard_normal((12, 2))), targets)
     with pytest.raises(ValueError, match="Rows of one group have different labels"):
         permutation_p_value(path, REGS, 10, rng)
+
+
+def test_class_weights_go_with_labels_and_are_no_part_of_it():
+    counts, factors = np.array([[3.0, 1.0], [0.0, 2.0], [5.0, 0.0]]), np.array([0.5, 4.0])
+    weighted = Targets(counts * factors, (), factors)
+    np.testing.assert_allclose(weighted.without_class_factors().counts, counts)
+    some = weighted.take(np.array([2, 0]))
+    np.testing.assert_allclose(some.without_class_factors().counts, counts[[2, 0]])
