@@ -7,10 +7,11 @@ kernels and penalties were fitted before is found by a key of these.
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.ensemble.candidates import CrossValidated
 from kernel_learn.representations.moments import Moments
 from kernel_learn.streams.checkpoint import Checkpoint, fingerprint
 
@@ -29,7 +30,7 @@ class LeafCheckpoint:
         self.checkpoint = checkpoint
 
     def leaf(
-        self, rows: Array, chosen: Sequence[Any], fit: Callable[[], list[LeafFit]]
+        self, rows: Array, chosen: Sequence[CrossValidated], fit: Callable[[], list[LeafFit]]
     ) -> list[LeafFit]:
         """The fits of all kernels in a leaf: those that were kept, or made and kept."""
         key = work_key(rows, chosen)
@@ -51,10 +52,10 @@ class LeafCheckpoint:
         self.checkpoint.set({"sums": (key, moments, n_rows)})
 
 
-def work_key(rows: Array, chosen: Sequence[Any], block_rows: int = 0) -> str:
+def work_key(rows: Array, chosen: Sequence[CrossValidated], block_rows: int = 0) -> str:
     """A digest of rows, of the kernels that are fitted to them, and of how they are read."""
     text = blake2b(rows.astype("<i8").tobytes() + str(block_rows).encode(), digest_size=16)
     for one in chosen:
-        parts = (one.candidate, one.kernel, one.scales, float(getattr(one, "lam", 0.0)).hex())
+        parts = (one.candidate, one.kernel, one.scales, float(one.lam).hex())
         text.update("\n".join(map(fingerprint, parts)).encode())
     return text.hexdigest()

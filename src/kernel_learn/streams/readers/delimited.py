@@ -72,7 +72,7 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
 
     def _find_codes(self, types: dict[str, str]) -> dict[str, str]:
         numbers = [name for name, own in types.items() if own in (*INTEGERS, WHOLE)]
-        files = [file for file in self.files if holds(file, CODE_BYTES)]
+        files = [file for file in self.files if numbers and holds(file, CODE_BYTES)]
         codes: set[str] = set()
         for name, words in self._texts(files, numbers):
             if name not in codes and has_codes(words):
@@ -81,10 +81,10 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
 
     def _find_decimals(self, types: dict[str, str]) -> dict[str, str]:
         """Columns of 1,5 and 1.234,5, in files whose cells are not parted by commas."""
-        files = [file for file in self.files if self._separator(file) != ","]
+        texts = [name for name, own in types.items() if own == TEXT]
+        files = [file for file in self.files if texts and self._separator(file) != ","]
         if len(files) < len(self.files) or not any(holds(file, COMMA_BYTES) for file in files):
             return {}
-        texts = [name for name, own in types.items() if own == TEXT]
         with_commas: set[str] = set()
         others: set[str] = set()
         for name, words in self._texts(files, texts):
