@@ -9,7 +9,8 @@ column ``target``). Of each set at most 300 rows per class, drawn with
 ``--inner`` the training half alone is split once more (70 : 30): choices are
 made there, so that the test halves choose nothing. Each figure is written as
 soon as it is known, with the code that made it; what the file already holds is
-not done again. Each fit has a process of its own, for its memory. LightGBM,
+not done again. Each fit has a process of its own, for its memory; before these start, every method
+is fitted once to a few rows, so that nobody's imports are timed. LightGBM,
 CatBoost, xRFM and RealMLP take part where they are installed. One thread.
 ``--page FILE`` writes docs/results/classifier-comparison.md from a file of figures.
 """
@@ -99,6 +100,15 @@ def measure(method, X, y, X_new, y_new):
     return error, float(loss), cpu, peak
 
 
+def warm(methods):
+    """Fit every method once to a few rows: what it imports or compiles then is no part of a fit."""
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")
+        for method in methods:
+            METHODS[method](X, y).fit(X, y).predict(X)
+
+
 def measure_alone(*arguments):
     """The same in a child process, with the memory in MB that it took beyond what was there."""
     here, there = multiprocessing.get_context("fork").Pipe(duplex=False)
@@ -160,6 +170,7 @@ def main():
     everything = [name for name in folder.names() if not name.endswith("_kernels")] + mixed
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     done = known(arguments.out)
+    warm(arguments.methods)
     with arguments.out.open("a", newline="") as file:
         writer = csv.DictWriter(file, FIELDS)
         if not done:

@@ -53,14 +53,16 @@ def growth():
     exponent = np.log(beyond[1] / beyond[0]) / np.log(4)
     report_ratio("KernelLMNN, linear: exponent of n, 500 to 2000, beyond a pass", exponent, 1.3)
     seconds, size = METRIC_LEARN
-    what = "KernelLMNN, linear, n=2000: seconds / metric-learn's"
+    what = "KernelLMNN, linear, n=2000: seconds / metric-learn's 12.0, of another run"
     report_ratio(what, times[2000]["fit"] / seconds, 1.0)
     X, y = rows(2000)
     tracemalloc.start()
     kl.KernelLMNN("linear").fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    report_ratio("KernelLMNN, linear, n=2000: bytes / metric-learn's", peak / size, 1.0)
+    report_ratio(
+        "KernelLMNN, linear, n=2000: bytes / metric-learn's 28 MB, of another run", peak / size, 1.0
+    )
 
 
 def seconds():

@@ -1,5 +1,7 @@
 """How the documentation site is built: `make docs`. Nothing is fetched, here or by the reader."""
 
+import json
+import os
 import sys
 from pathlib import Path
 
@@ -24,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "plain_docstrings",  # norms and fitted attributes are not markup
     "mathml",  # formulas without JavaScript
+    "joss_paper",  # paper/paper.md as a page
     "repository_links",  # links to files beside docs/, and to scikit-learn
 ]
 exclude_patterns = ["_build", "auto_examples/**/*.ipynb", "**/README.rst"]
@@ -54,9 +57,20 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "min_reported_time": 10,
     "show_memory": False,
+    "write_computation_times": False,  # a page that loads scripts from elsewhere
     "download_all_examples": False,
     "show_signature": False,
     "within_subsection_order": "gallery_order.order",
+}
+
+# What the top of every page leads to. The workflow of a release names its repository
+# (KERNEL_LEARN_REPOSITORY); versions.json lists the versions whose pages stand beside these.
+html_context = {
+    "repository": os.environ.get("KERNEL_LEARN_REPOSITORY", ""),
+    "site_versions": [
+        (name, "" if name == version else address)
+        for name, address in json.loads((DOCS / "versions.json").read_text()).items()
+    ],
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -68,6 +82,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "kernel-learn"},
     "navbar_align": "left",
+    "navbar_end": ["version-switch", "repository-link", "theme-switcher"],
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
     "navigation_with_keys": False,

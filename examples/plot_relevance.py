@@ -21,5 +21,5 @@ model = KernelClassifier().fit(pd.concat([frame, noise], axis=1), y)
 
 figure = plt.figure(figsize=(7, 4.4), layout="constrained")
 display = RelevanceDisplay.from_estimator(model, max_features=18, ax=figure.subplots())
-display.ax_.set_title(f"held-out error {model.loo_error_:.1%}")
+display.ax_.set_title(f"held-out error {model.error_:.1%}")
 plt.show()

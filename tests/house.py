@@ -84,7 +84,8 @@ def names_in_several_modules():
     homes = defaultdict(list)
     for module, tree in modules().items():
         for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            is_named = isinstance(node, ast.FunctionDef | ast.ClassDef)
+            if is_named and not node.name.startswith("__"):  # but for what the language calls
                 homes[node.name].append(module)
     return {name: places for name, places in homes.items() if len(places) > 1}
 

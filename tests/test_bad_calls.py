@@ -81,7 +81,7 @@ CALLS = {
         lambda: kl.KernelDiscriminant(Precomputed(layer=0.5)).fit(STACK, Y),
         "layers are 0 to 1",
     ),
-    "stack for one kernel": (lambda: kl.KernelPLS("precomputed").fit(STACK, Y), "do not fit"),
+    "stack for one kernel": (lambda: kl.KernelRCA("precomputed").fit(STACK, Y), "do not fit"),
     "stack of four dimensions": (
         lambda: kl.KernelDiscriminant("precomputed").fit(STACK[..., None], Y),
         "2-D",
@@ -130,7 +130,7 @@ CALLS = {
         "several kernels of the name 1",
     ),
     "bank for one kernel": (
-        lambda: kl.KernelPLS([Gaussian(), Linear()]).fit(X, Y),
+        lambda: kl.KernelNCA([Gaussian(), Linear()]).fit(X, Y),
         "one kernel is needed",
     ),
     "bank of classes": (

@@ -5,7 +5,14 @@ import pytest
 from scipy import sparse
 
 import kernel_learn as kl
-from kernel_learn.constraints import ClassProbabilities, Pairs, Similarities, Triplets
+from kernel_learn.constraints import (
+    ClassProbabilities,
+    Linear,
+    Pairs,
+    Quadruplets,
+    Similarities,
+    Triplets,
+)
 from kernel_learn.datasets import Blocks
 from refusals import N, X, Y, judge, refuse
 
@@ -88,14 +95,20 @@ CASES = {
     "a triplet of a row with itself": (lambda: Triplets([[1, 2, 2]]), "row 2 with itself"),
     "no pairs at all": (lambda: Pairs(), "no constraint"),
     "indices and rows": (lambda: Pairs(PAIRS, X[APART]), "same form"),
-    "bounds that contradict": (
-        lambda: Pairs(PAIRS, APART, similar_max=2.0, dissimilar_min=1.0),
-        "contradict",
+    "a quadruplet of a row with itself": (lambda: Quadruplets([[1, 2, 5, 5]]), "row 5 with itself"),
+    "a quadruplet of three": (lambda: Quadruplets(TRIPLETS), r"shape \(n, 4\)"),
+    "no quadruplets": (lambda: Quadruplets([]), "no constraint"),
+    "coefficients of no rows": (lambda: Linear(np.zeros((4, 4)), 1.0), "asks for nothing"),
+    "coefficients that cancel": (
+        lambda: Linear([[0.0, 1.0], [-1.0, 0.0]], 1.0),
+        "constraint 0, has no coefficient",
     ),
-    "similarities that contradict": (
-        lambda: Similarities(PAIRS, APART, similar_min=0.1, dissimilar_max=0.5),
-        "contradict",
-    ),
+    "coefficients that are no matrix": (lambda: Linear(np.ones((4, 3)), 1.0), r"shape \(4, 3\)"),
+    "coefficients of text": (lambda: Linear([["a", "b"], ["c", "d"]], 1.0), "real numbers"),
+    "coefficients of NaN": (lambda: Linear(np.full((3, 3), np.nan), 1.0), "not finite"),
+    "no bound of coefficients": (lambda: Linear(np.eye(3), None), "no default bound"),
+    "bounds of other coefficients": (lambda: Linear([np.eye(3)] * 2, [1.0] * 3), "2 numbers"),
+    "coefficients of another table": (lambda: learn(Linear(np.eye(99), 1.0)), "names row 98"),
     "a negative distance": (lambda: Pairs(PAIRS, similar_max=-1.0), "not negative"),
     "a bound of NaN": (lambda: Pairs(PAIRS, similar_max=np.nan), "finite"),
     "a bound of text": (lambda: Pairs(PAIRS, similar_max="small"), "similar_max"),

@@ -15,11 +15,12 @@ EXTRAS = {
     "files": {"skops"},
     "onnx": {"skl2onnx", "onnx", "onnxruntime"},
     "cli": {
-        *("skops", "matplotlib", "pyarrow"),
+        *("skops", "matplotlib", "pyarrow", "openpyxl", "pyreadstat", "charset-normalizer"),
         *("typer", "rich", "skrub", "pandas", "jinja2"),
     },
     "sdp": {"cvxpy-base", "clarabel"},
     "dask": {"dask", "distributed"},
+    "index": {"faiss-cpu"},
 }
 
 
@@ -90,6 +91,26 @@ MISSING = {
         "plot",
         "from kernel_learn.report.charts import draw_charts\n"
         "draw_charts({'importance': {'weights': [{'name': 'a', 'value': 1.0}]}}, None)",
+    ),
+    "openpyxl": (
+        "openpyxl",
+        "excel",
+        "from kernel_learn.streams.readers import InputFile\n"
+        "from kernel_learn.streams.readers.workbooks import read_workbook\n"
+        "read_workbook(InputFile('t.xlsx'))",
+    ),
+    "pyreadstat": (
+        "pyreadstat",
+        "spss",
+        "from kernel_learn.streams.readers import InputFile\n"
+        "from kernel_learn.streams.readers.whole_files import read_spss\n"
+        "read_spss(InputFile('t.sav'))",
+    ),
+    "charset-normalizer": (
+        "charset_normalizer",
+        "cli",
+        "from kernel_learn.streams.readers.encodings import guess_encoding\n"
+        "guess_encoding('\u0142\u017c'.encode('iso8859_2'))",
     ),
     "jinja2": ("jinja2", "cli", "from kernel_learn.report import render\nrender({})"),
     "typer": ("typer", "cli", "from kernel_learn.cli import main\nmain(['--help'])"),

@@ -16,7 +16,21 @@ import kernel_learn
 
 ROOT = Path(__file__).parents[1]
 
-EXTRAS = {"sdp", "dask", "plot", "cli", "parquet", "files", "onnx", "all", "test", "dev", "docs"}
+EXTRAS = {
+    "autogluon",
+    "sdp",
+    "dask",
+    "plot",
+    "cli",
+    "parquet",
+    "excel",
+    "spss",
+    "files",
+    "onnx",
+    "index",
+    "shap",
+}
+EXTRAS |= {"all", "test", "dev", "docs"}
 
 MACHINE_PATH = re.compile(rb"(?<![\w.~-])/(?:home|Users|root|work)\b|\b[A-Z]:\\Users\b")
 REGISTRY = re.compile(
@@ -40,6 +54,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
     (archive,) = folder.glob("*.whl")
+    assert archive.stat().st_size < 1.5e6
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "unpacked")
     return folder / "unpacked"

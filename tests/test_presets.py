@@ -13,13 +13,26 @@ X, y = load_wine(return_X_y=True)
 X = scale(X)
 
 
-@pytest.mark.parametrize("name", [n for n in presets.__all__ if n != "pola_pairs"])
+ALIASES = {
+    "frob_lr": "frobenius_low_rank",
+    "itml_lr_post": "itml_low_rank_after",
+    "itml_lr_pre": "itml_low_rank_first",
+    "trace_ssikdr": "low_rank_trace",
+}
+OWN = sorted(set(presets.__all__) - {"pola_pairs", *ALIASES})
+
+
+@pytest.mark.parametrize("paper", ALIASES)
+def test_names_of_the_papers_stay(paper):
+    assert getattr(presets, paper) is getattr(presets, ALIASES[paper])
+
+
+@pytest.mark.parametrize("name", OWN)
 def test_each_preset_fits(name):
     model = getattr(presets, name)(random_state=0).fit(X, y)
     assert isinstance(model, InductiveKernel)
     assert model.gap_ <= 1e-6 * model.objective_
-    low_rank = name in ("frob_lr", "itml_lr_pre", "itml_lr_post")
-    assert (model.rank_ == 2) == low_rank or name == "trace_ssikdr"
+    assert (model.rank_ == 2) == ("low_rank" in name) or name == "low_rank_trace"
 
 
 def test_parameters_go_through():

@@ -3,6 +3,8 @@
 import ast
 import importlib
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,18 +20,24 @@ PATHS = {
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel
         KernelClassifier KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML
         KernelMMC KernelNCA KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA
-        Landmarks MultiKernelSVC PairClassifier SubspaceSVC __version__ constraints describe
-        export_onnx inspection kernels load metrics presets save""",
-    "kernel_learn.constraints": "ClassProbabilities Constraints Pairs Similarities Triplets",
+        KernelRegressor Landmarks MultiKernelSVC PairClassifier SubspaceSVC TableEncoder
+        __version__ constraints
+        describe export_onnx inspection kernels load make_pipeline metrics neighbors presets save
+        Blocks CsvSource LibsvmSource NpySource ParquetSource datasets interop metric_learning
+        model_selection report tables testing""",
+    "kernel_learn.constraints": """
+        ClassProbabilities Constraints Linear Pairs Quadruplets Similarities Triplets""",
     "kernel_learn.criteria.kernel_weights": "KimDiscriminant LabelResolvent",
-    "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace",
+    "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace TraceNorm",
+    "kernel_learn.criteria.general_forms.penalties": "Absolute Hinge Penalty Squared SquaredHinge",
     "kernel_learn.datasets": """
         Blocks CsvSource DataFolder DataSets LibsvmSource NpySource ParquetSource find_data""",
     "kernel_learn.estimators": """
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel
         KernelClassifier KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML
         KernelMMC KernelNCA KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA
-        MarginPath MultiKernelSVC PairClassifier RegularizationPath SubspaceSVC""",
+        KernelRegressor MarginPath MultiKernelSVC PairClassifier RegularizationPath SubspaceSVC
+        TableEncoder""",
     "kernel_learn.streams.progress": """
         CallbackSupport Progress with_callbacks""",
     "kernel_learn.streams.readers": """
@@ -39,34 +47,41 @@ PATHS = {
         ConvergenceDisplay EmbeddingDisplay GramDisplay KernelWeightsDisplay MembersDisplay
         RegularizationPathDisplay RelevanceDisplay""",
     "kernel_learn.interop.files": """
-        ModelFileError describe load save""",
+        ModelFileError check_savable describe load save""",
     "kernel_learn.interop.onnx": """
         OnnxExportError export_onnx introduce register""",
     "kernel_learn.kernels": """
-        Additive ArcCosine ChiSquared ColumnKernel Combination Cosine Exponential
+        Additive ArcCosine ChiSquared ColumnKernel Combination Cosine CovarianceFunction Exponential
         FunctionKernel Gaussian GaussianProcessKernel GraphDeformed Hamming Kernel Laplacian
         Linear LowRank Matching Matern PairwiseAnova PairwiseKernel Polynomial Precomputed
         ProfileKernel ScaledKernel SharedStatistics Spectrum StatisticsKernel Subsequence
         SubspaceKernel TransformedKernel as_kernel evaluate_bank evaluate_shared
         gaussian_bank""",
+    "kernel_learn.metric_learning": """
+        InductiveKernel LMNN MCML MMC NCA PairClassifier RCA itml pola""",
     "kernel_learn.metrics": "HSICTest alignment centered_alignment hsic hsic_test",
     "kernel_learn.model_selection": """
-        HeldOut LeaveOneOutPath cross_validate_generally held_out_scores leave_groups_out
-        leave_one_out search_leave_one_out""",
+        HeldOut LeaveOneOutPath cross_validate_generally cross_validate_source held_out_scores
+        leave_groups_out leave_one_out search_leave_one_out""",
+    "kernel_learn.neighbors": "KernelIndex",
     "kernel_learn.papers": """
-        Cell PROTOCOLS Protocol Record load_protocol run""",
+        Bench Cell PROTOCOLS Protocol Record compare load_protocol run""",
     "kernel_learn.presets": """
-        frob_lr itml itml_lr_post itml_lr_pre pola pola_pairs trace_ssikdr""",
+        frob_lr frobenius_low_rank itml itml_low_rank_after itml_low_rank_first itml_lr_post
+        itml_lr_pre pola pola_pairs low_rank_trace trace_ssikdr""",
     "kernel_learn.report": """
-        gather_facts judge_new_rows render""",
+        ReportPage gather_facts judge_new_rows make_report render""",
     "kernel_learn.representations": """
         ArraySource Block Combined Eigenpairs FeatureMap FeatureSample Gram GramForm
         Landmarks MomentForm Moments Needs Plan PooledSource Price Representation Size
         Source StreamState Summary build_features load_state plan plan_source represent
         save_state select_landmarks""",
     "kernel_learn.tables": """
-        Columns TableError TableModel look_at_columns read_blocks read_table""",
-    "kernel_learn.testing": "check_criterion check_estimator check_kernel check_solver",
+        CleanTable Columns TableError TableModel look_at_columns read_blocks read_clean_table
+        read_table""",
+    "kernel_learn.testing": """
+        check_criterion check_estimator check_kernel check_penalty check_regularizer
+        check_solver""",
 }
 EXPORTED = sorted(
     {
@@ -97,8 +112,24 @@ def test_nothing_is_public_by_accident():
             parts = file.relative_to(ROOT.parent).with_suffix("").parts
             exported[".".join(part for part in parts if part != "__init__")] = names
     listed = {path: set(names.split()) for path, names in PATHS.items()}
-    deep = {"kernel_learn.criteria.kernel_weights", "kernel_learn.criteria.regularizers"}
+    deep = {
+        f"kernel_learn.criteria.{name}"
+        for name in ("general_forms.penalties", "kernel_weights", "regularizers")
+    }
     assert {path: names for path, names in listed.items() if path not in deep} == exported
+
+
+def test_a_fresh_process_finds_everything():
+    """Subpackages come when they are asked for, and ``dir`` shows what is public alone."""
+    program = """
+import sys
+import kernel_learn as kl
+assert "sklearn" not in sys.modules
+assert dir(kl) == sorted(kl.__all__)
+for name in kl.__all__:
+    getattr(kl, name)
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("path", PATHS)

@@ -1,7 +1,10 @@
 """What runs on the forge runs here: its commands exist, its Pythons are those we promise."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -18,8 +21,14 @@ JOBS = {
     for file in FILES
     for name, job in yaml.safe_load(file.read_text(encoding="utf-8"))["jobs"].items()
 }
-TOOLS = {"pip", "pytest"}  # what a job calls without make: other versions than make installs
+TOOLS = {
+    "build",
+    "pip",
+    "pytest",
+}  # what a job calls without make: other versions than make installs
 NEWEST = "3.x"
+# one job hands files over, and runs nothing
+RUN = [name for name in JOBS if name != "release: publish"]
 
 
 def promised():
@@ -62,12 +71,13 @@ def test_every_way_of_running_the_suite_has_its_job():
     assert list(JOBS) == [
         *("ci: all", "ci: newest", "ci: lowest", "ci: noextras", "ci: docs", "ci: wheel"),
         "nightly: development",
+        *("release: build", "release: publish", "release: site"),
     ]
     for target in ("test-lowest", "test-noextras", "test-wheel", "docs"):
         assert any(["make", target] in commands(job) for job in JOBS.values())
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", RUN)
 def test_the_commands_of_a_job_exist(name):
     assert commands(JOBS[name])
     for words in commands(JOBS[name]):
@@ -81,7 +91,7 @@ def test_the_commands_of_the_local_script_exist():
     assert {words[1] for words in called} <= TARGETS
 
 
-@pytest.mark.parametrize("name", JOBS)
+@pytest.mark.parametrize("name", RUN)
 def test_jobs_run_a_promised_python(name):
     assert set(versions(JOBS[name])) <= {*promised(), NEWEST}
 
@@ -107,3 +117,14 @@ def test_hooks_run_what_lint_and_types_run():
         tool = entries[name].removeprefix(".venv/bin/python -m ").removesuffix(" --force-exclude")
         assert f"$(PY) -m {tool}" in recipe
     assert entries["mypy"] == "make types"
+
+
+def test_a_tag_must_name_the_version():
+    """The script of the release, with a tag that is right and one that is not."""
+    bash = shutil.which("bash")
+    version = re.search(r'"(.*)"', (ROOT / "src/kernel_learn/_version.py").read_text())[1]
+    for tag, code in ((f"v{version}", 0), ("v9.9.9", 1)):
+        done = subprocess.run(
+            [bash, ".github/check_tag.sh"], cwd=ROOT, env={**os.environ, "GITHUB_REF_NAME": tag}
+        )
+        assert done.returncode == code

@@ -134,6 +134,7 @@ MODELS = [
     ("KernelPLS", kl.KernelPLS(), data.wine),
     ("KernelPLS texts", kl.KernelPLS("linear", n_components=2), data.named_wine),
     ("KernelPLS landmarks", kl.KernelPLS(landmarks=20, random_state=0), data.digits),
+    ("KernelRegressor", kl.KernelRegressor(quality="fast"), data.values),
     ("KernelPLSRegressor", kl.KernelPLSRegressor(n_components=4), data.values),
     ("KernelPLSRegressor landmarks", kl.KernelPLSRegressor(landmarks=20), data.values),
     ("MultiKernelSVC", kl.MultiKernelSVC(), data.wine),

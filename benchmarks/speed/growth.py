@@ -12,7 +12,8 @@ SIZES = {False: (125, 250, 500), True: (125, 250, 500, 1000, 2000)}
 # Above so many seconds the larger sizes of an estimator are left out.
 PATIENCE = {False: 1.5, True: 30.0}
 # The methods of tables, and what is none: values, columns, pairs.
-ESTIMATORS = (*CLASSIFIERS, *TRANSFORMERS, "KernelPLSRegressor", "FeatureScales", "PairClassifier")
+VALUES = ("KernelRegressor", "KernelPLSRegressor")
+ESTIMATORS = (*CLASSIFIERS, *TRANSFORMERS, *VALUES, "FeatureScales", "PairClassifier")
 
 
 def rows(n, d=10, seed=0):

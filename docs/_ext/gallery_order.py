@@ -2,6 +2,7 @@
 
 FIRST = [
     "plot_kernel_classifier.py",
+    "plot_kernel_regressor.py",
     "plot_decision_surfaces.py",
     "plot_calibration.py",
     "plot_relevance.py",

@@ -15,6 +15,7 @@ from sphinx.application import Sphinx
 LINKS = [
     (r"\]\((?:\.\./)*examples/(plot_\w+)\.py\)", r"](/auto_examples/\1.rst)"),
     (r"\]\(docs/develop/index\.md\)", r"](/develop/index.md)"),
+    (r"\]\(docs/(about|results)/([\w-]+)\.md\)", r"](/\1/\2.md)"),
     (r"\]\((?:\.\./)+README\.md\)", r"](/index.md)"),
     (r"\]\((?:\.\./)+CONTRIBUTING\.md\)", r"](/develop/contributing.md)"),
     (r"\]\((?:\.\./)+CHANGELOG\.md\)", r"](/about/changes.md)"),

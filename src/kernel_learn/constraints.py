@@ -12,5 +12,17 @@ from kernel_learn.criteria.constraints import (
     Similarities,
     Triplets,
 )
+from kernel_learn.criteria.general_forms.linear_constraints import LinearInequalities, Quadruplets
 
-__all__ = ["ClassProbabilities", "Constraints", "Pairs", "Similarities", "Triplets"]
+# Files know classes by their own name, and Linear is a kernel there.
+Linear = LinearInequalities
+
+__all__ = [
+    "ClassProbabilities",
+    "Constraints",
+    "Linear",
+    "Pairs",
+    "Quadruplets",
+    "Similarities",
+    "Triplets",
+]

@@ -4,7 +4,7 @@ Each function returns an :class:`~kernel_learn.InductiveKernel`; keyword
 arguments go through to it, so anything can be set otherwise.
 
 >>> from kernel_learn import presets
->>> presets.trace_ssikdr(tau=0.2).regularizer
+>>> presets.low_rank_trace(tau=0.2).regularizer
 'trace'
 """
 
@@ -17,7 +17,23 @@ from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.low_rank import LowRank
 
-__all__ = ["frob_lr", "itml", "itml_lr_post", "itml_lr_pre", "pola", "pola_pairs", "trace_ssikdr"]
+__all__ = [
+    "frob_lr",
+    "frobenius_low_rank",
+    "itml",
+    "itml_low_rank_after",
+    "itml_low_rank_first",
+    "itml_lr_post",
+    "itml_lr_pre",
+    "low_rank_trace",
+    "pola",
+    "pola_pairs",
+    "trace_ssikdr",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def itml(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
@@ -66,8 +82,8 @@ def pola_pairs(similar: ArrayLike, dissimilar: ArrayLike, threshold: float = 2.0
     return Pairs(similar, dissimilar, similar_max=threshold - 1, dissimilar_min=threshold + 1)
 
 
-def trace_ssikdr(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
-    """Trace-SSIKDR (Jain et al. 2010): tau tr W + |W|^2/2, of low rank.
+def low_rank_trace(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:
+    """tau tr W + |W|^2/2, of low rank: Trace-SSIKDR (Jain et al. 2010).
 
     Parameters
     ----------
@@ -79,10 +95,10 @@ def trace_ssikdr(kernel: KernelLike = "gaussian", **parameters: Any) -> Inductiv
     return InductiveKernel(kernel, **{"regularizer": "trace", **parameters})
 
 
-def frob_lr(
+def frobenius_low_rank(
     n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
 ) -> InductiveKernel:
-    """Frob LR (Jain et al. 2010): ``pola`` cut to the top eigenvectors of W.
+    """``pola`` cut to the top eigenvectors of W: Frob LR (Jain et al. 2010).
 
     Parameters
     ----------
@@ -97,10 +113,10 @@ def frob_lr(
     return InductiveKernel(kernel, **{**defaults, **parameters})
 
 
-def itml_lr_pre(
+def itml_low_rank_first(
     n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
 ) -> InductiveKernel:
-    """ITML LR-pre (Jain et al. 2010): the base kernel cut to low rank first, then ITML.
+    """The base kernel cut to low rank first, then ITML: ITML LR-pre (Jain et al. 2010).
 
     Parameters
     ----------
@@ -114,10 +130,10 @@ def itml_lr_pre(
     return itml(LowRank(kernel, n_components), **parameters)
 
 
-def itml_lr_post(
+def itml_low_rank_after(
     n_components: int = 2, kernel: KernelLike = "gaussian", **parameters: Any
 ) -> InductiveKernel:
-    """ITML LR-post (Jain et al. 2010): ITML, then the top eigenvectors of the learned matrix.
+    """ITML, then the top eigenvectors of its matrix: ITML LR-post (Jain et al. 2010).
 
     Parameters
     ----------
@@ -129,3 +145,8 @@ def itml_lr_post(
         Others of :class:`InductiveKernel`.
     """
     return itml(kernel, **{"n_components": n_components, **parameters})
+
+
+# by the names in the tables of Jain et al. 2010
+trace_ssikdr, frob_lr = low_rank_trace, frobenius_low_rank
+itml_lr_pre, itml_lr_post = itml_low_rank_first, itml_low_rank_after

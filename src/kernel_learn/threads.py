@@ -19,6 +19,7 @@ def thread_controller() -> ThreadpoolController:
 def one_thread_if_small(X: object) -> AbstractContextManager[object]:
     """Many small factorisations on several threads spend their time waiting for each other."""
     shape = getattr(X, "shape", None)
-    n = shape[0] if shape else len(X) if hasattr(X, "__len__") else SMALL_ROWS + 1
+    has_length = shape is None and hasattr(X, "__len__")  # one number has a shape, and no length
+    n = shape[0] if shape else len(X) if has_length else SMALL_ROWS + 1  # type: ignore[arg-type]
     is_small = isinstance(n, int) and n <= SMALL_ROWS  # a lazy frame does not know its n
     return thread_controller().limit(limits=1) if is_small else nullcontext()

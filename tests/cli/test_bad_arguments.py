@@ -11,6 +11,7 @@ pytest.importorskip("skops.io", reason="needs skops")
 testing = pytest.importorskip("typer.testing", reason="needs typer")
 
 import kernel_learn as kl  # noqa: E402
+from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import app  # noqa: E402
 
 FIT = ["fit", "rows.csv", "-t", "y", "-o", "m.skops", "--set", "quality=fast"]
@@ -57,7 +58,7 @@ CASES = {
     "no labels": (["fit", "no_labels.csv", *FIT[2:]], UNUSABLE, "label|y"),
     "a long line": (["fit", "ragged.csv", *FIT[2:]], UNUSABLE, "line|column|field"),
     "bytes": (["fit", "binary.csv", *FIT[2:]], UNUSABLE, "column|binary.csv"),
-    "a folder": (["fit", ".", *FIT[2:]], UNUSABLE, "is a folder"),
+    "a folder of other files": (["fit", ".", *FIT[2:]], UNUSABLE, "format of .* is not known"),
     "half a JSON": (["fit", "rows.json", *FIT[2:]], UNUSABLE, "rows.json"),
     "half a line of JSON": (["fit", "rows.jsonl", *FIT[2:]], UNUSABLE, "rows.jsonl"),
     "LIBSVM of text": (["fit", "rows.libsvm", "-t", "label", *FIT[4:]], UNUSABLE, "rows.libsvm"),
@@ -147,7 +148,8 @@ def test_wrong_arguments(case, folder, monkeypatch):
     if code == USAGE:  # Click's own words, in a box
         assert text in done.stderr
         return
-    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    said = unfolded(done.stderr).splitlines()
+    (line,) = [line for line in said if line.startswith("Error: ")]
     assert re.search(text, line), line
     assert line.rstrip().endswith((".", "?")), line
     spoken = testing.CliRunner().invoke(app, [*words, "--json"])

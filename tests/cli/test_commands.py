@@ -17,6 +17,7 @@ pytest.importorskip("jinja2")
 testing = pytest.importorskip("typer.testing")
 
 import kernel_learn as kl  # noqa: E402
+from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import EXAMPLES, app  # noqa: E402
 from kernel_learn.cli.session import CODES  # noqa: E402
 
@@ -28,7 +29,7 @@ def run(*words, code=0, stdin=None):
     done = testing.CliRunner().invoke(app, [str(word) for word in words], input=stdin)
     assert done.exit_code == code, done.output + repr(done.exception)
     assert "Traceback" not in done.output
-    return done.stdout, done.stderr
+    return done.stdout, unfolded(done.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,8 @@ def test_predict_by_name_with_ids_and_probabilities(folder):
     )
     assert "400 rows written" in out and "'extra' is not known to the model" in err
     found = pd.read_csv(folder / "p.csv")
-    assert list(found.columns) == ["patient_id", "prediction", "p(disease)", "p(healthy)"]
+    names = ["patient_id", "extra", "prediction", "p(disease)", "p(healthy)"]
+    assert list(found.columns) == names
     assert found["patient_id"].tolist() == table["patient_id"].tolist()
     np.testing.assert_allclose(found["p(disease)"] + found["p(healthy)"], 1)
     model = kl.load(folder / "patients.skops")
@@ -109,7 +111,7 @@ def test_what_is_ignored_is_said_once(folder, monkeypatch):
     table = pd.read_csv(folder / "wine.csv")
     table.assign(extra=1).to_csv(folder / "more.csv", index=False)
     _, err = run("predict", folder / "wine.skops", folder / "more.csv", "-o", folder / "p.csv")
-    assert err == "Note: column 'extra' is not known to the model and is ignored.\n"
+    assert err == "Note: column 'extra' is not known to the model and is carried along.\n"
     _, err = run("predict", folder / "wine.skops", folder / "wine.csv", "-o", folder / "p.csv")
     assert err == ""
 
@@ -153,7 +155,7 @@ def test_a_stream_gives_the_same_predictions(folder, monkeypatch):
     text = (folder / "wine.csv").read_text()
     out, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     lines = out.splitlines()
-    assert lines[0] == "prediction" and len(lines) == 179
+    assert lines[0] == "cultivar,prediction" and len(lines) == 179
     monkeypatch.setattr("kernel_learn.streams.readers.TableFiles.blocks.__defaults__", (7, None))
     again, _ = run("predict", folder / "wine.skops", "-", stdin=text)
     assert again == out
@@ -197,7 +199,8 @@ def test_of_uneven_classes_the_balanced_accuracy_is_shown_too(folder):
     pd.concat([rare, most]).to_csv(folder / "uneven.csv", index=False)
     words = [folder / "uneven.csv", "-t", "cultivar"]
     out, _ = run("fit", *words, "-o", folder / "u.skops", "--report", folder / "u.html", *FAST)
-    assert "Leave-one-out accuracy: 100.0 %" in out
+    assert "Error by nested cross-validation: 0 of 73 wrong: below " in out
+    assert "do as well with p < .005." in out
     assert "Balanced accuracy, as most rows are of one class: 100.0 %; chance 50.0 %." in out
     assert "<dt>Balanced accuracy</dt>" in (folder / "u.html").read_text()
     words += ["--folds", 2, "--repeats", 1, *FAST]
@@ -267,14 +270,14 @@ def test_report_of_the_model_and_of_new_rows(folder):
 
 @pytest.mark.parametrize(
     ("file", "words"),
-    [("command-fit", "Leave-one-out"), ("command-fit-discriminant", "Cross-validation")],
+    [("command-fit", "leave-one-out"), ("command-fit-discriminant", "cross-validation")],
 )
 def test_figures_of_earlier_files_have_the_same_names(folder, file, words):
     """They say "one at a time" and "a fifth at a time"."""
     model = Path(__file__).parents[1] / "files" / "before_rooms" / f"{file}.skops"
-    assert f"{words} accuracy: " in run("inspect", model)[0]
+    assert f"Error by {words}: " in run("inspect", model)[0]
     run("report", model, "-o", folder / "earlier.html")
-    assert f"<dt>{words} accuracy</dt>" in (folder / "earlier.html").read_text()
+    assert f"<dt>Error by {words}</dt>" in (folder / "earlier.html").read_text()
 
 
 def test_inspect(folder):
@@ -331,6 +334,33 @@ def test_reproduce_lists_its_tables(folder, monkeypatch):
     assert "There is no table 'x'" in run("reproduce", "x", code=3)[1]
 
 
+def test_reproduce_lists_its_methods():
+    said = run("reproduce", "--list-methods")[0]
+    assert "ye2007-table2: SDP_theta, SDP_theta,lambda, RKDA_CV, SVM_CV" in said
+    assert "chen2008-figures: no table of classifiers" in said
+    assert "There is no table 'x'" in run("reproduce", "x", "--list-methods", code=3)[1]
+
+
+def test_reproduce_with_a_method_of_ones_own(folder, monkeypatch):
+    """On made-up rows in the place of the data sets; our own records come with the package."""
+
+    class Rows:
+        def load(self, name):
+            rng = np.random.default_rng(0)
+            y = np.arange(60) % 2
+            return rng.normal(size=(60, 3)) + y[:, None], y
+
+    monkeypatch.setattr("kernel_learn.cli.reproducing.find_data", lambda data: Rows())
+    own = ("reproduce", "ye2007-table1", "--only", "Sonar-", "--results", folder / "own")
+    page = folder / "mine.md"
+    run(*own, "--method", "sklearn.neighbors:KNeighborsClassifier", "--page", page)
+    text = page.read_text()
+    assert "KNeighborsClassifier against" in text and "| Sonar | " in text
+    assert len((folder / "own" / "ye2007-table1.methods.jsonl").read_text().splitlines()) == 30
+    assert "has no Nothing" in run(*own, "--method", "sklearn.svm:Nothing", code=3)[1]
+    assert "no fit" in run(*own, "--method", "builtins:dict", code=3)[1]
+
+
 def test_reproduce_without_data_says_where_it_is(folder, monkeypatch):
     def fetch(**options):
         raise OSError("no network")
@@ -344,7 +374,11 @@ def test_reproduce_without_data_says_where_it_is(folder, monkeypatch):
 ERRORS = [
     (["fit", "gone.csv", "-t", "y", "-o", "m.skops"], 4, "There is no file 'gone.csv'"),
     (["fit", "wine.csv", "-t", "nothing", "-o", "m.skops"], 3, "no column 'nothing' (--target)"),
-    (["fit", "wine.csv", "-t", "alcohol", "-o", "m.skops"], 3, "predicts classes only"),
+    (
+        ["fit", "wine.csv", "-t", "alcohol", "-o", "m.skops", "--task", "classify"],
+        3,
+        "too many for classes",
+    ),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.pkl"], 3, "must end in .skops"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "x"], 3, "is not a method"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--drop", "x"], 3, "no column 'x'"),
@@ -443,6 +477,39 @@ def test_help_starts_fast_and_imports_little():
     assert "compare" in done.stdout
 
 
+REFUSED = {
+    "predict nofile.skops wine.csv": "No such file",
+    "predict wine.skops nofile.csv": "There is no file",
+    "report wine.csv": "not a model file",
+    "fit wine.csv -t cultivar -o a.skops --cost 3": "--cost '3'",
+    "fit wine.csv -t cultivar -o a.skops -m magic": "'magic' is not a method",
+    "fit wine.csv -t vintage -o a.skops": "There is no column 'vintage'",
+    "compare wine.csv -t cultivar --metric luck": "--metric luck: choose",
+}
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_refusals_need_no_scikit_learn(words, folder):
+    code = (
+        "import sys, time, kernel_learn.cli.app as a\n"
+        f"try: a.app({words.split()!r})\n"
+        "except SystemExit as end: code = end.code\n"
+        "print('sklearn' in sys.modules, time.process_time(), code)\n"
+    )
+    done = fresh("-c", code, cwd=folder)
+    heavy, seconds, code = done.stdout.split()
+    assert REFUSED[words] in unfolded(done.stderr) and int(code) > 0
+    assert heavy == "False" and float(seconds) < 1.5
+
+
+def test_names_are_those_of_the_methods():
+    from kernel_learn.tables import comparing_numbers, methods, names, number_methods
+
+    assert tuple(methods.OTHERS) == names.RIVALS
+    assert tuple(number_methods.OTHERS) == names.NUMBER_RIVALS
+    assert sorted(comparing_numbers.MEASURES) == sorted(names.MEASURES)
+
+
 def test_module_and_version():
     done = fresh("-m", "kernel_learn", "--version")
     assert done.stdout.strip() == f"kernel-learn {kl.__version__}"
@@ -455,7 +522,7 @@ def test_pipes_that_close_are_no_error(folder):
     done = subprocess.run(
         ["bash", "-c", command], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert done.stdout == "prediction\n" and "Error" not in done.stderr
+    assert done.stdout == "cultivar,prediction\n" and "Error" not in done.stderr
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
@@ -494,3 +561,19 @@ def test_a_failed_write_keeps_the_old_file(tmp_path):
     with atomic_write(path) as part:
         part.write_text("new")
     assert path.read_text() == "new" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_encoders_that_cannot_be_saved_are_refused_before_the_fit(folder, monkeypatch):
+    """With a version of skrub whose types are not known, no fit is lost at its end."""
+    from kernel_learn.interop import trusted
+
+    monkeypatch.setattr(trusted, "SKRUB", {})
+    trusted.trusted_names.cache_clear()
+    monkeypatch.setattr(kl.KernelClassifier, "fit", lambda *_, **__: pytest.fail("it was fitted"))
+    try:
+        words = ("fit", folder / "patients.csv", "-t", "diagnosis", "-o", folder / "no.skops")
+        _, err = run(*words, *FAST, code=3)
+    finally:
+        trusted.trusted_names.cache_clear()
+    assert "could not be saved" in err and "skrub" in err
+    assert not (folder / "no.skops").exists()

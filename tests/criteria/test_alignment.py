@@ -3,14 +3,22 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.svm import SVC
 
 from kernel_learn.criteria.alignment import Alignment
 from kernel_learn.criteria.expansion import ExpansionMargin
 from kernel_learn.criteria.radius_margin import RadiusMargin
-from kernel_learn.kernels import Exponential, Gaussian, Laplacian, Linear, Matern, Polynomial
+from kernel_learn.kernels import (
+    Combination,
+    Exponential,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Matern,
+    Polynomial,
+)
 from kernel_learn.solvers.ball import smallest_ball
 from kernel_learn.solvers.riemannian import orthonormal
-from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
 N, M, L = 30, 6, 2
 
@@ -137,6 +145,7 @@ def test_radius_margin_takes_weights_as_repetitions(sample, rng):
         Matern(0.5, 2.5),
         Polynomial(2, 0.3, 1.0),
         Linear(),
+        Combination([Gaussian(0.3), Polynomial(2, 0.3, 1.0)], np.array([0.5, 0.1])),
     ],
     ids=repr,
 )
@@ -149,7 +158,6 @@ def test_expansion_gradient(rng, kernel):
         signs,
         np.full(40, 2.0),
         np.array([1.0, 2.0, 0.5]),
-        lambda F, y, C, start: solve_squared_hinge(F, y, C, start=start).point,
     )
     Z = rng.normal(size=(2, 3))
     gradient = criterion.value_and_gradient(Z)[1]
@@ -157,6 +165,27 @@ def test_expansion_gradient(rng, kernel):
         lambda P: criterion.value_and_gradient(P)[0], Z, gradient, rng.normal(size=Z.shape)
     )
     assert found == pytest.approx(2, abs=0.1)
+
+
+def test_expansion_gradient_of_the_hinge(rng):
+    """By differences so small that no row comes to its margin; J is that of scikit-learn's SVC."""
+    X, Z, D = rng.normal(size=(40, 3)), rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    signs = np.where(rng.uniform(size=(40, 2)) > 0.5, 1.0, -1.0)
+    prices, kernel = rng.uniform(0.5, 2, 40), Gaussian(0.3)
+    criterion = ExpansionMargin(kernel, X, signs, prices, np.ones(3), "hinge")
+    value, gradient = criterion.value_and_gradient(Z)
+    h = 1e-4
+    up, down = (criterion.value_and_gradient(Z + step * D)[0] for step in (h, -h))
+    assert (up - down) / (2 * h) == pytest.approx(np.vdot(gradient, D), rel=1e-3)
+    K_xz = kernel(X, Z)
+    K = K_xz @ np.linalg.solve(kernel(Z), K_xz.T)
+    expected = 0.0
+    for y in signs.T:
+        svc = SVC(C=1.0, kernel="precomputed", tol=1e-8).fit(K, y, sample_weight=prices)
+        alpha = svc.dual_coef_[0]
+        half = 0.5 * alpha @ K[np.ix_(svc.support_, svc.support_)] @ alpha
+        expected += half + prices @ np.maximum(0, 1 - y * svc.decision_function(K))
+    assert value == pytest.approx(expected, rel=1e-5)
 
 
 def test_kernels_without_derivative_say_so(rng):

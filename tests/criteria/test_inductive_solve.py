@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernel_learn.constraints import Pairs, Similarities, Triplets
+from kernel_learn.constraints import Linear, Pairs, Quadruplets, Similarities, Triplets
 from kernel_learn.criteria.constraint_terms import describe_constraint
 from kernel_learn.criteria.inductive import RegularizedDual
 from kernel_learn.criteria.inductive_solve import solve_by_newton, solve_inductive
@@ -25,6 +25,9 @@ SETS = {
     "triplets": Triplets(TRIPLETS, margin=0.7),
     "similarity": Similarities(SIMILAR, DISSIMILAR, similar_min=0.8, dissimilar_max=0.1),
 }
+SETS["quadruplets"] = Quadruplets([[0, 1, 2, 3], [4, 5, 4, 7]], margin=0.4)
+COEFFICIENTS = RNG.normal(size=(3, N, N)) / N
+SETS["linear"] = Linear(COEFFICIENTS, [0.1, -0.2, -0.1])
 SETS["all"] = SETS["pairs"] + SETS["triplets"] + SETS["similarity"]
 
 
@@ -128,7 +131,7 @@ def test_newton_has_the_objective_of_the_dual_method():
     assert np.all(np.diff(values) <= 1e-12 * values[0])
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", sorted(set(SETS) - {"linear"}))
 def test_a_planted_optimum_of_hard_constraints_is_found(name):
     constraints = constraints_of(name)
     Cs, m = matrices(constraints), constraints.n

@@ -13,7 +13,12 @@ from kernel_learn.criteria.kernel_weights import (
     LabelResolvent,
     ProjectedDependence,
 )
-from kernel_learn.criteria.margin_weights import LEAST_RIDGE, MarginWeights, SubspaceMarginWeights
+from kernel_learn.criteria.margin_weights import (
+    LEAST_RIDGE,
+    MarginWeights,
+    ProjectedMarginWeights,
+    SubspaceMarginWeights,
+)
 from kernel_learn.kernels import Gaussian, Laplacian, Linear
 from kernel_learn.representations import ArraySource, FeatureMap, GramForm, MomentForm
 from kernel_learn.solvers.choice import SOLVERS, solve_simplex
@@ -23,6 +28,7 @@ from kernel_learn.solvers.margin_interior import solve_interior
 from kernel_learn.solvers.simplex import Search
 from oracles import kernel_weights as oracle
 from oracles.hsic import center
+from oracles.margin import dual_value, joint_kernel
 
 X, Y = load_wine(return_X_y=True)
 X, Y = scale(X)[::7], Y[::7]  # 26 rows
@@ -280,3 +286,19 @@ def test_trace_keeps_the_best():
     assert search.point[np.argmin(values)] == 1.0
     for d, value in zip(np.eye(5), values, strict=True):
         assert search.bound(d) <= value + 1e-12
+
+
+def test_projected_margin_is_its_definition(rng):
+    """The machines of G (G + reg)^{-1} G by their quadratic programmes, slopes by differences."""
+    criterion = ProjectedMarginWeights(gram_bank(), SIGNS, 2.0, reg=0.3)
+    d = rng.dirichlet(np.ones(5))
+    G = sum(w * K for w, K in zip(d, naive_kernels(True), strict=True))
+    Khat = joint_kernel(G, 0.3, uncorrelated=False)
+    found = criterion.evaluate(d)
+    assert found.value == pytest.approx(sum(dual_value(Khat, y, 2.0) for y in SIGNS.T), rel=1e-5)
+    assert found.minorant == -np.inf  # no tangent is a bound
+    for i in range(4):
+        step = 1e-4 * (np.eye(5)[i] - np.eye(5)[4])
+        up, down = (criterion.evaluate(d + sign * step).value for sign in (1, -1))
+        slope = (found.gradient[i] - found.gradient[4]) * 2e-4
+        assert up - down == pytest.approx(slope, rel=1e-2, abs=1e-8)

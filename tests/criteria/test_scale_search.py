@@ -12,6 +12,7 @@ from kernel_learn.criteria.scale_search import (
 )
 from kernel_learn.kernels import Exponential, Gaussian, Laplacian, Linear, Matern, Polynomial
 from kernel_learn.solvers.ball import smallest_ball
+from oracles.margin import dual_value
 
 KERNELS = [Gaussian(0.2), Matern(0.4, 2.5), Exponential(0.3), Polynomial(2, 0.3), Linear()]
 
@@ -87,6 +88,22 @@ def test_alignment_is_that_of_repeated_rows(X, targets):
     G, H = P @ K[np.ix_(rows, rows)] @ P, P @ targets.Y[rows] @ targets.Y[rows].T @ P
     expected = np.sum(G * H) / (np.linalg.norm(G) * np.linalg.norm(H))
     assert 1 - found == pytest.approx(expected, rel=1e-10)
+
+
+def test_margin_is_the_optimum_of_machines(X, targets):
+    """Quadratic programmes with prices weight / lam; over their optimum at the start."""
+    K, other = Gaussian(0.2)(X), Gaussian(1.0)(X)
+    criterion = CRITERIA["margin"](K, targets)
+    p = targets.weight / targets.weight.sum()
+    boxes = targets.weight / (0.1 * (p @ np.diag(K) - p @ K @ p))
+    labels = targets.Y.argmax(axis=1)
+
+    def optimum(K):
+        K = K + np.diag(1 / boxes)
+        return sum(dual_value(K, np.where(labels == j, 1.0, -1.0), 1e6) for j in range(3))
+
+    found = criterion(other.copy(), criterion.start)[0]
+    assert found == pytest.approx(optimum(other) / optimum(K), rel=1e-4)
 
 
 def test_radius_margin_of_two_rows():

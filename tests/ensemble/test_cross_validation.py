@@ -12,13 +12,12 @@ from kernel_learn.criteria.held_out.stacking import best_stacking, fit_stacking
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate
 from kernel_learn.ensemble.cross_validation import (
-    FOLDS,
-    Sample,
-    average_proba,
+    average_held,
     combined_kernel,
     cross_validate,
     cross_validate_ridge,
 )
+from kernel_learn.ensemble.sample import FOLDS, Sample
 from kernel_learn.kernels import Gaussian
 
 
@@ -34,7 +33,7 @@ def test_scores_of_rows_left_out_shrink_to_the_shares_of_all_rows(rng):
     moved = with_all_shares(scores, targets)[0]
     assert found.loss == pytest.approx(fit_stacking(moved, targets, sample.folds).loss)
     assert found.loss != pytest.approx(fit_stacking(scores[0], targets, sample.folds).loss)
-    assert np.mean(found.proba.argmax(axis=1) != labels) > 0.3
+    assert np.mean(found.held.argmax(axis=1) != labels) > 0.3
 
 
 @pytest.fixture
@@ -85,7 +84,7 @@ def test_scaled_candidates_are_held_out_of_their_scales(uneven):
     r, expected = best_stacking(held, uneven.targets, uneven.folds)
     (found,), scales = cross_validate(uneven, [candidate], {candidate: REGS})
     assert found.reg == REGS[r] and len(scales["z"]) == FOLDS + 1
-    np.testing.assert_allclose(found.proba, expected.proba(), atol=1e-8)
+    np.testing.assert_allclose(found.held, expected.proba(), atol=1e-8)
     assert_same_map(found.maps[0], expected.map)
     np.testing.assert_array_equal(found.scales, scales["z"][0].scales)
     # what predicts is fitted to all rows
@@ -107,7 +106,7 @@ def test_sums_of_kernels_are_held_out_of_their_weights(uneven):
     r, expected = best_stacking(held, uneven.targets, uneven.folds)
     (found,), _ = cross_validate(uneven, [candidate], {candidate: REGS})
     assert found.reg == REGS[r]
-    np.testing.assert_allclose(found.proba, expected.proba(), atol=1e-8)
+    np.testing.assert_allclose(found.held, expected.proba(), atol=1e-8)
     assert_same_map(found.maps[0], expected.map)
 
 
@@ -124,4 +123,4 @@ def test_candidates_come_by_loss_and_time_ends_them(uneven):
 def test_without_a_member_the_average_is_the_prior(uneven):
     targets = replace(uneven.targets, counts=np.array([[1.0, 0.0], [2.0, 0.0]]))
     expected = [[3.5 / 4, 0.5 / 4]] * 2
-    np.testing.assert_array_equal(average_proba([], np.empty(0), targets), expected)
+    np.testing.assert_array_equal(average_held([], np.empty(0), targets), expected)

@@ -3,17 +3,19 @@
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
+from tests.oracles.refits import predict_without
 
 from kernel_learn import KernelClassifier
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
+from kernel_learn.criteria.held_out.number_targets import merge_values
 from kernel_learn.criteria.held_out.ridge import ridge_at_lam
 from kernel_learn.criteria.held_out.stacking import fit_stacking, softmax
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble import leaves
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
-from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.problem import fit_views, sample_of
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import Gaussian
 
 
@@ -30,11 +32,23 @@ def test_probabilities_of_rows_that_stacking_sees_are_those_without_them(rng):
     (found,) = leaves.fit_leaves(sample, [one_kernel()], [everything], everything, unseen)
     scores, _ = ridge_at_lam(Gaussian(0.5)(X), targets, 0.5)
     stacking = fit_stacking(scores[:40], targets.take(unseen), sample.folds[:40])
-    np.testing.assert_allclose(found.proba[:40], stacking.proba())
-    np.testing.assert_allclose(found.proba[40:], softmax(stacking.map(scores[40:])))
+    np.testing.assert_allclose(found.held[:40], stacking.proba())
+    np.testing.assert_allclose(found.held[40:], softmax(stacking.map(scores[40:])))
     (again,) = leaves.fit_leaves(sample, [found], [everything], everything, unseen)
-    np.testing.assert_allclose(again.proba, 2 * found.proba)  # one more tree
+    np.testing.assert_allclose(again.held, 2 * found.held)  # one more tree
     assert len(again.models) == len(again.maps) == 2
+
+
+def test_numbers_in_leaves_are_left_out_exactly(rng):
+    """Scores of classes are moved to the shares of all rows, numbers are not."""
+    X = rng.normal(size=(12, 2))
+    targets = merge_values(rng.normal(size=(12, 1)), np.ones(12), np.arange(12)).as_given()
+    sample = Sample({"z": X}, targets, {}, {}, np.arange(12) % 5)
+    ((_, held),) = leaves.fit_one_leaf(sample, [one_kernel()], np.arange(12), np.arange(12))
+    K = Gaussian(0.5)(X)
+    for i in range(12):
+        expected = predict_without(K, K[[i]], targets.Y, np.ones(12), 0.5, np.array([i]))
+        np.testing.assert_allclose(held[i], expected[0], atol=1e-9)
 
 
 @pytest.mark.parametrize(("rows_per_scale", "step"), [(0, 1), (1e9, 2)])

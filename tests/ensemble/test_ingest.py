@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.ingest import candidates_for, class_factors
+from kernel_learn.ensemble.given.targets import class_factors
+from kernel_learn.ensemble.ingest import candidates_for
 from kernel_learn.rows.columns import learn_table
 
 LABELS, WEIGHT = np.array([0, 0, 0, 1]), np.array([1.0, 2.0, 1.0, 4.0])

@@ -8,9 +8,10 @@ import pytest
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble import leaf_tuning
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
-from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.leaf_tuning import tune_on_leaves
 from kernel_learn.ensemble.leaves import averaged, divide_leaves
+from kernel_learn.ensemble.outcomes.kinds import ClassOutcome
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import Gaussian
 
 APART, CLOSE = np.arange(10), np.arange(10, 20)
@@ -31,7 +32,7 @@ def sample():
 @pytest.fixture
 def alike(monkeypatch):
     """All regularisers are as good as each other: the smallest that may be used is chosen."""
-    monkeypatch.setattr(leaf_tuning, "fit_stacking", lambda *_: SimpleNamespace(loss=0.0))
+    monkeypatch.setattr(ClassOutcome, "fit", lambda *_: SimpleNamespace(loss=0.0))
 
 
 @pytest.mark.parametrize(
@@ -56,14 +57,29 @@ def test_kernels_to_which_all_rows_of_a_leaf_look_the_same_are_left_out(sample, 
     assert [one.candidate for one in chosen] == [own]
 
 
+def test_only_lam_near_the_best_of_the_first_leaf_is_tried_in_others(sample, alike, monkeypatch):
+    """And all values where the other leaf forbids these."""
+    path, solves, tried = leaf_tuning.RidgePath.held_out, leaf_tuning.RidgeSolves.held_out, []
+    for way, own in ((leaf_tuning.RidgePath, path), (leaf_tuning.RidgeSolves, solves)):
+        monkeypatch.setattr(
+            way, "held_out", lambda self, regs, own=own: tried.append(len(regs)) or own(self, regs)
+        )
+    candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
+    tune_on_leaves(sample, [candidate], [APART, APART], 1)
+    assert tried[0] == len(leaf_tuning.RIDGE_REGS) and tried[1] <= 2 * leaf_tuning.NEAR_REGS + 1
+    tried.clear()
+    tune_on_leaves(sample, [candidate], [CLOSE, APART], 1)
+    assert tried[-2:] == [len(leaf_tuning.RIDGE_REGS)] * 2
+
+
 def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeypatch):
-    paths, tried = leaf_tuning._paths, []
+    paths, tried = leaf_tuning._fits, []
 
-    def counted(sample, candidates, going, rows):
+    def counted(sample, candidates, going, rows, n_regs):
         tried.append(len(going))
-        return paths(sample, candidates, going, rows)
+        return paths(sample, candidates, going, rows, n_regs)
 
-    monkeypatch.setattr(leaf_tuning, "_paths", counted)
+    monkeypatch.setattr(leaf_tuning, "_fits", counted)
     kernels = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
     tune_on_leaves(sample, kernels, [APART, CLOSE, CLOSE, APART], 3)
     assert tried == [9, 6, 4, 3]  # as many as are kept at the least
@@ -90,5 +106,5 @@ def test_probabilities_are_the_mean_over_the_trees():
     summed = 4 * np.array([[0.25, 0.75], [0.5, 0.5]])
     one = CrossValidated(Candidate("z", "rbf"), 0.1, 9.0, summed)
     found = averaged(one, 4, Targets(np.array([[1.0, 0.0], [0.0, 3.0]])))
-    np.testing.assert_array_equal(found.proba, summed / 4)
+    np.testing.assert_array_equal(found.held, summed / 4)
     assert found.loss == pytest.approx((np.log(4) + 3 * np.log(2)) / 4)

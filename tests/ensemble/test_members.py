@@ -1,5 +1,7 @@
 """Members and their average: who predicts, with what weight, in which leaf."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -82,7 +84,13 @@ def test_probabilities_and_contributions_by_hand(table, found, monkeypatch):
         L = one.maps[0](one.models[0][0].scores(one.kernel(Z * s)))
         P += weight * softmax(L)
         logits += weight * L
-    np.testing.assert_allclose(ensemble.proba(rows), P, atol=1e-12)
+    pooled = ensemble.pooled(rows)
+    np.testing.assert_allclose(pooled.mean_proba, P, atol=1e-12)
+    centred = logits - logits.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(pooled.log_odds, centred, atol=1e-12)
+    np.testing.assert_array_equal(ensemble.proba(rows), pooled.proba)
+    earlier = replace(ensemble, shares=None)  # of a file from before log-odds were averaged
+    np.testing.assert_allclose(earlier.proba(rows), P, atol=1e-12)
     contrast = np.tile([1.0, -1.0], (N, 1))
     added, rest = ensemble.contributions(rows, contrast)
     np.testing.assert_allclose(added.sum(axis=1) + rest, logits @ [1.0, -1.0], atol=1e-9)

@@ -9,6 +9,7 @@ from kernel_learn.ensemble.plan import (
     EXACT_MATRICES,
     EXACT_ROWS,
     GOOD_LEAF_ROWS,
+    LARGE_MATRICES,
     LEAF_ROWS,
     LEAST_ROWS,
     EnsembleSize,
@@ -17,14 +18,14 @@ from kernel_learn.ensemble.plan import (
     plan_landmarks,
     plan_spilled,
 )
-from kernel_learn.ensemble.quality import MOST_MACHINE_CLASSES, QUALITIES, bank
+from kernel_learn.ensemble.quality import MOST_MACHINE_CLASSES, QUALITIES, TableViews, bank
 
 SIZE = EnsembleSize(
     n_given=3000,
     n_rows=3000,
     row_bytes=80.0,
     n_columns=10,
-    n_classes=3,
+    n_outputs=3,
     views=3,
     learned=4,
     candidates=20,
@@ -43,9 +44,16 @@ def test_rows_before_merging_cost_their_keys_and_labels():
 
 
 def test_jobs_hold_a_fit_each():
-    fit = 8.0 * EXACT_MATRICES * SIZE.n_rows**2
-    both = planned(replace(SIZE, n_jobs=2))
-    assert both.bytes_needed - planned().bytes_needed == pytest.approx(fit, abs=1)
+    for n, fit in ((1500, EXACT_MATRICES), (EXACT_ROWS, LARGE_MATRICES)):
+        size = replace(SIZE, n_rows=n)
+        more = planned(replace(size, n_jobs=2)).bytes_needed - planned(size).bytes_needed
+        assert more == pytest.approx(8.0 * fit * n**2, abs=1)
+
+
+def test_more_rows_never_need_less():
+    """Above those that keep their statistics a matrix is one of few."""
+    needs = [planned(replace(SIZE, n_rows=n)).bytes_needed for n in range(1500, EXACT_ROWS, 50)]
+    assert needs == sorted(needs)
 
 
 def test_screening_begins_above_a_quarter_more_than_the_screen():
@@ -83,7 +91,7 @@ def test_refused_below_the_least():
 
 def test_machines_are_tried_up_to_a_number_of_classes():
     def losses(n_classes):
-        return {one.loss for one in bank("balanced", n_classes=n_classes)}
+        return {one.loss for one in bank("balanced", TableViews(), n_classes)}
 
     assert losses(MOST_MACHINE_CLASSES) == {"ridge", "hinge"}
     assert losses(MOST_MACHINE_CLASSES + 1) == {"ridge"}
@@ -91,7 +99,7 @@ def test_machines_are_tried_up_to_a_number_of_classes():
 
 def test_views_are_those_that_a_table_has():
     def views(**options):
-        return {one.view for one in bank("balanced", **options)}
+        return {one.view for one in bank("balanced", TableViews(**options))}
 
     assert views() == {"z", "q", "u", "c"}
     assert views(is_sparse=True) == {"z", "q", "c"}  # ranks do not keep zero zero
@@ -101,7 +109,7 @@ def test_views_are_those_that_a_table_has():
 
 def test_categories_add_their_kernels():
     def families(categories):
-        found = bank("balanced", categories=categories)
+        found = bank("balanced", TableViews(categories=categories))
         return {(one.view, one.family, one.loss) for one in found if one.view == "u"}
 
     assert families(True) - families(False) == {

@@ -14,8 +14,8 @@ from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.datasets import Blocks, CsvSource, ParquetSource
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
-from kernel_learn.ensemble.cross_validation import Sample
 from kernel_learn.ensemble.landmark_fitting import cross_validate_moments, feature_map
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.trees import divide
 from kernel_learn.kernels import Gaussian
 from kernel_learn.streams import gather

@@ -11,6 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
+from sklearn.svm import SVC
 
 from kernel_learn import AlignmentSubspace, ExpansionSVC, KernelOrthogonalCentroid
 from kernel_learn.datasets import find_data
@@ -214,6 +215,35 @@ class TestExpansion:
         slack = np.maximum(0, 1 - signs * model.decision_function(X))
         expected = 0.5 * np.sum(model.coef_**2) + 1.5 * np.sum(slack**2)
         assert model.objective_ == pytest.approx(expected, rel=1e-6)
+
+    @pytest.mark.parametrize("C", [0.3, 30.0])
+    def test_the_hinge_is_that_of_scikit_learn(self, C):
+        """SVC on k(x, Z) K_ZZ^{-1} k(Z, y); with all rows as points on k itself."""
+        options = {"C": C, "loss": "hinge", "move_points": False}
+        model = ExpansionSVC("gaussian", init=X[:8], **options).fit(X, y > 0)
+        gamma = model.base_kernel_.gamma
+        K_xz, K_zz = rbf_kernel(X, X[:8], gamma=gamma), rbf_kernel(X[:8], gamma=gamma)
+        K = K_xz @ np.linalg.solve(K_zz, K_xz.T)
+        svc = SVC(C=C, kernel="precomputed", tol=1e-8).fit(K, y > 0)
+        assert_allclose(model.decision_function(X), svc.decision_function(K), atol=1e-4)
+        signs = np.where(y > 0, 1, -1)
+        slack = np.maximum(0, 1 - signs * svc.decision_function(K))
+        alpha = svc.dual_coef_[0]
+        half = 0.5 * alpha @ K[np.ix_(svc.support_, svc.support_)] @ alpha
+        assert model.objective_ == pytest.approx(half + C * slack.sum(), rel=1e-5)
+        whole = ExpansionSVC("gaussian", init=X, **options).fit(X, y > 0)
+        svc = SVC(C=C, gamma=gamma, tol=1e-8).fit(X, y > 0)
+        assert_allclose(whole.decision_function(X_NEW), svc.decision_function(X_NEW), atol=2e-3)
+        square = ExpansionSVC("gaussian", init=X[:8], C=C, move_points=False).fit(X, y > 0)
+        assert not np.allclose(model.decision_function(X), square.decision_function(X), atol=1e-2)
+
+    @pytest.mark.filterwarnings("ignore:ExpansionSVC stopped after")
+    def test_points_move_under_the_hinge(self):
+        options = {"n_points": 6, "loss": "hinge", "random_state": 0, "max_iter": 20}
+        moved = ExpansionSVC(**options).fit(X, y)
+        still = ExpansionSVC(**options, move_points=False).fit(X, y)
+        assert moved.objective_ < 0.95 * still.objective_
+        assert moved.history_[0]["value"] == pytest.approx(still.objective_, rel=1e-6)
 
     def test_class_weight_changes_the_answer(self):
         X_moons, y_moons = make_moons(200, noise=0.4, random_state=0)

@@ -227,7 +227,7 @@ class TestDiscriminant:
         assert_array_equal(model.predict(X_all), lda.predict(X_all))
         # its solver "svd" divides by n - k in scikit-learn 1.7 and by n since, "lsqr" always by n
         least_squares = LinearDiscriminantAnalysis(solver="lsqr").fit(X_all[train], y_all[train])
-        logs = [m.predict_log_proba(X_all) for m in (model, least_squares)]
+        logs = [m.decision_function(X_all) for m in (model, least_squares)]
         ours, theirs = (L - L[:, :1] for L in logs)
         sharp = np.sum(ours * theirs) / np.sum(theirs**2)  # the scale of rows left out
         assert_allclose(ours, sharp * theirs, atol=1e-3 * np.abs(ours).max())

@@ -18,7 +18,7 @@ from tolerances import EXACT
 
 pd = optional("pandas")
 
-CRITERIA = ["gradient", "loo", "alignment", "radius_margin"]
+CRITERIA = ["gradient", "loo", "alignment", "margin", "radius_margin"]
 PLANTED = [17, 60, 101, 190]
 
 
@@ -199,6 +199,7 @@ def halves(name):
 
 @pytest.mark.skipif(not DATA, reason="KERNEL_LEARN_DATA is not set")
 @pytest.mark.parametrize("name", ["Leukemia1", "waveform"])
+@pytest.mark.filterwarnings("ignore:.*times as wide")  # which the learned scales are for
 def test_does_not_lose_to_the_kernel_without_scales(name):
     plain = make_pipeline(StandardScaler(), kl.KernelDiscriminant(Gaussian()))
     scaled = make_pipeline(StandardScaler(), kl.FeatureScales(), kl.KernelDiscriminant(Gaussian()))

@@ -18,13 +18,25 @@ NAMES = ["a", "b", "c", "d"]
 FAST = {name: {"max_iter": 3} for name in ("KernelLMNN", "KernelMCML", "KernelMMC", "KernelNCA")}
 FAST |= {"ExpansionSVC": {"n_points": 4, "max_iter": 5}, "KernelClassifier": {"quality": "fast"}}
 ESTIMATORS = sorted(
-    name for name in kl.__all__ if hasattr(getattr(kl, name), "fit") and name != "PairClassifier"
+    name
+    for name in kl.__all__
+    if hasattr(getattr(kl, name), "fit")
+    and name not in ("PairClassifier", "TableEncoder")  # pairs; tables, by their own tests
 )
-BANKS = [name for name in ESTIMATORS if getattr(getattr(kl, name), "accepts_banks", False)]
-
 # Without a kernel of the user's, with points that are not rows of the sample, or with columns
 # that are multiplied.
-NO_COLUMNS = ("KernelClassifier", "KernelDiscriminantQR", "ExpansionSVC", "FeatureScales")
+NO_COLUMNS = (
+    "KernelClassifier",
+    "KernelRegressor",
+    "KernelDiscriminantQR",
+    "ExpansionSVC",
+    "FeatureScales",
+)
+BANKS = [
+    name
+    for name in ESTIMATORS
+    if getattr(getattr(kl, name), "accepts_banks", False) and name not in NO_COLUMNS
+]
 
 
 def frame_of(library, columns):
@@ -186,3 +198,47 @@ def test_missing_numbers_are_named_by_column_and_row():
     frame.loc[2, "a"] = np.inf
     with pytest.raises(ValueError, match=r"infinity: columns 'a', 'c', first in row 2\."):
         model.fit(frame, Y)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_labels_by_the_name_of_a_column(library):
+    """``fit(frame, "label")``: the column is taken out of the rows, and the frame stays whole."""
+    plain = {name: X[:, c] for c, name in enumerate(NAMES)}
+    frame = frame_of(library, plain | {"label": Y, "count": np.arange(60.0) % 3 + 1})
+    model = kl.KernelDiscriminant().fit(frame, "label", sample_weight="count")
+    same = kl.KernelDiscriminant().fit(numbers(library), Y, np.arange(60.0) % 3 + 1)
+    frame_new = numbers(library)
+    np.testing.assert_allclose(
+        model.decision_function(frame_new), same.decision_function(frame_new), atol=1e-9
+    )
+    assert model.feature_names_in_.tolist() == NAMES
+    assert model.score(frame, "label", "count") == same.score(frame_new, Y, np.arange(60.0) % 3 + 1)
+    assert frame.shape == (60, 6)
+
+
+@pytest.mark.filterwarnings("ignore:.*stopped after.*iterations")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_every_estimator_takes_the_name_of_a_column(name):
+    frame = pd.DataFrame(X, columns=NAMES)
+    ask = "transform" if hasattr(make(name), "transform") else "predict"
+    target = X[:, 0] if name.endswith("Regressor") else Y
+    named = make(name).fit(frame.assign(label=target), y="label")
+    same = make(name).fit(frame, target)
+    np.testing.assert_allclose(getattr(named, ask)(frame), getattr(same, ask)(frame), atol=1e-6)
+
+
+def test_partial_fit_by_the_name_of_a_column():
+    frame = pd.DataFrame(X, columns=NAMES)
+    named = kl.KernelDiscriminant(landmarks=10, random_state=0).partial_fit(
+        frame.assign(label=Y), "label"
+    )
+    same = kl.KernelDiscriminant(landmarks=10, random_state=0).partial_fit(frame, Y)
+    np.testing.assert_allclose(
+        named.decision_function(frame), same.decision_function(frame), atol=1e-9
+    )
+
+
+def test_a_name_that_is_no_column():
+    frame = pd.DataFrame(X, columns=NAMES)
+    with pytest.raises(ValueError, match=r"y='labl' names no column of X, whose columns are 'a'"):
+        kl.HSICSubspace().fit(frame, "labl")

@@ -311,7 +311,12 @@ def spoil(value):
         (HSICSubspace, X[:1], y[:1], "minimum of 2"),
         (HSICSubspace, X[:0], y[:0], "minimum of 2|0 sample"),
         (HSICSubspace, X, y[:-1], "inconsistent numbers"),
-        (HSICSubspace, X, np.linspace(0, 1, len(y)), "continuous"),
+        (
+            lambda: HSICSubspace(target_type="classes"),
+            X,
+            np.linspace(0, 1, len(y)),
+            "continuous",
+        ),
         (HSICSubspace, X, np.array(["a", 1] * 89, dtype=object), "mixes labels|unknown"),
         (HSICSubspace, np.ones_like(X), y, "zero variance"),
         (lambda: HSICSubspace("precomputed"), X, y, "square"),

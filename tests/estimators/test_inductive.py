@@ -19,7 +19,7 @@ from sklearn.svm import SVC
 
 from extras import optional
 from kernel_learn import InductiveKernel, Landmarks
-from kernel_learn.constraints import ClassProbabilities, Pairs, Similarities, Triplets
+from kernel_learn.constraints import ClassProbabilities, Pairs, Triplets
 from kernel_learn.kernels import Gaussian, Spectrum
 from oracles import inductive as oracle
 
@@ -511,10 +511,8 @@ def explicit(make):
         (explicit(lambda: Pairs(S, X[D])), "indices in one argument"),
         (explicit(lambda: Pairs(X[S][:, :, :5])), "5 columns"),
         (explicit(lambda: Pairs(np.full((3, 2, 13), np.nan))), "not finite"),
-        (explicit(lambda: Pairs(S, D, similar_max=2, dissimilar_min=1)), "contradict"),
         (explicit(lambda: Pairs(S, D, similar_max=-1)), "not negative"),
         (explicit(lambda: Pairs(S, D, similar_max=[1, 2])), "one number or"),
-        (explicit(lambda: Similarities(S, D, similar_min=0, dissimilar_max=1)), "contradict"),
         (explicit(lambda: Triplets([[0, 0, 1]])), "with itself"),
         (explicit(lambda: Triplets([[0, 1, 2]], margin=np.nan)), "finite"),
         (explicit(lambda: Triplets([])), "no constraint"),

@@ -168,13 +168,14 @@ def test_structural_gap_says_so():
 
 
 def test_local_improvement_helps(monkeypatch):
-    from kernel_learn.solvers import joint
+    from kernel_learn.solvers import joint, saddle
 
     X_digits, y_digits = load_digits(return_X_y=True)
     rows = np.arange(0, 600, 10)
     options = {"n_components": 3, "tol": 1e-2, "C": 10.0}
     improved = SubspaceSVC(**options).fit(X_digits[rows], y_digits[rows])
-    monkeypatch.setattr(joint, "IMPROVEMENT_ROUNDS", 0)
+    monkeypatch.setattr(saddle, "FACTOR_STEPS", 0)
+    monkeypatch.setattr(joint, "STARTS", 0)
     rounded = SubspaceSVC(**options).fit(X_digits[rows], y_digits[rows])
     assert improved.upper_bound_ < rounded.upper_bound_ * (1 - 1e-4)
 
@@ -485,7 +486,10 @@ def test_a_class_in_the_middle_of_few_features(rng):
     scores, proba = model.decision_function(rows), model.predict_proba(rows)
     assert_array_equal(model.predict(rows), scores.argmax(axis=1))
     sharp = np.exp(model.sharpness_ * (scores - scores.max(axis=1, keepdims=True)))
-    assert_allclose(proba, sharp / sharp.sum(axis=1, keepdims=True), atol=1e-12)
+    sharp /= sharp.sum(axis=1, keepdims=True)
+    near = model.novelty(rows) > model.novelty_floor()  # row 109 is less like those of fit than any
+    assert_array_equal(np.flatnonzero(~near), [109])
+    assert_allclose(proba[near], sharp[near], atol=0.01)  # but for a lead of log(50 n) at most
     assert log_loss(labels[60:], proba[60:]) < 0.3
     model.fit(rows, labels > 0)  # two classes: one machine decides, and nothing is left
     values = model.transform(rows) @ model.coef_.T + model.intercept_

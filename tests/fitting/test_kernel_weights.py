@@ -27,6 +27,7 @@ from kernel_learn.kernels import (
     gaussian_bank,
 )
 from oracles import hsic as oracle
+from oracles.margin import dual_value, joint_kernel
 
 pd = optional("pandas")
 
@@ -344,8 +345,6 @@ def test_svc_bounds_hold_for_all_weights(rng):
     for weights in rng.dirichlet(np.ones(4), size=5):
         other = kl.SubspaceSVC(BANK, C=5.0, weights=weights).fit(X, Y)
         assert other.upper_bound_ >= model.lower_bound_
-    with pytest.raises(ValueError, match="neither convex"):
-        kl.SubspaceSVC(BANK, uncorrelated=False).fit(X, Y)
     fixed = kl.SubspaceSVC(BANK, uncorrelated=False, weights="uniform").fit(X, Y)
     assert np.isfinite(fixed.decision_function(X_NEW)).all()
     with pytest.raises(ValueError, match="exact"):
@@ -354,6 +353,31 @@ def test_svc_bounds_hold_for_all_weights(rng):
         kl.SubspaceSVC(BANK).path(X, Y, [1.0])
     with pytest.raises(ValueError, match="no path"):
         kl.HSICSubspace(BANK).path(X, Y, [1.0])
+
+
+def test_projected_svc_learns_weights_locally():
+    """No worse than a grid of weights, uniform ones and each kernel alone; and no bound."""
+    rows, labels = X[::2], Y[::2]
+    bank = [Gaussian(1.0), Linear()]
+    options = {"uncorrelated": False, "C": 3.0, "reg": 0.3}
+    model = kl.SubspaceSVC(bank, **options).fit(rows, labels)
+    Gs = [oracle.center(kernel(rows)) for kernel in bank]
+    Gs = [G * len(G) / np.trace(G) for G in Gs]
+    shares = model.kernel_weights_ * [np.trace(oracle.center(k(rows))) for k in bank] / len(rows)
+    assert shares.sum() == pytest.approx(1, rel=1e-8)
+
+    def value(share):
+        Khat = joint_kernel(share * Gs[0] + (1 - share) * Gs[1], 0.3, uncorrelated=False)
+        signs = np.where(labels[:, None] == np.arange(3), 1.0, -1.0)
+        return sum(dual_value(Khat, y, 3.0) for y in signs.T)
+
+    assert model.upper_bound_ == pytest.approx(value(shares[0]), rel=1e-5)
+    assert model.upper_bound_ <= min(map(value, np.linspace(0, 1, 11))) * (1 + 1e-4)
+    uniform = kl.SubspaceSVC(bank, weights="uniform", **options).fit(rows, labels)
+    assert model.upper_bound_ < 0.999 * uniform.upper_bound_
+    assert np.isnan(model.gap_) and "worse" in str(model.weights_report_)
+    with pytest.warns(ConvergenceWarning, match="local search"):
+        kl.SubspaceSVC(BANK, max_iter=1, **options).fit(rows, labels)
 
 
 def test_svc_class_prices_move_the_weights():
@@ -395,7 +419,7 @@ def test_banks_that_cannot_be():
     with pytest.raises(ValueError, match="different rows"):
         kl.HSICSubspace([Gaussian(), Spectrum(2)], uncorrelated=True).fit(X, Y)
     with pytest.raises(ValueError, match="one kernel is needed"):
-        kl.KernelOrthogonalCentroid(kernel=BANK).fit(X, Y)
+        kl.KernelLMNN(kernel=BANK).fit(X, Y)
 
 
 def test_memory_budget_is_kept_and_changes_nothing():

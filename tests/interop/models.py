@@ -18,7 +18,14 @@ from sklearn.utils import get_tags
 import kernel_learn as kl
 from estimators.test_checks import ESTIMATORS
 from kernel_learn import kernels as kk
-from kernel_learn.constraints import Pairs, Similarities, Triplets
+from kernel_learn.constraints import (
+    ClassProbabilities,
+    Linear,
+    Pairs,
+    Quadruplets,
+    Similarities,
+    Triplets,
+)
 from kernel_learn.tables import TableModel
 
 pd = pytest.importorskip("pandas")
@@ -56,6 +63,7 @@ processes = [
     1.5 * gp.RBF(2.0) + gp.WhiteKernel(),
     gp.Matern() * gp.DotProduct() ** 2,
     gp.RationalQuadratic() + gp.ExpSineSquared(),
+    kk.Gaussian(0.1).as_gp_kernel(),
 ]
 same = np.flatnonzero(y == "a")[:8].reshape(4, 2)
 other = np.stack([np.flatnonzero(y == "a")[:4], np.flatnonzero(y == "b")[:4]], axis=1)
@@ -111,6 +119,7 @@ CASES = {
     ),
     "few features": (kl.SubspaceSVC(n_components=1, C=10.0), X),
     "pipeline": (make_pipeline(StandardScaler(), PCA(3), kl.SubspaceSVC()), X),
+    "an encoded table": (kl.make_pipeline(kl.TableEncoder(), kl.KernelDiscriminant()), records),
     "strings": (kl.KernelDiscriminant(kk.Spectrum(3)), proteins),
     "strings with gaps": (kl.HSICSubspace(kk.Subsequence(2)), proteins),
     "bank on a frame": (kl.KernelDiscriminant(bank), records),
@@ -142,7 +151,8 @@ CASES = {
     ),
     **{f"process {i}": (kl.KernelDiscriminant(kernel), X) for i, kernel in enumerate(processes)},
 }
-NAMES = [*(f"{i}: {type(e).__name__}" for i, e in enumerate(ESTIMATORS)), *CASES, "leaves", "pairs"]
+OTHERS = ["leaves", "pairs", "sums", "index", "several labels", "several numbers", "forgotten"]
+NAMES = [*(f"{i}: {type(e).__name__}" for i, e in enumerate(ESTIMATORS)), *CASES, *OTHERS]
 
 
 @cache
@@ -157,6 +167,18 @@ def fitted(name):
         if name == "pairs":
             alike = np.arange(8) < 4
             return kl.PairClassifier().fit(X, np.concatenate([same, other]), alike), X
+        if name == "forgotten":
+            return kl.KernelClassifier(quality="fast").fit(X, y).forget([0, 3]), X
+        if name == "several labels":
+            return kl.KernelClassifier(quality="fast").fit(X, X[:, :2] > 0), X
+        if name == "several numbers":
+            return kl.KernelRegressor(quality="fast").fit(X, np.exp(X[:, :2])), X
+        if name == "index":
+            return kl.neighbors.KernelIndex(kl.HSICSubspace().fit(X, y)).fit(X), X
+        if name == "sums":
+            given = Linear(np.eye(3), 2.0) + Quadruplets(np.hstack([same, other]))
+            given = given + ClassProbabilities([0], ["a"], y) + Pairs(same, other)
+            return kl.InductiveKernel().fit(X, constraints=given), X
         if name in CASES:
             model, rows = CASES[name]
             return model.fit(rows, y), rows
@@ -171,6 +193,7 @@ def outputs(model, rows):
         warnings.simplefilter("ignore")
         sides = (rows, rows[::-1]) if isinstance(model, kl.PairClassifier) else (rows,)
         found = {name: getattr(model, name)(*sides) for name in METHODS if hasattr(model, name)}
+    found = {name: v.toarray() if sparse.issparse(v) else v for name, v in found.items()}
     if "transform" not in found and hasattr(model, "kernel_"):
         found["kernel_"] = model.kernel_(rows)
     return found

@@ -41,6 +41,7 @@ def objective(name, A, tau):
         "frobenius": lambda: cp.sum_squares(A - np.eye(M)) / 2,
         "pola": lambda: cp.sum_squares(A) / 2,
         "trace": lambda: tau * cp.trace(A) + cp.sum_squares(A) / 2,
+        "trace_norm": lambda: tau * cp.trace(A),
     }[name]()
 
 
@@ -52,6 +53,23 @@ def solve(name, Cs, signs, bounds, gamma, tau=0.0):
     q = np.array([sg * C.ravel() for sg, C in zip(signs, Cs, strict=True)]) @ cp.vec(A, order="C")
     goal = objective(name, A, tau) + gamma / 2 * cp.sum_squares(s)
     problem = cp.Problem(cp.Minimize(goal), [q <= bounds + s])
+    problem.solve(**CLARABEL)
+    return problem.value, A.value
+
+
+def solve_penalized(name, penalty, Cs, signs, bounds, price, unit, tau=0.0):
+    """min f(A) + price sum p((sg <C, A> - b) / unit), A >= 0; returns (value, A)."""
+    M = len(Cs[0])
+    A = cp.Variable((M, M), PSD=True)
+    q = np.array([sg * C.ravel() for sg, C in zip(signs, Cs, strict=True)]) @ cp.vec(A, order="C")
+    t = (q - bounds) / unit
+    paid = {
+        "squared_hinge": lambda: cp.sum_squares(cp.pos(t)) / 2,
+        "hinge": lambda: cp.sum(cp.pos(t)),
+        "squared": lambda: cp.sum_squares(t) / 2,
+        "absolute": lambda: cp.norm1(t),
+    }[penalty]()
+    problem = cp.Problem(cp.Minimize(objective(name, A, tau) + price * paid))
     problem.solve(**CLARABEL)
     return problem.value, A.value
 

@@ -1,11 +1,23 @@
 """The protocols of Chen et al. (2008): cells run, pages render, what is claimed is theirs."""
 
 import os
+import warnings
 
+import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 
-from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, chen2008, chen2008_figures, load_protocol
+from kernel_learn import SubspaceSVC
+from kernel_learn.datasets import DataFolder, find_data
+from kernel_learn.kernels import Gaussian
+from kernel_learn.papers import (
+    PROTOCOLS,
+    chen2008,
+    chen2008_alternation,
+    chen2008_figures,
+    chen2008_rounds,
+    load_protocol,
+)
 
 data = pytest.mark.data
 needs_data = pytest.mark.skipif("KERNEL_LEARN_DATA" not in os.environ, reason="no data folder")
@@ -88,3 +100,67 @@ def test_figures_are_tested_on_common_partitions():
     assert "| corrected test | too few | better (<.001) |" in page
     assert "| segment | better (<.001) | worse (<.001) |" in page
     assert "| satimage | too few | too few |" in page
+
+
+@data
+@needs_data
+def test_the_alternation_approaches_where_the_paper_shows_it():
+    """Wine, sigma = 1, C = 3, lambda = 100: the sentences of the page, from its own cell."""
+    protocol = load_protocol("chen2008-alternation")
+    cell = next(cell for cell in protocol.cells if cell.key == "wine/SVM_joint/1/3")
+    found = protocol.run_cell(find_data(), cell)["found"]
+    shown = next(setting for setting in found if setting["lam"] == 100.0)
+    first, third, eighth, last = chen2008_alternation.distances(shown)
+    assert shown["exact"] == pytest.approx(265.83, abs=0.01)
+    assert chen2008_alternation.in_shown_range(shown)
+    assert first == pytest.approx(1.9, abs=0.05) and third == pytest.approx(0.10, abs=0.01)
+    assert 0.05 < eighth < 0.09 and 0.05 < last < 0.09
+    weak = next(setting for setting in found if setting["lam"] == 1.0)
+    assert np.all(np.diff(chen2008_alternation.distances(weak)[:3]) > 0)  # further apart
+    for setting in found:
+        assert all(low <= setting["exact"] * (1 + 1e-6) for low, _ in setting["bounds"])
+        assert all(high >= setting["exact"] * (1 - 1e-4) for _, high in setting["bounds"])
+
+
+def test_rounds_on_the_grid():
+    """Where the least error of eight rounds is, by hand: one setting of each kind."""
+    falling = [9.0, 8.0, 7.0, 7.0, 8.0, 8.0, 8.0, 8.0]
+    first = [5.0, 9.0, 6.0, 9.0, 6.0, 9.0, 6.0, 9.0]
+    late = [30.0, 29.0, 28.0, 31.0, 26.0, 25.0, 24.0, 23.0]
+    found = [
+        {"lam": lam, "errors": errors, "exact": exact}
+        for lam, errors, exact in ((1.0, falling, 6.0), (10.0, first, 4.0), (100.0, late, 20.0))
+    ]
+    records = [
+        {"data": "segment", "uncorrelated": False, "C": 3.0, "partition": p, "found": found}
+        for p in range(2)
+    ]
+    page = chen2008_rounds.render(records)
+    assert "| segment | SVM_joint | all | 3 | 1 | 1 | 1 | 1 |" in page
+    assert "| segment | SVM_joint | within 2 points | 2 | 1 | 1 | 0 | 1 |" in page
+    # lambda 1 < C = 3 falls; 10 and 100 are larger, and one of them falls
+    assert "in 1 of 2 settings, where lambda < C in 1 of 1" in " ".join(page.split())
+    assert "| segment | SVM_joint | 5.0 | 8.0 | 6.0 | 7.0 | 8.0 | 4.0 |" in page
+
+
+def test_rounds_are_those_of_the_alternation(tmp_path):
+    """Errors of the first round and of the exact solution, from fits at the same lambda."""
+    X, y = load_wine(return_X_y=True)
+    np.savez(tmp_path / "segment.npz", X=X, y=y)
+    folder = DataFolder(tmp_path)
+    cell = next(c for c in chen2008_rounds.rounds().cells if c.key == "segment/uSVM_joint/3/0")
+    found = chen2008_rounds.run_cell(folder, cell)["found"]
+    X_train, X_test, y_train, y_test = chen2008.load_half(folder, "segment", 0, 100)
+    kernel = Gaussian(1.0)
+    G = kernel(X_train)
+    G = G - G.mean(axis=0) - G.mean(axis=1)[:, None] + G.mean()
+    for one in found[3::3]:
+        reg = one["lam"] * len(G) / np.trace(G)
+        exact = SubspaceSVC(kernel, C=3.0, reg=reg).fit(X_train, y_train)
+        assert one["exact"] == pytest.approx(100 * (1 - exact.score(X_test, y_test)), abs=1e-6)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            once = SubspaceSVC(kernel, C=3.0, reg=reg, method="alternating", max_iter=1, tol=1e-4)
+            error = 100 * (1 - once.fit(X_train, y_train).score(X_test, y_test))
+        assert one["errors"][0] == pytest.approx(error, abs=1e-6)
+        assert len(one["errors"]) == chen2008_rounds.ROUNDS

@@ -44,7 +44,7 @@ def test_sources(name, ratio):
         made = dict.fromkeys(sources.DECISIONS, errors)
         records.append({"set": name, "repeat": i, "errors": made, "weights": weights})
     page = load_protocol("multi-source").render(records)
-    word = "worse" if ratio == 1.0 else "level"
+    word = "worse" if ratio == 1.0 else "undecided"
     cells = [said(word, ratio)] * 5
     assert row(page, f"| {name} | SVM |")[2:] == [*cells[:4], cells[4] + " |"]
     table = row(page, f"| {name} | 6 | ridge |")
@@ -85,7 +85,7 @@ def test_chen_table_2():
     assert tests[1:3] == [said("better", 1.0), said("worse", 1.0)]
     assert "(p < 0.05): SKFE on wine; significantly worse: HSIC on wine." in page
     last = row(page[page.index("| uSVM_joint against |") :], "| wine |")
-    assert last[1:4] == ["level (1.000)", said("worse", 1.0), said("better", 1.0)]
+    assert last[1:4] == ["equivalent (<.001)", said("worse", 1.0), said("better", 1.0)]
     assert "least mean error on 0 of 1 sets" in page
 
 

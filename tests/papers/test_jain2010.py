@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernel_learn.datasets import find_data
+from kernel_learn.datasets import DataFolder, find_data
 from kernel_learn.papers import PROTOCOLS, jain2010_table1, jain2010_usps, load_protocol
 from kernel_learn.papers.pairs import draw_balanced_pairs, number_of_pairs
 
@@ -84,7 +84,7 @@ def test_every_method_is_tested_on_both_scalings(rng):
             figures["accuracy"] = accuracy.tolist()
             records.append({"data": "Iris", "columns": columns, "run": run, **figures})
     page = jain2010_table1.render(records)
-    level = " | level (1.000)"
+    level = " | equivalent (<.001)"
     assert "| Iris | better (<.001)" + 5 * level + " |" in page
     assert "| Iris | better (<.001)" + level + " | worse (<.001)" + 3 * level + " |" in page
 
@@ -108,3 +108,21 @@ def test_usps(data, tmp_path, monkeypatch):
 
 def test_protocols_are_registered():
     assert {"jain2010-table1", "jain2010-usps"} <= set(PROTOCOLS)
+
+
+def test_other_methods_join_table_1(tmp_path):
+    """Both folds of a run, standardised by the training rows; raw columns are another set."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    np.savez(tmp_path / "iris.npz", X=rng.normal(size=(60, 3)) + y[:, None], y=y)
+    protocol = load_protocol("jain2010-table1")
+    bench, cells = protocol.bench, {cell.key: cell for cell in protocol.cells}
+    splits = list(bench.splits(DataFolder(tmp_path), cells["0/Iris/standardised"]))
+    assert len(splits) == 2
+    for X_train, X_test, y_train, y_test in splits:
+        assert X_train.mean(axis=0) == pytest.approx(0, abs=1e-12) and len(y_test) == 30
+        assert len(X_test) == 30 and np.bincount(y_train).tolist() == [15, 15]
+    assert bench.set_of(cells["0/Iris/standardised"].settings) == "Iris"
+    assert bench.set_of(cells["0/Iris/raw"].settings) == "Iris (raw)"
+    record = {"accuracy": [[0.9, 0.8]] * len(bench.methods)}
+    assert bench.errors(record)["ITML"] == pytest.approx([10, 20])

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from kernel_learn.datasets import DataFolder
-from kernel_learn.papers import PROTOCOLS, chen2008_weights, load_protocol, sources, ye2007
+from kernel_learn.papers import (
+    PROTOCOLS,
+    chen2008,
+    chen2008_weights,
+    load_protocol,
+    sources,
+    ye2007,
+)
 
 
 @pytest.fixture
@@ -82,16 +89,29 @@ def test_kernels_of_views_see_training_rows_alone(data):
     assert not np.allclose(one[30:, :30], other[30:, :30])
 
 
-def test_table_3_scales_by_training_rows():
-    A, B = chen2008_weights.scale(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([[4.0, 0.0]]))
+def test_table_3_averages_distances_and_rotates_genes():
+    A, B = chen2008_weights.average(np.array([[0.0, 0.0], [1.0, 1.0]]), np.array([[2.0, -0.5]]))
     assert np.sqrt(2) * A == pytest.approx(np.array([[0.0, 0.0], [1.0, 1.0]]))
     assert np.sqrt(2) * B == pytest.approx(np.array([[2.0, -0.5]]))
     wide = np.random.default_rng(0).normal(size=(6, 40))
-    A, B = chen2008_weights.scale(wide[:4], wide[4:])
+    A, B = chen2008_weights.average(wide[:4], wide[4:])
     assert A.shape == (4, 6)
-    spread = np.ptp(wide[:4], axis=0)
-    expected = np.linalg.norm((wide[0] - wide[5]) / spread) / np.sqrt(40)
+    expected = np.linalg.norm(wide[0] - wide[5]) / np.sqrt(40)
     assert np.linalg.norm(A[0] - B[1]) == pytest.approx(expected)
+
+
+def test_table_3_has_the_partitions_and_the_grid_of_table_2(data):
+    for repeat in (0, 3):
+        A, B, y_A, y_B = chen2008_weights.load_split(data, "Wine", repeat)
+        expected = chen2008.load_half(data, "wine", repeat)
+        for found, wanted in zip((2 * A, 2 * B, y_A, y_B), expected, strict=True):  # 4 columns
+            np.testing.assert_allclose(found, wanted, atol=1e-12)
+    A, B, y_A, y_B = chen2008_weights.load_split(data, "Wine", 0)
+    kernel = chen2008_weights.KERNELS[2]
+    along = chen2008_weights.count_joint_errors(kernel, A, y_A, B, y_B)
+    assert along.shape == (len(chen2008.REGS[True]), len(chen2008.CS))
+    one = chen2008_weights.fit_joint(kernel, chen2008.REGS[True][1], chen2008.CS[4], A, y_A)[1]
+    assert along[1, 4] == np.sum(one(B) != y_B)
 
 
 def test_all_are_registered():

@@ -12,9 +12,9 @@ import pytest
 
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, load_protocol, origin
-from kernel_learn.papers.difference import corrected_p, format_p, verdict
+from kernel_learn.papers.difference import corrected_p, equivalence_p, format_p, verdict
 from kernel_learn.papers.pages import make_page, read_check, same_figures, stable_figures
-from kernel_learn.papers.protocol import Cell, Protocol, read_records, run, run_again
+from kernel_learn.papers.protocol import Cell, Protocol, read_records, run_again, run_cells
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 PAGES = {name: f"{name}.md" for name in PROTOCOLS} | {"chen2008-table2": "chen2008.md"}
@@ -33,7 +33,7 @@ def test_corrected_test_by_hand():
     assert corrected_p(ours, theirs, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(theirs, ours, ratio=0.3) == pytest.approx(p, rel=1e-12)
     assert corrected_p(ours, theirs, ratio=0.0) < p < corrected_p(ours, theirs, ratio=1.0)
-    assert verdict(ours, theirs, ratio=0.3) == "level (.055)"  # at the level of .05
+    assert verdict(ours, theirs, ratio=0.3) == "undecided (.055)"  # at the level of .05
     assert verdict(ours, theirs, ratio=0.2) == "worse (.040)"
 
 
@@ -45,9 +45,28 @@ def test_corrected_test_at_its_edges(rng):
     assert np.isnan(corrected_p(d[:4] + 1, d[:4], 1.0))
     assert verdict(d - 5 + 0.1 * rng.normal(size=20), d, 1.0) == "better (<.001)"
     assert verdict(d + 5 + 0.1 * rng.normal(size=20), d, 1.0) == "worse (<.001)"
-    assert verdict(d + rng.normal(size=20), d, 1.0).startswith("level (.")
+    assert verdict(d + 9 * rng.normal(size=20), d, 1.0).startswith("undecided (.")
+    assert verdict(d + 0.1 * rng.normal(size=20), d, 1.0) == "equivalent (<.001)"
     assert verdict(d[:4] + 1, d[:4], 1.0) == "too few"
     assert (format_p(0.0931), format_p(1.0), format_p(np.nan)) == (".093", "1.000", "-")
+
+
+def test_equivalence_by_hand():
+    """d = -.5, 0, .5, 1, 1.5: mean .5, variance .625, J = 5, test rows 0.3 of the training rows.
+
+    t = (2 - .5) / sqrt((1/5 + 0.3) .625) = 2.683282 for the side that is nearer; one-sided p.
+    """
+    theirs = np.arange(5.0)
+    ours = theirs + np.array([-0.5, 0.0, 0.5, 1.0, 1.5])
+    a = np.arctan(1.5 / np.sqrt(0.3125) / 2)
+    p = (1 - np.sin(a) * (1 + np.cos(a) ** 2 / 2)) / 2
+    assert equivalence_p(ours, theirs, ratio=0.3) == pytest.approx(p, rel=1e-12)
+    assert equivalence_p(theirs, ours, ratio=0.3) == pytest.approx(p, rel=1e-12)
+    assert verdict(ours, theirs, ratio=0.3) == "equivalent (.028)"
+    assert verdict(ours, theirs, ratio=0.3, margin=1.0).startswith("undecided (.")
+    assert equivalence_p(theirs, theirs, 1.0) == 0.0
+    assert equivalence_p(theirs + 3, theirs, 1.0) == 1.0
+    assert np.isnan(equivalence_p(theirs[:4], theirs[:4], 1.0))
 
 
 def small_protocol():
@@ -62,7 +81,9 @@ def small_protocol():
 def test_a_page_says_what_made_it(tmp_path, monkeypatch):
     monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
     protocol = small_protocol()
-    records = run(protocol, None, tmp_path, only=lambda c: c.key != "cell-2", stream=io.StringIO())
+    records = run_cells(
+        protocol, None, tmp_path, only=lambda c: c.key != "cell-2", stream=io.StringIO()
+    )
     page = make_page(protocol, records)
     assert "kernel-learn reproduce small" in page and "Code: abc1234." in page
     assert f"numpy {np.__version__}" in page and "2 of 3 cells" in page
@@ -72,7 +93,7 @@ def test_a_page_says_what_made_it(tmp_path, monkeypatch):
 
 def test_a_page_says_from_when_to_when(tmp_path):
     protocol = small_protocol()
-    records = run(protocol, None, tmp_path, stream=io.StringIO())
+    records = run_cells(protocol, None, tmp_path, stream=io.StringIO())
     for record, date in zip(records, ["2026-03-02", "2026-03-01", "2026-03-03"], strict=True):
         record["made"]["date"] = date
     assert "Date: 2026-03-01 to 2026-03-03." in make_page(protocol, records)
@@ -83,7 +104,7 @@ def test_cells_computed_again_are_spread_over_the_file(tmp_path, monkeypatch):
     protocol, quiet = small_protocol(), io.StringIO()
     protocol = replace(protocol, cells=[Cell(f"cell-{i}", {"value": i}) for i in range(6)])
     monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
-    run(protocol, None, tmp_path, stream=quiet)
+    run_cells(protocol, None, tmp_path, stream=quiet)
     monkeypatch.setattr(origin, "code_version", lambda: "def5678")
     records, _ = run_again(protocol, None, tmp_path, 3, same_figures, stream=quiet)
     again = [record["key"] for record in records if "again" in record["made"]]
@@ -93,7 +114,7 @@ def test_cells_computed_again_are_spread_over_the_file(tmp_path, monkeypatch):
 def test_finished_cells_are_computed_again(tmp_path, monkeypatch):
     protocol, quiet = small_protocol(), io.StringIO()
     monkeypatch.setattr(origin, "code_version", lambda: "abc1234")
-    run(protocol, None, tmp_path, stream=quiet)
+    run_cells(protocol, None, tmp_path, stream=quiet)
     # nothing to do where the code is the same
     records, apart = run_again(protocol, None, tmp_path, 3, same_figures, stream=quiet)
     assert not apart and "Computed once more" not in make_page(protocol, records)

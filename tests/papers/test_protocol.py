@@ -11,7 +11,7 @@ from kernel_learn import estimators, papers
 from kernel_learn.datasets import find_data
 from kernel_learn.datasets.folder import MissingDataError
 from kernel_learn.papers import PROTOCOLS, load_protocol
-from kernel_learn.papers.protocol import Cell, Protocol, read_records, run
+from kernel_learn.papers.protocol import Cell, Protocol, read_records, run_cells
 from kernel_learn.papers.settings import FROZEN, frozen, frozen_preset
 
 
@@ -28,22 +28,22 @@ def make(calls, fail_at=None):
 
 def test_goes_on_where_it_was(tmp_path):
     calls, stream = [], io.StringIO()
-    run(make(calls, fail_at="cell-2"), None, tmp_path, stream=stream)
+    run_cells(make(calls, fail_at="cell-2"), None, tmp_path, stream=stream)
     assert calls == ["cell-0", "cell-1", "cell-2"]
     assert "stopped" in stream.getvalue()
     calls.clear()
-    records = run(make(calls), None, tmp_path, stream=stream)
+    records = run_cells(make(calls), None, tmp_path, stream=stream)
     assert calls == ["cell-2", "cell-3", "cell-4"]
     assert sorted(record["square"] for record in records) == [0, 1, 4, 9, 16]
     assert list(read_records(tmp_path / "test.jsonl")) == records
 
 
 def test_a_line_cut_off_is_done_again(tmp_path):
-    run(make([]), None, tmp_path, stream=io.StringIO())
+    run_cells(make([]), None, tmp_path, stream=io.StringIO())
     file = tmp_path / "test.jsonl"
     file.write_text(file.read_text()[:-8])
     calls = []
-    records = run(make(calls), None, tmp_path, stream=io.StringIO())
+    records = run_cells(make(calls), None, tmp_path, stream=io.StringIO())
     assert calls == ["cell-4"]
     assert len(records) == 5
     assert len(list(read_records(file))) == 5
@@ -51,9 +51,9 @@ def test_a_line_cut_off_is_done_again(tmp_path):
 
 def test_a_part_and_a_time_limit(tmp_path):
     calls = []
-    run(make(calls), None, tmp_path, only=lambda cell: "3" in cell.key, stream=io.StringIO())
+    run_cells(make(calls), None, tmp_path, only=lambda cell: "3" in cell.key, stream=io.StringIO())
     assert calls == ["cell-3"]
-    assert len(run(make(calls), None, tmp_path, seconds=-1.0, stream=io.StringIO())) == 1
+    assert len(run_cells(make(calls), None, tmp_path, seconds=-1.0, stream=io.StringIO())) == 1
 
 
 def test_data_folder(tmp_path, monkeypatch):

@@ -17,14 +17,15 @@ from kernel_learn.kernels import gaussian_bank  # noqa: E402
 from kernel_learn.report import gather_facts, judge_new_rows, render  # noqa: E402
 from kernel_learn.report.facts import (  # noqa: E402
     calibration,
-    effective_number,
     evaluate_probabilities,
     find_neighbours,
+    independent_rows,
     wilson,
 )
 from kernel_learn.report.page import confusion_cells  # noqa: E402
 from kernel_learn.report.placing import place_rows  # noqa: E402
 from kernel_learn.tables import TableModel, look_at_columns  # noqa: E402
+from kernel_learn.tables.deciding import Wish  # noqa: E402
 
 EVIL = "<script>alert('x')</script><img src=x onerror=alert(1)>\"'&$"
 rng = np.random.default_rng(0)
@@ -91,10 +92,12 @@ def parse(page):
 def test_held_out_figures_are_those_of_the_model(classifier):
     model, _, _, facts = classifier
     held_out = facts["held_out"]
-    assert held_out["accuracy"] == pytest.approx(1 - model.estimator_.loo_error_)
-    assert held_out["log_loss"] == pytest.approx(model.estimator_.loo_log_loss_)
+    low, high = model.estimator_.error_interval_
+    assert held_out["accuracy"] == pytest.approx(1 - model.estimator_.error_)
+    assert (held_out["low"], held_out["high"]) == pytest.approx((1 - high, 1 - low))
+    assert held_out["log_loss"] == pytest.approx(model.estimator_.log_loss_)
     assert held_out["p_value"] == model.estimator_.permutation_p_value()
-    said = model.estimator_.loo_proba_.argmax(axis=1)
+    said = model.estimator_.held_out_proba_.argmax(axis=1)
     table = np.zeros((3, 3), dtype=int)
     for truth, guess in zip(model.labels_, said, strict=True):
         table[truth, guess] += 1
@@ -102,6 +105,8 @@ def test_held_out_figures_are_those_of_the_model(classifier):
     assert held_out["naive_accuracy"] == pytest.approx(1 / 3)
     page = render(facts).replace("\u00a0", " ")
     assert f"{100 * held_out['accuracy']:.1f} %" in page and "33.3 %" in page
+    headline = model.estimator_.summary_.splitlines()[1].partition(", log loss")[0]
+    assert headline.startswith("Error by nested cross-validation: ") and headline in page
 
 
 def test_holes_of_a_column_are_its_share_of_missing_cells(classifier):
@@ -136,9 +141,9 @@ def test_wilson_interval():
 def test_groups_count_as_one_each():
     right = np.repeat([True, False, True, True], 25)
     groups = np.repeat(np.arange(4), 25)
-    assert effective_number(right, groups) == pytest.approx(4)
+    assert independent_rows(right, groups) == pytest.approx(4)
     alone = np.arange(100)
-    assert effective_number(right, alone) == pytest.approx(100)
+    assert independent_rows(right, alone) == pytest.approx(100)
     P = np.where(right[:, None], [0.9, 0.1], [0.1, 0.9])
     labels = np.zeros(100, dtype=int)
     wide, narrow = (
@@ -187,10 +192,8 @@ def test_neighbours_are_the_most_alike(classifier):
 
 def test_surprising_rows_come_with_their_cells_only_where_the_table_is(classifier):
     model, frame, _, facts = classifier
-    P = model.estimator_.loo_proba_
-    own = P[np.arange(90), model.labels_]
-    worst = np.argsort(own, kind="stable")[:10]
-    assert [one["row"] for one in facts["surprising"]] == worst.tolist()
+    worst = [issue.row for issue in model.estimator_.label_issues(10)]
+    assert [one["row"] for one in facts["surprising"]] == worst
     cell = f"{frame['u'].iloc[facts['surprising'][0]['row']]:.4g}"
     assert cell in render(facts, frame=frame)
     assert "P3" not in json.dumps(facts)  # no identifier of a row is kept in a model
@@ -199,7 +202,8 @@ def test_surprising_rows_come_with_their_cells_only_where_the_table_is(classifie
 def test_every_question_has_its_section(classifier, board):
     page = render(classifier[3], leaderboard=board)
     ids = re.findall(r'<section id="(\w+)">', page)
-    assert ids == ["well", "errors", "mattered", "rows", "honest", "chosen", "data", "repeat"]
+    words = ("well", "errors", "mattered", "rows", "honest", "sets", "chosen", "data", "repeat")
+    assert tuple(ids) == words
     parse(page)
 
 
@@ -231,14 +235,14 @@ def test_a_kernel_without_classes():
 def test_groups_of_one_label_are_shuffled():
     _, _, _, facts = fitted(groups=np.arange(90) // 9 * 3 + np.arange(90) % 3)
     assert 0 < facts["held_out"]["p_value"] <= 0.05
-    assert "Leave-one-group-out accuracy" in render(facts)
+    assert "Error by nested cross-validation" in render(facts)
 
 
 def test_grouped_rows_have_no_p_value():
     _, _, _, facts = fitted(groups=np.arange(90) // 3)
     assert facts["held_out"]["p_value"] is None
     page = render(facts)
-    assert "Leave-one-group-out accuracy" in page and "labels were not shuffled" in page
+    assert "Error by nested cross-validation" in page and "labels were not shuffled" in page
     parse(page)
 
 
@@ -292,7 +296,50 @@ def test_many_classes_are_shown_as_pairs():
     model = TableModel(KernelClassifier(quality="fast", max_members=1)).fit(frame, y)
     page = render(gather_facts(model, frame, y, method="KernelClassifier"))
     assert "mistaken for each other most often" in page
+    picture = page.split('aria-label="True classes against')[1].split("</svg>")[0]
+    words = re.findall(r">(class \d\d|others)</text>", picture)
+    assert len(words) == 41 and len(set(words)) == 21  # the worst 20 on two sides, and the others
+    whole = page.split('<table id="confusion-data"')[1].split("</table>")[0]
+    assert whole.count("<tr>") == 31 and whole.count("<td") == 900
+    names = page.split("Classes without a name in the picture: ")[1].split(".")[0].split(", ")
+    drawn = page.split('aria-label="Rows by')[1].split("</svg>")[0]
+    labelled = {f"class {i:02d}" for i in range(30)} - set(names)
+    assert 3 <= len(labelled) <= 14 and len(names) + len(labelled) == 30
+    assert all(f">{name}</text>" in drawn for name in labelled)
+    assert_pictures_are_described(page)
     parse(page)
+
+
+def assert_pictures_are_described(page):
+    """Every picture names a table that is on the page."""
+    pictures = re.findall(r"<svg [^>]*>", page)
+    tables = set(re.findall(r'<table [^>]*id="([\w-]+)"', page))
+    described = [re.search(r'aria-describedby="([\w-]+)"', one) for one in pictures]
+    assert pictures and all(found and found[1] in tables for found in described)
+
+
+def test_two_classes_have_curves_with_the_operating_point():
+    frame, y = small_table()
+    y = np.where(y == "a", "yes", "no")
+    model = TableModel(KernelClassifier(quality="fast")).fit(frame, y)
+    wish = Wish(threshold=0.3)
+    facts = gather_facts(model, frame, y, method="KernelClassifier", wish=wish)
+    P, labels = model.estimator_.held_out_proba_, model.labels_
+    said = np.where(P[:, 1] >= 0.3, 1, 0)
+    table = [[int(np.sum((labels == i) & (said == j))) for j in (0, 1)] for i in (0, 1)]
+    assert facts["held_out"]["confusion"] == table
+    page = render(facts)
+    point = f"threshold 0.3: {table[1][1]} of 30 found, {table[0][1]} false alarms"
+    assert page.count(point) == 2  # on both curves
+    assert "ROC curve of yes" in page and "Precision and recall of yes" in page
+    assert_pictures_are_described(page)
+    parse(page)
+
+
+def test_every_picture_has_its_table(classifier, board):
+    assert_pictures_are_described(render(classifier[3], leaderboard=board))
+    _, _, _, facts = fitted(MultiKernelSVC(gaussian_bank(4)), encoding="full")
+    assert_pictures_are_described(render(facts))
 
 
 def test_ten_thousand_rows_stay_below_three_megabytes():
@@ -325,7 +372,7 @@ def test_rows_of_a_wide_table_stand_where_they_were_put_while_held_out():
     found = facts["embedding"]
     place = found["scale"] * np.array([point[0] for point in found["points"]])
     rows = [point[-1] for point in found["points"]]
-    P = model.estimator_.loo_proba_[rows]
+    P = model.estimator_.held_out_proba_[rows]
     odds = np.log(P[:, 0] / P[:, 1])
     assert abs(np.corrcoef(place, odds)[0, 1]) > 1 - 1e-5
     page = render(facts)

@@ -127,9 +127,9 @@ def test_blocks_cover_the_rows_once(rng):
     for size in (1, 7, 23, 100):
         blocks = list(source.blocks(size))
         np.testing.assert_array_equal(np.vstack([block.X for block in blocks]), X)
-        np.testing.assert_array_equal(np.concatenate([block.labels for block in blocks]), labels)
+        np.testing.assert_array_equal(np.concatenate([block.y for block in blocks]), labels)
         assert sum(block.weight.sum() for block in blocks) == 23
-        assert all(block.labels.ndim == 1 for block in blocks)  # never one-hot
+        assert all(block.y.ndim == 1 for block in blocks)  # never one-hot
 
 
 def test_merged_rows(rng):

@@ -12,8 +12,9 @@ from kernel_learn.representations.state_files import read_file
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 
+from kernel_learn.rows.block import Block  # noqa: E402
 from kernel_learn.streams import dask_rows, dask_tree, gather  # noqa: E402
-from kernel_learn.streams.blocks import Blocks, RawBlock  # noqa: E402
+from kernel_learn.streams.blocks import Blocks  # noqa: E402
 from kernel_learn.streams.checked_blocks import CheckedBlocks  # noqa: E402
 from kernel_learn.streams.dask_tree import TaskTree, one_thread_each  # noqa: E402
 from kernel_learn.streams.sources import as_source  # noqa: E402
@@ -468,7 +469,7 @@ def test_what_does_not_go_together_is_refused():
         (unknown(X), Y, "not known how many rows the blocks"),
         (frame, "e", "no column 'e'"),
         (rows, "e", "y is 'e'"),
-        (rows, None, "has no labels"),
+        (rows, None, "has no (labels|targets)"),
         (unknown(X), unknown(Y)[unknown(X)[:, 0] > 0], "170 rows and"),
         (blocks(X[:0]), Y[:0], "no rows"),
         (rows, blocks(np.zeros(N, int)), "1 class"),
@@ -508,7 +509,7 @@ class Plain:
 def test_a_row_is_counted_from_the_start_of_its_block():
     """Of which a worker reads parts: this one begins at row 20 of block 3."""
     checked = CheckedBlocks(Plain(), Blocks([]), "none")
-    part = RawBlock(np.ones((4, 2)), None, np.array([1.0, 0.0, 1.0, 2.0]))
+    part = Block(np.ones((4, 2)), None, np.array([1.0, 0.0, 1.0, 2.0]))
     (rows,) = dask_rows.checked_rows(checked, iter([(3, 20, part)]), 100)
     assert (rows.places - 3 * dask_rows.BLOCK_PLACES).tolist() == [20, 22, 23]
     spoilt = part._replace(weight=np.array([1.0, -1.0, 1.0, 2.0]))

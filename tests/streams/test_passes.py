@@ -6,6 +6,9 @@ rows or the number of rows is another one.
 
 import inspect
 import sys
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -38,7 +41,8 @@ W[ROW] = 1.0
 STREAMED = sorted(
     name
     for name in kl.__all__
-    if getattr(getattr(kl, name), "streams", False) and name != "KernelClassifier"  # see the end
+    if getattr(getattr(kl, name), "streams", False)
+    and name not in ("KernelClassifier", "KernelRegressor")  # see the end
 )
 KEPT = [n for n in STREAMED if "checkpoint" in inspect.signature(getattr(kl, n).fit).parameters]
 SAID = {
@@ -118,8 +122,8 @@ class Given:
     def source(self):
         return self.blocks
 
-    def fit(self, name, **options):
-        return make(name).fit(self.source(), **options)
+    def fit(self, model, **options):
+        return model.fit(self.source(), **options)
 
     def blocks(self):
         rows, labels, weight = self.next_pass()
@@ -179,8 +183,8 @@ class Once(Given):
 class Arrays(Given):
     """Arrays that a program changes while they are read."""
 
-    def fit(self, name, **options):
-        return make(name).fit(self.watched(ArrayRows(*self.data)), **options)
+    def source(self):
+        return self.watched(ArrayRows(*self.data))
 
     def next_pass(self):
         self.passes += 1
@@ -250,6 +254,28 @@ class Libsvm(Given):
         return self.watched(LibsvmSource(self.folder / "rows.svm", 3))
 
 
+@contextmanager
+def watched_trees(source, scheduler):
+    """Workers are told what to give before each pass: its tree, or the first block read here."""
+    import dask
+
+    from kernel_learn.streams.dask_tree import TaskTree
+
+    compute = TaskTree.compute
+
+    def told(tree, items):
+        if tree.what not in ("look", "count") and (tree.what != "read" or items[0][0] == [0]):
+            source.next_pass()
+        source.count_tree(tree.what, [number for numbers, _ in items for number in numbers])
+        return compute(tree, items)
+
+    with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler=scheduler):
+        patch.setattr(TaskTree, "compute", told)
+        patch.setattr("kernel_learn.streams.dask_rows.TASK_SECONDS", 1e-9)
+        patch.setattr("kernel_learn.streams.dask_rows.WAVE_TASKS", 2)
+        yield
+
+
 class Dask(Given):
     """Blocks that workers compute; each pass is one of their trees."""
 
@@ -270,6 +296,9 @@ class Dask(Given):
         ]
         return rows, *others
 
+    def count_tree(self, what, numbers):
+        """Rows are counted as they are computed."""
+
     def part(self, i):
         def of(number):
             at = SIZE * int(number[0])
@@ -280,38 +309,23 @@ class Dask(Given):
 
         return of
 
-    def fit(self, name, **options):
-        import dask
-
-        from kernel_learn.streams.dask_tree import TaskTree
-
-        compute = TaskTree.compute
-
-        def told(tree, items):
-            if tree.what not in ("look", "count"):
-                self.next_pass()
-            return compute(tree, items)
-
-        with pytest.MonkeyPatch.context() as patch, dask.config.set(scheduler="synchronous"):
-            patch.setattr(TaskTree, "compute", told)
-            patch.setattr("kernel_learn.streams.dask_rows.TASK_SECONDS", 1e-9)
-            patch.setattr("kernel_learn.streams.dask_rows.WAVE_TASKS", 2)
-            return self.fit_parts(make(name), **options)
-
-    def fit_parts(self, model, **options):
-        return model.fit(*self.parts(), **options)
+    def fit(self, model, **options):
+        with watched_trees(self, "synchronous"):
+            return model.fit(*self.parts(), **options)
 
 
 class DaskFrame(Dask):
+    numbers = count()
+
     def begin(self):
         pytest.importorskip("dask.dataframe")
+        self.number = next(self.numbers)
         super().begin()
 
-    def fit_parts(self, model, **options):
+    def parts(self):
         import dask.dataframe as dd
 
-        frame = dd.from_map(self, range(N // SIZE), meta=framed(X[:0], Y[:0], W[:0]))
-        return model.fit(frame, "y", "w", **options)
+        return dd.from_map(self, range(N // SIZE), meta=framed(X[:0], Y[:0], W[:0])), "y", "w"
 
     def __call__(self, number):
         own = [A[SIZE * number : SIZE * (number + 1)] for A in self.data]
@@ -319,15 +333,48 @@ class DaskFrame(Dask):
         return framed(*own)
 
     def __dask_tokenize__(self):
-        return [A.tobytes() for A in self.data], str(self.folder)
+        # and which of them: Dask gives an earlier one in its place while that is alive
+        return [A.tobytes() for A in self.data], str(self.folder), self.number
+
+
+@cache
+def client():
+    """Workers in this process, which are not found by those who do not ask for them."""
+    distributed = pytest.importorskip("distributed")
+    one = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    return distributed.Client(**one, set_as_default=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_client_is_left():
+    yield
+    if client.cache_info().currsize:
+        client().close()
+
+
+class SpreadParquet(Parquet):
+    """Files that the workers of a client read, a row group each."""
+
+    def fit(self, model, **options):
+        with watched_trees(self, client()):
+            return model.fit(self.source(), **options)
+
+    def source(self):
+        return ParquetSource(self.folder / "rows.parquet", target="y", weight="w")
+
+    def count_tree(self, what, numbers):
+        """Workers have a copy of the source: rows are counted before they are sent for."""
+        if what not in ("look", "count"):
+            self.count(30 * len(numbers))
 
 
 AGAIN = [Given, Listed, Arrays, Unweighted, Npy, Sought, Csv, Parquet, Libsvm, Dask, DaskFrame]
-FRAMES = (Csv, Parquet, DaskFrame)
+AGAIN += [SpreadParquet]
+FRAMES = (Csv, Parquet, DaskFrame, SpreadParquet)
 
 
 def told(kind, folder):
-    for package in ("pandas",) * (kind in FRAMES) + ("pyarrow",) * (kind is Parquet):
+    for package in ("pandas",) * (kind in FRAMES) + ("pyarrow",) * issubclass(kind, Parquet):
         pytest.importorskip(package)
     return kind(folder)
 
@@ -345,7 +392,7 @@ def differs(kind, what):
 @pytest.mark.parametrize("kind", AGAIN)
 def test_a_later_pass_that_gives_something_else(name, kind, tmp_path):
     source = told(kind, tmp_path)
-    model = source.fit(name)
+    model = source.fit(make(name))
     assert model.plan_.representation == "landmarks"
     assert source.passes > 1
     passes = {2} if name != "SubspaceSVC" else {2, source.passes}
@@ -356,8 +403,18 @@ def test_a_later_pass_that_gives_something_else(name, kind, tmp_path):
             source.begin()
             source.passes, source.changes = 0, {at: changed(what, end=True)}
             with pytest.raises(ValueError, match=SAID[what]):
-                source.fit(name)
+                source.fit(make(name))
             assert source.passes == at  # and not later
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(90, 3), (150, 5)])
+def test_row_groups_that_come_or_go_between_passes_on_workers(rows, groups, tmp_path):
+    """They read the row groups that were there at first: that others came would not be seen."""
+    source = told(SpreadParquet, tmp_path)
+    source.changes = {2: [A[np.arange(rows) % N] for A in (X, Y, W)]}
+    said = f"rows.parquet had 4 row groups when the fit began and has {groups} in a later pass"
+    with pytest.raises(ValueError, match=said):
+        source.fit(make("KernelDiscriminant"))
 
 
 @pytest.mark.parametrize("name", ["HSICSubspace", "SubspaceSVC"])
@@ -365,7 +422,7 @@ def test_a_label_that_was_not_there(name, tmp_path):
     source = Given(tmp_path)
     source.changes = {2: (X, np.where(np.arange(N) == ROW, 9, Y), W)}
     with pytest.raises(ValueError, match=r"gave the label 9 in a later pass|gave other labels"):
-        source.fit(name)
+        source.fit(make(name))
 
 
 def test_what_differs_is_named_whatever_the_blocks(tmp_path):
@@ -414,7 +471,7 @@ def test_a_fit_that_goes_on_with_something_else(name, kind, tmp_path):
             source, folder = told(kind, tmp_path), tmp_path / f"{stop} {what}"
             source.stop = stop
             with pytest.raises(StopError):
-                source.fit(name, checkpoint=folder)
+                source.fit(make(name), checkpoint=folder)
             before = (folder / "fit.npz").read_bytes()
             source.stop = None
             source.tell(*changed(what))
@@ -426,7 +483,7 @@ def test_a_fit_that_goes_on_with_something_else(name, kind, tmp_path):
             elif what == "length" and kind is Arrays:
                 said = r"shape was \['120', '3'\] and is \['119', '3'\]"
             with pytest.raises(ValueError, match=said):
-                source.fit(name, checkpoint=folder)
+                source.fit(make(name), checkpoint=folder)
             assert (folder / "fit.npz").read_bytes() == before
 
 
@@ -458,13 +515,13 @@ def test_a_pass_that_is_refused_is_not_kept(tmp_path):
     source = Given(tmp_path)
     source.stop = N  # between the passes
     with pytest.raises(StopError):
-        source.fit("KernelDiscriminant", checkpoint=tmp_path)
+        source.fit(make("KernelDiscriminant"), checkpoint=tmp_path)
     source.stop = None
     source.tell(*changed("row"))
     with pytest.raises(ValueError, match="gave other rows in a later pass"):
-        source.fit("KernelDiscriminant", checkpoint=tmp_path)
+        source.fit(make("KernelDiscriminant"), checkpoint=tmp_path)
     source.tell(X, Y, W)
-    model = source.fit("KernelDiscriminant", checkpoint=tmp_path)
+    model = source.fit(make("KernelDiscriminant"), checkpoint=tmp_path)
     whole = make("KernelDiscriminant").fit(X, Y, W)
     np.testing.assert_allclose(model.transform(X), whole.transform(X), atol=1e-8)
 
@@ -495,7 +552,7 @@ def test_a_checkpoint_of_another_version_is_refused_in_a_sentence(tmp_path):
 
     write_file(tmp_path / "fit.npz", {"signature": {"model": {}, "source": {}}, "summary": 1})
     with pytest.raises(ValueError, match=r"written by another version.*Delete it, or name another"):
-        Given(tmp_path).fit("HSICSubspace", checkpoint=tmp_path)
+        Given(tmp_path).fit(make("HSICSubspace"), checkpoint=tmp_path)
 
 
 # -- KernelClassifier ----------------------------------------------------------------------
@@ -519,7 +576,7 @@ class CountedCalls:
 
 @pytest.fixture(params=["memory", "disk", "landmarks"])
 def classifier(request, monkeypatch):
-    """(a function that fits, what may end it) where rows are."""
+    """(where rows are, what makes a classifier, what may end its fit)."""
     monkeypatch.setitem(quality.QUALITIES, "fast", quality.Quality(40, 2, 1, 1))
     monkeypatch.setitem(quality.PLAIN, "fast", {"z": "rbf1 rbf3", "u": "rbf1"})
     for name, rows in (("NARROW_ROWS", 50), ("EXACT_ROWS", 40), ("LEAF_ROWS", 20)):
@@ -534,19 +591,22 @@ def classifier(request, monkeypatch):
         monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)
     budget = {"memory": None, "disk": "200kB", "landmarks": "600kB"}[request.param]
 
-    def fit(source, **options):
-        return kl.KernelClassifier(quality="fast", memory_budget=budget).fit(source, **options)
+    def make_classifier():
+        return kl.KernelClassifier(quality="fast", memory_budget=budget)
 
-    return request.param, fit, work
+    return request.param, make_classifier, work
+
+
+KINDS = [Given, Listed, Npy, Sought, Csv, Parquet, Libsvm, Dask, DaskFrame]  # read in this process
 
 
 @pytest.mark.filterwarnings("ignore:The rows do not fit")
-@pytest.mark.parametrize("kind", [Given, Listed, Npy, Csv, Parquet, Libsvm])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_classifier_reads_the_same_in_each_pass(classifier, kind, tmp_path):
     """Rows in memory and on the disk are read once; landmarks are fitted in a second pass."""
-    way, fit, _ = classifier
+    way, make_classifier, _ = classifier
     source = told(kind, tmp_path)
-    fit(source.source())
+    source.fit(make_classifier())
     first = 2 if way == "landmarks" else 1  # before it some rows are tried on the disk
     assert source.passes == {"memory": 1, "disk": 1, "landmarks": 3}[way]
     for at in range(first + 1, source.passes + 1):
@@ -554,28 +614,28 @@ def test_a_classifier_reads_the_same_in_each_pass(classifier, kind, tmp_path):
             source.begin()
             source.passes, source.changes = 0, {at: changed(what, end=True)}
             with pytest.raises(ValueError, match=SAID[what]):
-                fit(source.source())
+                source.fit(make_classifier())
     if way == "landmarks":
         source.begin()
         source.passes, source.changes = 0, {3: (X, np.where(np.arange(N) == ROW, 9, Y), W)}
         with pytest.raises(ValueError, match="gave the label 9 in a later pass"):
-            fit(source.source())
+            source.fit(make_classifier())
 
 
 @pytest.mark.filterwarnings("ignore:The rows do not fit")
-@pytest.mark.parametrize("kind", [Given, Once, Npy, Csv, Parquet, Libsvm, Arrays])
+@pytest.mark.parametrize("kind", [*KINDS, Once, Arrays])
 def test_a_classifier_that_goes_on_with_something_else(classifier, kind, tmp_path):
-    way, fit, work = classifier
+    way, make_classifier, work = classifier
     if kind is Once and way == "landmarks":
         pytest.skip("landmarks are fitted in a second pass")
     if kind is Arrays and way != "memory":
         pytest.skip("arrays are in memory")
 
     def run(source, **options):
-        if kind is Arrays:
-            rows, labels, weight = source.data
-            return kl.KernelClassifier(quality="fast").fit(rows, labels, weight, **options)
-        return fit(source.source(), **options)
+        model = make_classifier()
+        return (
+            model.fit(*source.data, **options) if kind is Arrays else source.fit(model, **options)
+        )
 
     source, folder = told(kind, tmp_path), tmp_path / "state"
     work.stop = 3
@@ -594,7 +654,8 @@ def test_a_classifier_that_goes_on_with_something_else(classifier, kind, tmp_pat
     gone_on, work.calls = work.calls, 0
     whole = run(source)
     assert calls == 3 and gone_on < work.calls
-    np.testing.assert_array_equal(again.predict_proba(X), whole.predict_proba(X))
+    rows = framed(X, Y, W)[list("abc")] if kind is DaskFrame else X
+    np.testing.assert_array_equal(again.predict_proba(rows), whole.predict_proba(rows))
     assert not list(folder.iterdir())
 
 
@@ -602,7 +663,7 @@ def test_a_classifier_that_goes_on_with_something_else(classifier, kind, tmp_pat
 @pytest.mark.parametrize("classifier", ["landmarks"], indirect=True)
 def test_a_column_of_which_the_first_blocks_have_nothing(classifier):
     """A category that shows late is the same in both passes."""
-    _, fit, _ = classifier
+    _, make_classifier, _ = classifier
     frame = pandas.DataFrame(X, columns=list("abc")).assign(code=np.where(Y > 0, "x", "y"))
 
     def blocks():
@@ -610,7 +671,7 @@ def test_a_column_of_which_the_first_blocks_have_nothing(classifier):
             part = frame.iloc[i : i + SIZE]
             yield part.assign(code=np.nan) if i < 60 else part, Y[i : i + SIZE]
 
-    assert fit(blocks).plan_.representation == "landmarks"
+    assert make_classifier().fit(blocks).plan_.representation == "landmarks"
 
 
 def test_workers_go_on_after_the_blocks_and_rows_of_a_checkpoint():

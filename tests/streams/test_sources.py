@@ -230,3 +230,27 @@ def test_what_can_be_iterated_again_can_be_read_again():
     blocks = [(X[:50], Y[:50]), (X[50:], Y[50:])]
     for given, again in ((blocks, True), (lambda: iter(blocks), True), (iter(blocks), False)):
         assert Blocks(given).rewinds is again
+
+
+def test_sources_print_themselves(tmp_path):
+    """Kind, rows, columns, target; what is not known is not read for it."""
+    np.save(tmp_path / "X.npy", np.zeros((1200, 3)))
+    np.save(tmp_path / "y.npy", np.zeros(1200))
+    assert repr(NpySource(tmp_path / "X.npy", tmp_path / "y.npy")).endswith(
+        "X.npy': 1,200 rows, 3 columns, target '" + str(tmp_path / "y.npy") + "')"
+    )
+    (tmp_path / "rows.csv").write_text("a,b,c\n1,2,x\n")
+    assert repr(CsvSource(tmp_path / "rows.csv", target="c")).endswith(
+        "rows.csv': rows not counted, 2 columns, target 'c')"
+    )
+    (tmp_path / "rows.txt").write_text("1 1:2 3:4\n")
+    assert "3 columns" in repr(LibsvmSource(tmp_path / "rows.txt"))
+    assert repr(Blocks([1, 2])) == "Blocks(2 blocks of a list, read any number of times)"
+    assert repr(Blocks(iter([]))) == "Blocks(blocks of a list_iterator, read once)"
+
+
+def test_a_parquet_source_prints_itself(tmp_path):
+    pa, pq = optional("pyarrow"), optional("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1]}), tmp_path / "rows.parquet")
+    source = ParquetSource(tmp_path / "rows.parquet", target="y")
+    assert repr(source).endswith("rows.parquet': 2 rows, 1 columns, target 'y')")

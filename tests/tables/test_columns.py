@@ -114,6 +114,18 @@ def test_strong_columns_are_no_leaks():
     assert look_at_columns(table(nearly=nearly), Y).leaks == {}
 
 
+def test_near_leaks_are_named_where_no_other_column_comes_close():
+    own = np.random.default_rng(1)
+    y = own.integers(0, 2, 400)
+    copy = np.where(own.random(400) < 0.97, y, 1 - y)
+    frame = pd.DataFrame({"copy": np.array(["no", "yes"])[copy], "size": own.normal(y, 1.0)})
+    columns = look_at_columns(frame, y)
+    assert list(columns.leaks) == ["copy"] and 0.95 < columns.leaks["copy"] < 0.99
+    assert "Is it known before the target is?" in columns.warnings[0]
+    other = np.where(own.random(400) < 0.96, y, 1 - y)  # two such columns: the task is easy
+    assert look_at_columns(frame.assign(other=other), y).leaks == {}
+
+
 def test_leaks_are_found_in_wide_tables():
     wide = pd.DataFrame(rng.normal(size=(N, 300))).rename(columns=str)
     wide["299"] = np.where(Y == "sick", 1.0, 0.0) + 0.01 * rng.normal(size=N)
@@ -134,7 +146,7 @@ def test_repeated_measures_are_seen():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (rng.normal(size=N), "60 different numbers, and kernel-learn predicts classes only"),
+        (rng.normal(size=N), "60 different numbers in 60 rows, too many for classes"),
         (np.arange(N), "60 different numbers"),
         (["only"] * N, "holds only 'only'"),
         ([None] * N, "holds nothing"),

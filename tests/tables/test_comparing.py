@@ -9,14 +9,18 @@ pytest.importorskip("skrub")
 
 from kernel_learn.tables import TableError, look_at_columns  # noqa: E402
 from kernel_learn.tables.comparing import (  # noqa: E402
+    Score,
     balanced_accuracy,
+    choose_metric,
     compare,
     corrected_interval,
+    has_rare_classes,
     held_out_probabilities,
-    is_uneven,
     log_loss,
     make_splits,
+    rank_of,
 )
+from kernel_learn.tables.deciding import ranking_figures  # noqa: E402
 from kernel_learn.tables.methods import (  # noqa: E402
     CLASSIFIERS,
     OTHERS,
@@ -131,8 +135,8 @@ def test_held_out_rows_are_five_parts_or_as_many_as_a_class_has_rows(rows, parts
 
 
 def test_most_rows_are_of_one_class_above_seven_tenths():
-    assert not is_uneven(np.array([7, 3]))
-    assert is_uneven(np.array([71, 29])) and is_uneven(np.array([10, 10, 80]))
+    assert not has_rare_classes(np.array([7, 3]))
+    assert has_rare_classes(np.array([71, 29])) and has_rare_classes(np.array([10, 10, 80]))
 
 
 def test_many_rows_are_sampled():
@@ -185,3 +189,59 @@ def test_every_method_fits_a_table(name):
         pytest.importorskip(name.lower())
     model = make_model(name, "t").fit(FRAME, Y, columns=COLUMNS)
     assert model.score(FRAME, Y) > (0.3 if name == "majority class" else 0.6)
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_classes", "uneven", "chosen"),
+    [
+        ("auto", 2, False, "accuracy"),
+        ("auto", 2, True, "average-precision"),
+        ("auto", 5, True, "balanced"),
+        ("auc", 2, True, "auc"),
+    ],
+)
+def test_the_metric_fits_the_classes(metric, n_classes, uneven, chosen):
+    assert choose_metric(metric, n_classes, uneven) == chosen
+
+
+def test_a_metric_that_is_none():
+    with pytest.raises(TableError, match="choose one of auto, accuracy, balanced"):
+        choose_metric("mcc", 2, False)
+
+
+@pytest.mark.parametrize("metric", ["accuracy", "balanced", "auc", "logloss", "f1"])
+def test_methods_are_ranked_by_the_metric(metric):
+    values = {"auc": np.array([0.9]), "f1": np.array([0.9])}
+    low = {key: own / 2 for key, own in values.items()}
+    good = Score("good", np.ones(1), np.ones(1), np.zeros(1), np.ones(1), 1.0, others=values)
+    bad = Score("bad", np.zeros(1), np.zeros(1), np.ones(1), np.ones(1), 1.0, others=low)
+    failed = Score("failed", *[np.full(1, np.nan)] * 4, 1.0, "no")
+    order = sorted([failed, bad, good], key=lambda score: rank_of(score, metric))
+    assert [score.method for score in order] == ["good", "bad", "failed"]
+
+
+def test_figures_of_ranks_are_those_of_scikit_learn():
+    from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+
+    draw = np.random.default_rng(3)
+    for k in (2, 4):
+        P, y = draw.dirichlet(np.ones(k), 90), draw.integers(0, k, 90)
+        y[:70] = 0
+        found = ranking_figures(P, y)
+        if k == 2:  # the rarer class is the second
+            expected = roc_auc_score(y, P[:, 1]), average_precision_score(y, P[:, 1])
+            f1 = f1_score(y, P.argmax(axis=1))
+        else:
+            expected = (
+                roc_auc_score(y, P, multi_class="ovr"),
+                np.mean([average_precision_score(y == c, P[:, c]) for c in range(k)]),
+            )
+            f1 = f1_score(y, P.argmax(axis=1), average="macro")
+        np.testing.assert_allclose([found["auc"], found["average_precision"]], expected, rtol=1e-9)
+        assert found["f1"] == pytest.approx(f1, abs=1e-12)
+
+
+def test_methods_without_probabilities_are_ranked_by_their_scores():
+    board = compare(FRAME, Y, COLUMNS, ["SVC, tuned"], folds=2, repeats=1, metric="auc")
+    (row,) = board.rows()
+    assert row["log_loss"] is None and 0.5 < row["auc"] <= 1.0 and row["value"] == row["auc"]

@@ -4,18 +4,26 @@ import json
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import dump_svmlight_file
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
 
 import kernel_learn as kl  # noqa: E402
 from cli.test_commands import run  # noqa: E402
-from kernel_learn import KernelDiscriminant  # noqa: E402
+from kernel_learn import HSICSubspace, KernelDiscriminant  # noqa: E402
 from kernel_learn.streams.readers import TableFiles  # noqa: E402
 from kernel_learn.tables import TableError, TableModel, look_at_columns, streaming  # noqa: E402
 from kernel_learn.tables.methods import CLASSIFIERS, TRANSFORMERS  # noqa: E402
-from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, sample_rows  # noqa: E402
+from kernel_learn.tables.streaming import (  # noqa: E402
+    HeldShare,
+    fit_in_blocks,
+    is_too_large,
+    sample_rows,
+)
 
 rng = np.random.default_rng(0)
 N = 3000
@@ -74,6 +82,83 @@ def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
     np.testing.assert_allclose(
         streamed.predict_proba(features), whole.predict_proba(features), atol=1e-6
     )
+
+
+def test_a_test_share_is_left_out(table, small_blocks):
+    """The model is that of the other rows, and is judged by the share: the same in any blocks."""
+    frame, _, data = table
+    labelled = frame.dropna(subset=["y"]).reset_index(drop=True)
+    features, y = labelled.drop(columns="y"), labelled["y"].astype(int).astype(str).to_numpy()
+    columns = look_at_columns(features)
+    whole = TableModel(KernelDiscriminant(), encoding="full", target="y")
+    rows = whole.fit_encoder(features, columns)
+    estimator = KernelDiscriminant(landmarks=rows[:50], reg=0.1, decision="centroid")
+    streamed, test, heard = TableModel(estimator, encoding="full", target="y"), HeldShare(0.2), []
+    judged = fit_in_blocks(streamed, TableFiles(data), labelled, columns, test, heard.append)
+    held = test.holds(streamed, labelled)
+    assert held.mean() == pytest.approx(0.2, abs=0.03)
+    np.testing.assert_array_equal(judged.frame["p"], features.loc[held, "p"])
+    np.testing.assert_array_equal(judged.y, y[held])
+    np.testing.assert_array_equal(frame.loc[judged.frame.index, "p"], judged.frame["p"])
+    alone = clone(estimator).fit(np.asarray(rows)[~held], y[~held])
+    expected = alone.predict_proba(np.asarray(rows)[held])
+    np.testing.assert_allclose(judged.said, expected, atol=1e-6)
+    assert judged.words == f"{held.sum()} test rows"
+    assert max(heard) == len(labelled) and heard.count(len(labelled)) == 2  # passes of few rows
+    other = HeldShare(0.2, seed=1).holds(streamed, labelled)
+    assert 0.02 < np.mean(other & held) < 0.06
+
+
+def test_labels_of_a_test_share_are_not_learned(table, small_blocks):
+    """Nearest neighbours are looked for among rows that are not judged."""
+    frame, _, data = table
+    labelled = frame.dropna(subset=["y"]).reset_index(drop=True)
+    shuffled = labelled.assign(y=rng.permutation(labelled["y"].to_numpy()))
+    columns = look_at_columns(shuffled.drop(columns="y"))
+    near = make_pipeline(HSICSubspace(landmarks=50), KNeighborsClassifier(1))
+    model = TableModel(near, encoding="full", target="y")
+
+    class Shuffled(TableFiles):
+        def blocks(self, *args, **kwargs):
+            yield from (shuffled[i : i + 700] for i in range(0, len(shuffled), 700))
+
+    judged = fit_in_blocks(model, Shuffled(data), shuffled, columns, HeldShare(0.3))
+    assert np.mean(model.classes_[judged.said.argmax(axis=1)] == judged.y) < 0.65
+
+
+def test_a_folder_is_a_table(table, tmp_path):
+    """Its files in the order of their names, those of its folders too, without hidden ones."""
+    _, folder, _ = table
+    for i in range(3):
+        path = tmp_path / "year=2020" / f"part-{i}.csv" if i else tmp_path / "a.csv"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((folder / f"part-{i}.csv").read_bytes())
+    (tmp_path / "_SUCCESS").write_text("")
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "x.csv").write_text("a,b\n1,2\n")
+    found = TableFiles([str(tmp_path)]).read()
+    assert len(found) == N
+    np.testing.assert_array_equal(found["p"], TableFiles([str(folder / "part-*.csv")]).read()["p"])
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(TableError, match="a folder without files"):
+        TableFiles([str(tmp_path / "empty")])
+
+
+@pytest.mark.slow
+def test_compare_reads_in_blocks(table, small_blocks, monkeypatch):
+    """One test share for all methods that can, and a word on those that cannot."""
+    *_, data = table
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    monkeypatch.setattr("kernel_learn.cli.training.sample_rows.__defaults__", (800, 0))
+    named = ["-m", "HSICSubspace", "-m", "KernelLMNN", "--set", "quality=fast"]
+    out, _ = run("compare", *data, "-t", "y", *named, "--json")
+    found = json.loads(out)
+    rows = {row["method"]: row for row in found["leaderboard"]["rows"]}
+    assert set(rows) == {"KernelClassifier", "KernelDiscriminant", "HSICSubspace", "majority class"}
+    assert any("KernelLMNN" in text and "blocks" in text for text in found["warnings"])
+    assert 200 < found["leaderboard"]["n_test"] < 400
+    assert rows["majority class"]["accuracy"] < rows["KernelDiscriminant"]["accuracy"] - 0.1
+    assert rows["KernelClassifier"]["low"] < rows["KernelClassifier"]["accuracy"]
 
 
 def test_size_decides(table, monkeypatch):

@@ -2,10 +2,38 @@
 
 from collections.abc import Callable
 from inspect import Signature, signature
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kernel_learn.cli.options import (
+    DataFiles,
+    Debug,
+    Drop,
+    Encoding,
+    Format,
+    Group,
+    Json,
+    Keep,
+    Memory,
+    ModelIn,
+    ModelOut,
+    Na,
+    NoClean,
+    Onnx,
+    Quiet,
+    Report,
+    Seed,
+    Setting,
+    Sheet,
+    TableName,
+    TableOut,
+    Target,
+    Task,
+    Threshold,
+    Types,
+)
 from kernel_learn.cli.session import CODES, Session, session
 
 app = typer.Typer(
@@ -15,65 +43,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-DataFiles = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA",
-        help="CSV, TSV, Parquet, Feather, ARFF, LIBSVM, NPZ or JSON lines; several files or a "
-        "pattern are one table, - is standard input.",
-        show_default=False,
-    ),
-]
-Target = Annotated[
-    str, typer.Option("--target", "-t", help="The column of labels.", show_default=False)
-]
-Group = Annotated[
-    str | None,
-    typer.Option(
-        "--group", help="Column of patients, batches...: their rows are left out together."
-    ),
-]
-Format = Annotated[
-    str | None, typer.Option("--format", help="Format of DATA, where its name does not tell.")
-]
-Drop = Annotated[
-    list[str], typer.Option("--drop", help="Column to leave out (repeat for several).")
-]
-Keep = Annotated[
-    list[str], typer.Option("--keep", help="Column to use even if it looks like an identifier.")
-]
-Setting = Annotated[
-    list[str], typer.Option("--set", help="Parameter of the method, as name=value (repeat).")
-]
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
-Memory = Annotated[
-    str | None, typer.Option("--memory", help='Memory that may be used, such as "2GB".')
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
-ModelIn = Annotated[str, typer.Argument(metavar="MODEL", help="A model file.", show_default=False)]
-ModelOut = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="MODEL",
-        help="The model file (.skops) to write.",
-        show_default=False,
-    ),
-]
-TableOut = Annotated[
-    str,
-    typer.Option(
-        "--output", "-o", metavar="OUT", help=".csv, .tsv, .parquet, .jsonl, or - to print."
-    ),
-]
-Report = Annotated[
-    str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to this file.")
-]
-Onnx = Annotated[str | None, typer.Option("--onnx", metavar="OUT.onnx", help="Write ONNX, too.")]
 
 
 def example(*lines: str) -> str:
@@ -87,10 +56,13 @@ LEARN = "kernel-learn learn-kernel wine.csv --target cultivar -o kernel.skops"
 EXAMPLES = {
     "example": (WINE,),
     "fit": (WINE, f"{FIT} --report wine.html"),
+    "read": (WINE, "kernel-learn read wine.csv --target cultivar"),
     "predict": (WINE, FIT, "kernel-learn predict wine.skops wine.csv -o predictions.csv --proba"),
     "compare": (WINE, "kernel-learn compare wine.csv --target cultivar --report comparison.html"),
     "report": (WINE, FIT, "kernel-learn report wine.skops -o wine.html"),
     "inspect": (WINE, FIT, "kernel-learn inspect wine.skops"),
+    "explain": (WINE, FIT, "kernel-learn explain wine.skops wine.csv -o why.csv"),
+    "forget": (WINE, FIT, "kernel-learn forget wine.skops wine.csv --row 5 -o smaller.skops"),
     "learn-kernel": (WINE, LEARN),
     "transform": (WINE, LEARN, "kernel-learn transform kernel.skops wine.csv -o features.csv"),
     "reproduce": ("kernel-learn reproduce --list",),
@@ -105,6 +77,9 @@ def command(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
             json: Json = False, quiet: Quiet = False, debug: Debug = False, **given: Any
         ) -> None:
             with session(as_json=json, quiet=quiet, debug=debug) as run:
+                if "model" in given:
+                    check_model_file(given["model"])
+                    check_data(given)
                 work(run, **given)
 
         _, *own = signature(work).parameters.values()
@@ -115,6 +90,28 @@ def command(name: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
         return app.command(name, epilog=example(*EXAMPLES[name]))(run_command)
 
     return add
+
+
+def check_model_file(path: str) -> None:
+    """Refuse what is no model before the packages that read one are imported."""
+    if Path(path).is_dir():
+        return  # is told in other words
+    with open(path, "rb") as file:
+        start = file.read(2)
+    if start != b"PK":
+        raise ValueError(
+            f"{path} is not a model file: File is not a zip file. Files of kernel_learn.save are "
+            "zip archives."
+        )
+
+
+def check_data(given: dict[str, Any]) -> None:
+    """Refuse files that are not there, for the same reason."""
+    from kernel_learn.cli.reading import ReadingOptions
+
+    asked: dict[str, Any] = {key: given.get(key) for key in ("format", "encoding", "sheet")}
+    if (data := given.get("data")) and "-" not in data:
+        ReadingOptions(**asked, table=given.get("table")).files(data)
 
 
 def show_version(wanted: bool) -> None:
@@ -133,7 +130,7 @@ def kernel_learn(
         typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Learned kernels for classification: from a table to a model, a report and predictions."""
+    """Learned kernels for classes and numbers: from a table to a model, report and predictions."""
 
 
 @command("fit")
@@ -142,8 +139,14 @@ def fit(
     data: DataFiles,
     target: Target,
     output: ModelOut,
+    task: Task = "auto",
     method: Annotated[
-        str, typer.Option("--method", "-m", help="auto (KernelClassifier), or any estimator.")
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="auto (KernelClassifier, for numbers KernelRegressor), or any estimator.",
+        ),
     ] = "auto",
     setting: Setting = [],  # noqa: B006
     group: Group = None,
@@ -151,18 +154,68 @@ def fit(
     keep: Keep = [],  # noqa: B006
     report: Report = None,
     onnx: Onnx = None,
+    threshold: Threshold = None,
+    cost: Annotated[
+        str | None,
+        typer.Option("--cost", help="fp=1,fn=20: the threshold of least cost, kept in the model."),
+    ] = None,
     format: Format = None,
+    types: Types = [],  # noqa: B006
+    na: Na = [],  # noqa: B006
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
+    no_clean: NoClean = False,
     memory: Memory = None,
     seed: Seed = 0,
 ) -> None:
     """Fit a model to a table and keep it in a file."""
+    from kernel_learn.cli.reading import ReadingOptions, check_request
+
+    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
+    outputs = {".skops": output, ".html": report, ".onnx": onnx}
+    from kernel_learn.tables.deciding import Wish, parse_costs
+
+    wish = Wish(threshold, None if cost is None else parse_costs(cost))
+    columns = {"--target": target, "--group": group}
+    check_request(reading, data, columns, outputs, [method])
     from kernel_learn.cli.fitting import fit_command
     from kernel_learn.cli.training import Given
 
-    given = Given(data, target, group, drop, keep, format, memory, seed)
+    given = Given(data, target, group, drop, keep, reading, memory, seed, task)
+
     fit_command(
-        run, given, output=output, method=method, settings=setting, report=report, onnx=onnx
+        run,
+        given,
+        output=output,
+        method=method,
+        settings=setting,
+        report=report,
+        onnx=onnx,
+        wish=wish,
     )
+
+
+@command("read")
+def read(
+    run: Session,
+    data: DataFiles,
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to predict.")
+    ] = None,
+    format: Format = None,
+    types: Types = [],  # noqa: B006
+    na: Na = [],  # noqa: B006
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
+    no_clean: NoClean = False,
+) -> None:
+    """Say how a table is read: what each column is, and what was done to its cells."""
+    from kernel_learn.cli.reading import ReadingOptions, read_command
+
+    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
+    read_command(run, data, target, reading)
 
 
 @command("predict")
@@ -171,15 +224,53 @@ def predict(
     model: ModelIn,
     data: DataFiles,
     output: TableOut = "-",
+    task: Task = "auto",
     proba: Annotated[
         bool, typer.Option("--proba", help="Add the probability of each class.")
     ] = False,
+    threshold: Threshold = None,
+    notes: Annotated[
+        bool, typer.Option("--notes", help="Add a column of what the model has not met.")
+    ] = False,
+    fill: Annotated[
+        bool, typer.Option("--fill", help="Take columns that DATA lacks as missing.")
+    ] = False,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            "--coverage",
+            help="Add the set of classes, or the interval, that holds the truth so often, and "
+            "novelty.",
+        ),
+    ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Labels that a spreadsheet would run stay as they are."),
+    ] = False,
     format: Format = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
 ) -> None:
-    """Predict the classes of new rows. Columns are found by name; the order does not matter."""
+    """Predict classes or numbers of new rows. Columns are found by name, in any order."""
     from kernel_learn.cli.predicting import predict_command
+    from kernel_learn.cli.reading import ReadingOptions
 
-    predict_command(run, model, data, output=output, proba=proba, format=format)
+    options = ReadingOptions(format, encoding=encoding, sheet=sheet, table=table)
+    predict_command(
+        run,
+        model,
+        data,
+        output=output,
+        proba=proba,
+        notes=notes,
+        raw=raw,
+        threshold=threshold,
+        coverage=coverage,
+        fill=fill,
+        options=options,
+        task=task,
+    )
 
 
 @command("compare")
@@ -187,6 +278,7 @@ def compare(
     run: Session,
     data: DataFiles,
     target: Target,
+    task: Task = "auto",
     method: Annotated[
         list[str], typer.Option("--method", "-m", help="Compare this method, too (repeat).")
     ] = [],  # noqa: B006
@@ -199,22 +291,40 @@ def compare(
     rows: Annotated[
         int, typer.Option("--rows", min=20, help="At most so many rows are compared on.")
     ] = 5000,
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric",
+            help="auto, accuracy, balanced, auc, logloss, f1 or average-precision; of numbers "
+            "r2, rmse or mae.",
+        ),
+    ] = "auto",
     report: Report = None,
     output: Annotated[
         str | None,
-        typer.Option(
-            "--output", "-o", metavar="MODEL", help="Keep KernelClassifier, fitted to all rows."
-        ),
+        typer.Option("--output", "-o", metavar="MODEL", help="Keep our model, fitted to all rows."),
     ] = None,
     format: Format = None,
+    types: Types = [],  # noqa: B006
+    na: Na = [],  # noqa: B006
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
+    no_clean: NoClean = False,
     memory: Memory = None,
     seed: Seed = 0,
 ) -> None:
-    """Compare KernelClassifier with other methods on the same cross-validation folds."""
+    """Compare KernelClassifier, or KernelRegressor, with other methods on the same folds."""
+    from kernel_learn.cli.reading import ReadingOptions, check_request
+
+    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
+    outputs = {".skops": output, ".html": report}
+    columns = {"--target": target, "--group": group}
+    check_request(reading, data, columns, outputs, method, metric)
     from kernel_learn.cli.comparing import compare_command
     from kernel_learn.cli.training import Given
 
-    given = Given(data, target, group, drop, keep, format, memory, seed)
+    given = Given(data, target, group, drop, keep, reading, memory, seed, task)
     compare_command(
         run,
         given,
@@ -223,6 +333,7 @@ def compare(
         folds=folds,
         repeats=repeats,
         rows=rows,
+        metric=metric,
         report=report,
         output=output,
     )
@@ -234,29 +345,77 @@ def report(
     model: ModelIn,
     data: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DATA", help="New rows with labels: how well are they predicted?"),
+        typer.Argument(metavar="DATA", help="New rows with the target: how well is it predicted?"),
     ] = None,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="OUT.html", help="The report.", show_default=False),
     ] = "report.html",
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column of labels in DATA.")
+        str | None, typer.Option("--target", "-t", help="The column in DATA that is predicted.")
     ] = None,
+    task: Task = "auto",
     format: Format = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
 ) -> None:
-    """Write the report of a model, with its accuracy on new rows if there are any."""
+    """Write the report of a model, with its errors on new rows if there are any."""
+    from kernel_learn.cli.reading import ReadingOptions
     from kernel_learn.cli.reporting import report_command
 
-    report_command(run, model, data or [], output=output, target=target, format=format)
+    options = ReadingOptions(format, encoding=encoding, sheet=sheet, table=table)
+    report_command(run, model, data or [], output=output, target=target, options=options, task=task)
 
 
 @command("inspect")
-def inspect(run: Session, model: ModelIn) -> None:
+def inspect(
+    run: Session,
+    model: ModelIn,
+    labels: Annotated[
+        bool,
+        typer.Option("--labels", help="Training rows whose labels are most likely wrong."),
+    ] = False,
+) -> None:
     """Say what a model file holds: what it is, how well it does, its columns and training rows."""
+    if labels:
+        from kernel_learn.cli.ledger import labels_command
+
+        labels_command(run, model)
+        return
     from kernel_learn.cli.reporting import inspect_command
 
     inspect_command(run, model)
+
+
+@command("explain")
+def explain(
+    run: Session, model: ModelIn, data: DataFiles, output: TableOut = "-", format: Format = None
+) -> None:
+    """Say why rows are predicted as they are: the columns, and the training rows, that decide."""
+    from kernel_learn.cli.ledger import explain_command
+    from kernel_learn.cli.reading import ReadingOptions
+
+    explain_command(run, model, data, output=output, options=ReadingOptions(format))
+
+
+@command("forget")
+def forget(
+    run: Session,
+    model: ModelIn,
+    data: DataFiles,
+    output: ModelOut,
+    row: Annotated[
+        list[int], typer.Option("--row", min=0, help="Only this row of DATA, from 0 (repeat).")
+    ] = [],  # noqa: B006
+    format: Format = None,
+) -> None:
+    """Take training rows, found by their cells, out of a model again; prints a certificate."""
+    from kernel_learn.cli.ledger import forget_command
+    from kernel_learn.cli.reading import ReadingOptions
+
+    options = ReadingOptions(format)
+    forget_command(run, model, data, output=output, rows=row, options=options)
 
 
 @command("learn-kernel")
@@ -265,8 +424,9 @@ def learn_kernel(
     data: DataFiles,
     output: ModelOut,
     target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column of labels.")
+        str | None, typer.Option("--target", "-t", help="The column to predict.")
     ] = None,
+    task: Task = "auto",
     pairs: Annotated[
         str | None,
         typer.Option("--pairs", help="Table of pairs: row a, row b (from 0), and same (1 or 0)."),
@@ -285,14 +445,24 @@ def learn_kernel(
     keep: Keep = [],  # noqa: B006
     report: Report = None,
     format: Format = None,
+    types: Types = [],  # noqa: B006
+    na: Na = [],  # noqa: B006
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
+    no_clean: NoClean = False,
     memory: Memory = None,
     seed: Seed = 0,
 ) -> None:
     """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
+    from kernel_learn.cli.reading import ReadingOptions, check_request
+
+    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
+    check_request(reading, data, {"--target": target}, {".skops": output, ".html": report})
     from kernel_learn.cli.kernels import learn_kernel_command
     from kernel_learn.cli.training import Given
 
-    given = Given(data, target, None, drop, keep, format, memory, seed)
+    given = Given(data, target, None, drop, keep, reading, memory, seed, task)
     learn_kernel_command(
         run,
         given,
@@ -307,12 +477,21 @@ def learn_kernel(
 
 @command("transform")
 def transform(
-    run: Session, model: ModelIn, data: DataFiles, output: TableOut = "-", format: Format = None
+    run: Session,
+    model: ModelIn,
+    data: DataFiles,
+    output: TableOut = "-",
+    format: Format = None,
+    encoding: Encoding = None,
+    sheet: Sheet = None,
+    table: TableName = None,
 ) -> None:
     """Write the learned features of rows."""
     from kernel_learn.cli.predicting import transform_command
+    from kernel_learn.cli.reading import ReadingOptions
 
-    transform_command(run, model, data, output=output, format=format)
+    options = ReadingOptions(format, encoding=encoding, sheet=sheet, table=table)
+    transform_command(run, model, data, output=output, options=options)
 
 
 @command("reproduce")
@@ -342,6 +521,18 @@ def reproduce(
         int | None,
         typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),
     ] = None,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            metavar="MODULE:NAME",
+            help="A classifier to run on the same partitions beside ours; may be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    list_methods: Annotated[
+        bool, typer.Option("--list-methods", help="List our methods of the tables.")
+    ] = False,
 ) -> None:
     """Run a table of the papers again; a run that is stopped goes on where it was."""
     from kernel_learn.cli.reproducing import reproduce_command
@@ -358,6 +549,8 @@ def reproduce(
         reduced=reduced,
         render=render,
         again=again,
+        methods=method or [],
+        list_methods=list_methods,
     )
 
 
@@ -366,10 +559,12 @@ def write_example(
     run: Session,
     output: Annotated[
         str,
-        typer.Argument(metavar="FILE", help="wine.csv, cancer.csv or patients.csv, in any folder."),
+        typer.Argument(
+            metavar="FILE", help="wine.csv, cancer.csv, patients.csv or houses.csv, in any folder."
+        ),
     ] = "wine.csv",
 ) -> None:
-    """Write a table to try things on: wine, cancer or patients, by the name of the file."""
+    """Write a table to try: wine, cancer or patients (classes), houses (numbers), by its name."""
     from kernel_learn.cli.examples import example_command
 
     example_command(run, output)

@@ -69,10 +69,45 @@ def patients(n: int = 400) -> tuple[Frame, str]:
     return frame, "diagnosis"
 
 
+def houses(n: int = 300) -> tuple[Frame, str]:
+    """Invented sales: numbers, categories, holes, an identifier, and prices that vary in shares."""
+    rng = np.random.default_rng(0)
+    area = rng.gamma(9, 13, n).clip(35, 320).round()
+    rooms = (area / 32 + rng.normal(0, 0.7, n)).clip(1, 9).round()
+    built = rng.integers(1900, 2024, n)
+    place = rng.choice(["centre", "north", "harbour", "hills", "outskirts"], n)
+    factor = {"centre": 1.35, "north": 1.0, "harbour": 1.2, "hills": 1.1, "outskirts": 0.75}
+    state = rng.choice(["good", "fair", "poor"], n, p=[0.4, 0.4, 0.2])
+    distance = rng.gamma(2, 2.5, n).round(1)
+    log_price = (
+        np.log(2400 * area * np.array([factor[name] for name in place]))
+        - 0.02 * distance
+        + 0.1 * np.cos((built - 1900) / 20)
+        + np.array([{"good": 0.08, "fair": 0.0, "poor": -0.15}[name] for name in state])
+        + rng.normal(0, 0.12, n)
+    )
+    frame = need_pandas().DataFrame(
+        {
+            "sale_id": [f"S{i:05d}" for i in rng.permutation(n)],
+            "area": area,
+            "rooms": rooms,
+            "built": built,
+            "place": place,
+            "state": state,
+            "distance": distance,
+            "price": np.exp(log_price).round(-2).astype(int),
+        }
+    )
+    for name in ("rooms", "state"):
+        frame.loc[rng.random(n) < 0.06, name] = None
+    return frame, "price"
+
+
 SETS: dict[str, Callable[[], tuple[Frame, str]]] = {
     "wine": wine,
     "cancer": cancer,
     "patients": patients,
+    "houses": houses,
 }
 
 
@@ -86,6 +121,4 @@ def example_command(run: Session, output: str) -> None:
     frame, target = SETS[name]()
     write_table(iter([frame]), output)
     values = {"output": output, "rows": len(frame), "target": target}
-    run.result(
-        values, lambda: print(f"{output}: {len(frame)} rows; the labels are in column {target!r}.")
-    )
+    run.result(values, lambda: print(f"{output}: {len(frame)} rows; predict column {target!r}."))

@@ -1,6 +1,7 @@
 """``kernel-learn learn-kernel``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,11 +17,14 @@ from kernel_learn.constraints import Pairs
 from kernel_learn.interop.files import save
 from kernel_learn.report.placing import Facts
 from kernel_learn.streams.readers import TableError, read_table
-from kernel_learn.tables.methods import TRANSFORMERS, check_method, make_estimator
-from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.methods import CLASSES, TRANSFORMERS, Roster, make_estimator
+from kernel_learn.tables.model import Estimator, TableModel
+from kernel_learn.tables.number_methods import NUMBERS, roster_of
+from kernel_learn.tables.tasks import check_task
 from kernel_learn.tables.writing import check_output
 
 LEARNERS = (*TRANSFORMERS, "KernelDiscriminant", "KernelPLS", "SubspaceSVC")
+NUMBER_LEARNERS = (*NUMBERS.transformers, *NUMBERS.own)
 FROM_PAIRS = "InductiveKernel"
 
 
@@ -42,18 +46,23 @@ def learn_kernel_command(
         raise TableError(
             "A kernel is learned from labels (--target) or from pairs (--pairs): give one."
         )
+    if check_task(given.task) == "regress" and pairs is not None:
+        raise TableError("--task is for a target, and --pairs has none; leave out one of them.")
     if method.lower() == "auto":
         method = FROM_PAIRS if pairs is not None else "HSICSubspace"
-    method = check_method(method)
-    if method not in LEARNERS:
-        raise TableError(f"{method} learns no features; choose one of {', '.join(LEARNERS)}.")
+    asked = roster_of(is_regression=given.task == "regress")
+    if given.task == "auto" and is_learner(method, NUMBERS) and not is_learner(method, CLASSES):
+        given, asked = replace(given, task="regress"), NUMBERS
+    method = check_learner(method, asked)
     if pairs is not None and method != FROM_PAIRS:
         raise TableError(f"{method} learns from labels; {FROM_PAIRS} learns from pairs.")
-    estimator = make_estimator(method, given.seed, settings, given.memory)
-    if components is not None:
-        estimator.set_params(n_components=components)
+    estimator = make_learner(method, given, settings, components, asked)
     training = read_learning_table(run, given)
-    check_reads_blocks(method, LEARNERS, training)
+    roster = roster_of(is_regression=training.task.is_regression)
+    if roster is not asked:
+        method = check_learner(method, roster)
+        estimator = make_learner(method, given, settings, components, roster)
+    check_reads_blocks(method, learners_of(roster), training)
     constraints = None if pairs is None else read_pair_rows(pairs, len(training.frame))
     model = TableModel(estimator, encoding="full", target=given.target or "")
     with run.progress(f"learning a kernel from {training.n_rows} rows"):
@@ -74,6 +83,39 @@ def learn_kernel_command(
         "report": report,
     }
     run.result(values, lambda: show_kernel(values))
+
+
+def learners_of(roster: Roster) -> tuple[str, ...]:
+    """The methods of a task that have features."""
+    return NUMBER_LEARNERS if roster is NUMBERS else LEARNERS
+
+
+def is_learner(method: str, roster: Roster) -> bool:
+    """Whether a method of this name learns features for a task."""
+    return method.lower() in map(str.lower, learners_of(roster))
+
+
+def check_learner(method: str, roster: Roster) -> str:
+    """The method's own spelling."""
+    known = learners_of(roster)
+    for name in known:
+        if name.lower() == method.lower():
+            return name
+    raise TableError(
+        f"{method} learns no features from {roster.what}; choose one of {', '.join(known)}."
+    )
+
+
+def make_learner(
+    method: str, given: Given, settings: Sequence[str], components: int | None, roster: Roster
+) -> Estimator:
+    """The unfitted method with its settings."""
+    estimator = make_estimator(method, given.seed, settings, given.memory, roster)
+    if components is not None:
+        if "n_components" not in estimator.get_params():
+            raise TableError(f"{method} has one feature for each target; leave out --components.")
+        estimator.set_params(n_components=components)
+    return estimator
 
 
 ALIKE = ("1", "1.0", "true", "yes", "same")

@@ -3,13 +3,19 @@
 import json
 from collections.abc import Sequence
 
+from kernel_learn.cli import numbers
+from kernel_learn.cli.deciding import show_new_rows
 from kernel_learn.cli.fitting import write_report
-from kernel_learn.cli.models import load_classifier, load_model
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.models import load_model, load_predictor
+from kernel_learn.cli.new_rows import evaluate_data, evaluate_numbers
+from kernel_learn.cli.reading import ReadingOptions
+from kernel_learn.cli.session import Session, say
 from kernel_learn.interop.files import describe
-from kernel_learn.report import judge_new_rows
+from kernel_learn.interop.metadata import escaped
+from kernel_learn.report.facts import headline_of
 from kernel_learn.report.placing import Facts
-from kernel_learn.streams.readers import TableError, read_table
+from kernel_learn.report.verdict import held_out_accuracy
+from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
 
@@ -39,54 +45,48 @@ def report_command(
     *,
     output: str,
     target: str | None,
-    format: str | None,
+    options: ReadingOptions,
+    task: str = "auto",
 ) -> None:
     """Write the page of a model."""
     check_output(output, ".html")
     if target is not None and not data:
         raise TableError("--target names the labels of DATA, and there is no DATA.")
-    model = load_classifier(model_path) if data else load_model(model_path)
+    asked = bool(data) or task != "auto"
+    model = load_predictor(model_path, task) if asked else load_model(model_path)
     facts = facts_of(model, model_path)
+    if model.is_regression:
+        if data:
+            facts = evaluate_numbers(run, model, facts, data, target or model.target, options)
+        write_report(facts, output, None, model_path, model)
+        run.result(
+            {"report": output, **numbers.new_values(facts)},
+            lambda: show_number_report(facts, output),
+        )
+        return
     if data:
-        facts = evaluate_data(run, model, facts, data, target or model.target, format)
+        facts = evaluate_data(run, model, facts, data, target or model.target, options)
     write_report(facts, output, None, model_path, model)
     new = facts.get("new_rows")
     values = {"report": output, "accuracy": None if new is None else new["accuracy"]}
-    run.result(values, lambda: print(f"Written: {output}."))
+    if new is not None:
+        values |= {"rows": new["n"], "accuracy_interval": [new["low"], new["high"]]}
+        values |= {"held_out_accuracy": held_out_accuracy(facts)}
+        values |= {"decision": new.get("decision")}
+
+    def show() -> None:
+        if new is not None:
+            show_new_rows(new, facts)
+        print(f"Written: {output}.")
+
+    run.result(values, show)
 
 
-def evaluate_data(
-    run: Session,
-    model: TableModel,
-    facts: Facts,
-    data: Sequence[str],
-    target: str,
-    format: str | None,
-) -> Facts:
-    """The facts with the accuracy on labelled rows."""
-    frame = read_table(data, format)
-    if target not in frame.columns:
-        raise TableError(
-            f"There is no column {target!r} in the data; name the labels with --target."
-        )
-    labelled = frame[target].notna()
-    if not labelled.all():
-        run.warn(f"{int((~labelled).sum())} rows without {target!r} are left out.")
-    frame = frame.loc[labelled].reset_index(drop=True)
-    labels = frame[target]
-    if labels.dtype.kind == "f" and bool((labels % 1 == 0).all()):
-        labels = labels.astype(int)
-    y = labels.astype(str).to_numpy()
-    if not set(y) & {str(label) for label in model.classes_}:
-        raise TableError(f"No label in column {target!r} is one of the model's classes.")
-    with run.progress("predicting new rows"):
-        evaluated = judge_new_rows(model, facts, frame, y)
-    new = evaluated.get("new_rows")
-    if new is None:
-        run.warn(evaluated["warnings"][-1])
-    elif new["seen"]:
-        run.warn(f"{new['seen']} of the rows were in the training table and are not counted.")
-    return evaluated
+def show_number_report(facts: Facts, output: str) -> None:
+    """Figures of new rows, if there are some, and the file."""
+    if facts.get("new_numbers"):
+        numbers.show_new_values(facts)
+    print(f"Written: {output}.")
 
 
 def inspect_command(run: Session, model_path: str) -> None:
@@ -104,30 +104,34 @@ def inspect_command(run: Session, model_path: str) -> None:
         "left_out": [*model.columns_.ids, *model.columns_.constants, *model.columns_.dropped],
         "rows": facts["n_rows"],
         "accuracy": held_out and held_out["accuracy"],
+        **(numbers.error_values(facts["numbers"]) if facts.get("numbers") else {}),
         "made": facts["made"],
         "versions": facts["versions"],
         "description": text,
     }
-    run.result(values, lambda: show_model(values, held_out))
+    shown = escaped(values) | {"description": text}
+    run.result(values, lambda: show_model(shown, held_out, facts.get("numbers")))
 
 
-def show_model(values: Facts, held_out: Facts | None) -> None:
+def show_model(values: Facts, held_out: Facts | None, found: Facts | None = None) -> None:
     """What a model file holds, in words."""
-    print(values["description"].rstrip())
+    for line in values["description"].rstrip().splitlines():
+        say(line)
     print()
     if values["classes"]:
-        print(f"Predicts {values['target']}: {', '.join(values['classes'][:20])}.")
+        say(f"Predicts {values['target']}: {', '.join(values['classes'][:20])}.")
     if held_out:
-        print(
-            f"{held_out['kind'].capitalize()} accuracy: {100 * held_out['accuracy']:.1f} % "
-            f"(95 % interval {100 * held_out['low']:.1f} to {100 * held_out['high']:.1f})."
-        )
+        say(f"{headline_of(held_out)}.")
+    if found:
+        ends = f"{numbers.show(found['least'])} to {numbers.show(found['most'])}"
+        say(f"Predicts {values['target']}: numbers, {ends} in training.")
+        say(f"{numbers.say_headline(found)}.")
     kinds: dict[str, list[str]] = {}
     for name, kind in values["columns"].items():
         kinds.setdefault(kind, []).append(name)
     plural = {"number": "Numbers", "category": "Categories", "date": "Dates", "text": "Text"}
     for kind, names in kinds.items():
         more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-        print(f"{plural[kind]}: {', '.join(names[:20])}{more}.")
+        say(f"{plural[kind]}: {', '.join(names[:20])}{more}.")
     if values["left_out"]:
-        print(f"Left out: {', '.join(values['left_out'][:20])}.")
+        say(f"Left out: {', '.join(values['left_out'][:20])}.")

@@ -5,9 +5,19 @@ from pathlib import Path
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.session import Session
 from kernel_learn.datasets import find_data
-from kernel_learn.papers import PROTOCOLS, Cell, load_protocol
+from kernel_learn.papers import PROTOCOLS, Cell, Protocol, load_protocol
+from kernel_learn.papers.bench import (
+    MethodLike,
+    bench_of,
+    check_names,
+    compare_methods,
+    find_method,
+    make_method,
+    own_records,
+    run_methods,
+)
 from kernel_learn.papers.pages import make_page, same_figures
-from kernel_learn.papers.protocol import read_records, run, run_again
+from kernel_learn.papers.protocol import read_records, run_again, run_cells
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.writing import check_output
 
@@ -25,9 +35,14 @@ def reproduce_command(
     reduced: bool,
     render: bool,
     again: int | None,
+    methods: list[str],
+    list_methods: bool,
 ) -> None:
     """List the experiments, or run one and write its page."""
     names = sorted(PROTOCOLS)
+    if list_methods:
+        show_methods(session, names if table is None else [table])
+        return
     if listed:
         session.result({"tables": names}, lambda: print("\n".join(names)))
         return
@@ -42,6 +57,15 @@ def reproduce_command(
     def wanted(cell: Cell) -> bool:
         return only in cell.key and (protocol.reduced(cell) or not reduced)
 
+    if methods:
+        limit = float("inf") if seconds is None else seconds
+        found = read_methods(protocol, methods)
+        joined = run_methods(protocol, found, find_data(data), folder, only=wanted, seconds=limit)
+        text = compare_methods(protocol, joined, own_records(protocol, folder))
+        write_page(page, text)
+        values = {"table": table, "records": len(joined), "methods": sorted(found), "page": page}
+        session.result(values, lambda: print(text if page is None else f"Written: {page}."))
+        return
     if render:
         records = list(read_records(folder / f"{protocol.name}.jsonl"))
     elif again is not None:
@@ -50,11 +74,9 @@ def reproduce_command(
         )
     else:
         limit = float("inf") if seconds is None else seconds
-        records = run(protocol, find_data(data), folder, only=wanted, seconds=limit)
+        records = run_cells(protocol, find_data(data), folder, only=wanted, seconds=limit)
     text = make_page(protocol, records)
-    if page is not None:
-        with atomic_write(page) as part:
-            part.write_text(text, encoding="utf-8")
+    write_page(page, text)
     if apart:
         raise TableError(
             f"{table}: other figures than before for {', '.join(apart)}. Take their lines out of "
@@ -62,3 +84,38 @@ def reproduce_command(
         )
     values = {"table": table, "records": len(records), "of": len(protocol.cells), "page": page}
     session.result(values, lambda: print(text if page is None else f"Written: {page}."))
+
+
+def write_page(page: str | None, text: str) -> None:
+    """Write a page where one is asked for."""
+    if page is not None:
+        with atomic_write(page) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def show_methods(session: Session, tables: list[str]) -> None:
+    """The methods of the tables that others can join."""
+    unknown = [name for name in tables if name not in PROTOCOLS]
+    if unknown:
+        raise TableError(
+            f"There is no table {unknown[0]!r}. Choose one of {', '.join(sorted(PROTOCOLS))}."
+        )
+    benches = {name: load_protocol(name).bench for name in tables}
+    found = {name: list(bench.methods) for name, bench in benches.items() if bench is not None}
+    lines = [f"{name}: {', '.join(methods)}" for name, methods in found.items()]
+    lines += [f"{name}: no table of classifiers" for name in tables if name not in found]
+    session.result({"methods": found}, lambda: print("\n".join(lines)))
+
+
+def read_methods(protocol: Protocol, specs: list[str]) -> dict[str, MethodLike]:
+    """Methods by name, refused before anything is run."""
+    try:
+        bench_of(protocol)
+        pairs = [find_method(spec) for spec in specs]
+        found = {name: make_method(name, method) for name, method in pairs}
+        check_names(protocol, found)
+    except ValueError as error:
+        raise TableError(str(error)) from error
+    if len(found) < len(pairs):
+        raise TableError("Two of the methods have the same name.")
+    return dict(found)

@@ -4,12 +4,17 @@ import contextlib
 import json
 import os
 import sys
+import textwrap
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from rich.progress import ProgressColumn
 
 DONE, BUG, USAGE, UNUSABLE, FILE, EXTRA, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+WIDTH = 80
 CODES = (
     "Exit codes: 0 done; 1 an error of kernel-learn's own; 2 wrong options; 3 the data, the model "
     "or a setting cannot be used; 4 a file cannot be read or written; 5 a package is missing; "
@@ -25,8 +30,9 @@ class Session:
         self.warnings: list[str] = []
 
     def note(self, text: str) -> None:
+        """Words on standard error; a sentence in lines of 80 letters, lines as they are."""
         if not self.quiet:
-            print(text, file=sys.stderr)
+            print(text if "\n" in text else folded(text), file=sys.stderr)
 
     def warn(self, text: str) -> None:
         """A warning: shown once, and part of the JSON."""
@@ -42,8 +48,13 @@ class Session:
             show()
 
     @contextlib.contextmanager
-    def progress(self, text: str, total: int | None = None) -> Iterator[Callable[..., None]]:
-        """A bar (or, without a total, a turning sign) on a terminal; nothing in a pipe."""
+    def progress(
+        self, text: str, total: int | None = None, unit: str | None = None
+    ) -> Iterator[Callable[..., None]]:
+        """A bar (or, without a total, a turning sign) on a terminal; nothing in a pipe.
+
+        With a unit it shows how many of them a second takes. A count that falls begins a new pass.
+        """
         if self.quiet or self.as_json or not sys.stderr.isatty():
             yield lambda *_, **__: None
             return
@@ -60,15 +71,31 @@ class Session:
 
         columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}")]
         if total is not None:
-            columns += [BarColumn(bar_width=24), TimeRemainingColumn()]
+            columns += [BarColumn(bar_width=24)]
+            columns += [] if unit is None else [speed_column(unit)]
+            columns.append(TimeRemainingColumn())
         columns.append(TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
             task = bar.add_task(text, total=total)
 
             def step(done: int | None = None, words: str | None = None) -> None:
+                if done is not None and done < bar.tasks[task].completed:
+                    bar.reset(task)
                 bar.update(task, completed=done, description=text if words is None else words)
 
             yield step
+
+
+def speed_column(unit: str) -> "ProgressColumn":
+    """How many of something are done in a second."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Speed(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:,.0f} {unit}/s")
+
+    return Speed()
 
 
 @contextlib.contextmanager
@@ -117,13 +144,27 @@ def fail(run: Session, code: int, text: str) -> NoReturn:
         traceback.print_exc()
     if run.as_json:
         print(json.dumps({"error": one_line(text), "exit_code": code}, ensure_ascii=False))
-    print(f"Error: {one_line(text)}" if code != INTERRUPTED else text, file=sys.stderr)
+    sentence = f"Error: {one_line(text)}" if code != INTERRUPTED else text
+    print(folded(sentence), file=sys.stderr)
     sys.exit(code)
 
 
 def one_line(text: str) -> str:
     """A text without line breaks."""
     return " ".join(text.split())
+
+
+def folded(text: str) -> str:
+    """A sentence in lines of 80 letters; a word that is longer, such as a path, stays whole."""
+    indent = " " * (len(text) - len(text.lstrip()))
+    return textwrap.fill(
+        text, WIDTH, break_on_hyphens=False, break_long_words=False, subsequent_indent=indent
+    )
+
+
+def say(text: str) -> None:
+    """A sentence on standard output."""
+    print(folded(text))
 
 
 def show_written(*paths: str | None) -> None:
@@ -142,11 +183,11 @@ def show_table(
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.collapse_padding = True
     for i, (name, side) in enumerate(columns):
         table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0)  # type: ignore[arg-type]
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
+    width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     Console(width=width, highlight=False).print(table)

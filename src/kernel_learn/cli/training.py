@@ -3,20 +3,34 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
 from kernel_learn.arrays import Array
+from kernel_learn.cli.reading import ReadingOptions, check_columns, say_reading
 from kernel_learn.cli.session import Session
 from kernel_learn.constraints import Pairs
+from kernel_learn.interop.files import ModelFileError, check_savable
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError, TableFiles
-from kernel_learn.tables.columns import Columns, check_target, find_groups, look_at_columns, offer
+from kernel_learn.tables.columns import Columns, find_groups, look_at_columns
 from kernel_learn.tables.methods import find_estimator
-from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.streaming import fit_in_blocks, is_too_large, reads_blocks, sample_rows
+from kernel_learn.tables.model import TableModel, make_encoder
+from kernel_learn.tables.new_rows import describe_seen
+from kernel_learn.tables.number_columns import find_number_leaks
+from kernel_learn.tables.reading.clean_files import CleanFiles
+from kernel_learn.tables.reading.table_reading import TableReading
+from kernel_learn.tables.streaming import (
+    HeldShare,
+    Told,
+    fit_in_blocks,
+    is_too_large,
+    reads_blocks,
+    sample_rows,
+)
+from kernel_learn.tables.tasks import Task, take_target, tell_task
 
 
 @dataclass(frozen=True)
@@ -30,8 +44,11 @@ class LearningTable:
     files: list[str]
     notes: list[str]
     n_rows: int
+    reading: TableReading
     source: TableFiles | None = None  # of a table larger than memory: the frame is a sample
     proba: Array | None = None  # of held-out rows, where a fit in blocks knows it
+    assessed_by: str | None = None  # how figures come about, where a fit in blocks says it
+    task: Task = field(default_factory=lambda: Task("classify"))
 
 
 @dataclass(frozen=True)
@@ -43,35 +60,38 @@ class Given:
     group: str | None = None
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
-    format: str | None = None
+    options: ReadingOptions = field(default_factory=ReadingOptions)
     memory: str | None = None
     seed: int = 0
+    task: str = "auto"
 
 
 def read_learning_table(run: Session, given: Given) -> LearningTable:
     """Read the table, take the labels out, look at the columns, say what is odd."""
-    table, target, group = TableFiles(given.data, given.format), given.target, given.group
+    table, target, group = given.options.files(given.data), given.target, given.group
     total = None
     with run.progress("reading"):
         if is_too_large(table, given.memory):
             frame, total = sample_rows(table, seed=given.seed)
         else:
             frame = table.read()
-    for name, option in ((target, "--target"), (group, "--group")):
-        if name is not None and name not in frame.columns:
-            raise TableError(f"There is no column {name!r} ({option}); {offer(frame)}")
+    check_columns(frame, {"--target": target, "--group": group})
     if target is not None and target == group:
         raise TableError(f"Column {target!r} cannot be both the target and the group.")
+    read = given.options.read(table, frame, target, given.task)
+    frame, reading = read.frame, read.reading
     notes: list[str] = []
-    y = None
+    y, task = None, Task("classify")
     if target is not None:
         labelled = frame[target].notna()
-        y = check_target(frame[target])
+        task = tell_task(frame[target], given.task, reading.kinds.get(target))
+        y = take_target(frame[target], task)
+        notes += [task.sentence] * task.is_guess
         if not labelled.all():
             notes.append(f"{int((~labelled).sum())} rows without {target!r} are left out.")
             frame = frame.loc[labelled].reset_index(drop=True)
         single = [str(c) for c, n in zip(*np.unique(y, return_counts=True), strict=True) if n == 1]
-        if single:
+        if single and not task.is_regression:
             notes.append(
                 f"Class {single[0]!r} has a single row, which nothing can be learned from."
             )
@@ -93,20 +113,38 @@ def read_learning_table(run: Session, given: Given) -> LearningTable:
             f"The table has {total} rows, more than the memory budget holds: it is read in blocks, "
             "and figures are of some of its rows."
         )
-    columns = look_at_columns(frame, y, given.drop, given.keep)
-    if y is not None and given.group is None:
+    dropped = [*given.drop, *reading.skipped]
+    labels = None if task.is_regression else y
+    columns = look_at_columns(frame, labels, dropped, given.keep, reading.kinds)
+    n_rows = len(frame) if total is None else total
+    say_reading(
+        run,
+        given.data,
+        read,
+        columns,
+        rows=n_rows,
+        target=target,
+        group=group,
+        is_regression=task.is_regression,
+    )
+    if not task.is_guess and task.sentence:
+        run.note(task.sentence)
+    if y is not None and task.is_regression:
+        notes += find_number_leaks(frame, columns, y)
+    if labels is not None and given.group is None:
         notes += [
             f"All rows with the same {name!r} have the same {given.target!r}. If these are "
             f"repeated measures (of one patient, one batch), say --group {shlex.quote(name)}: "
             "leave-one-out tells them by the others, and its accuracy is too good."
-            for name in find_groups(frame, columns, y)
+            for name in find_groups(frame, columns, labels)
         ]
     for text in [*notes, *columns.warnings]:
         run.warn(text)
     files = list(given.data)
-    source = None if total is None else table
-    n_rows = len(frame) if total is None else total
-    return LearningTable(frame, y, groups, columns, files, notes, n_rows, source)
+    source = None if total is None else CleanFiles(table, reading)
+    return LearningTable(
+        frame, y, groups, columns, files, notes, n_rows, reading, source, task=task
+    )
 
 
 def fit_table(
@@ -114,8 +152,13 @@ def fit_table(
     model: TableModel,
     training: LearningTable,
     constraints: Pairs | None = None,
+    *,
+    test: HeldShare | None = None,  # rows that a fit in blocks leaves out
+    told: Told = lambda rows: None,
 ) -> LearningTable:
     """Fit to a table in memory or in blocks; the table with the rows that figures are of."""
+    model.reading_ = training.reading.to_json()
+    model.seen_ = describe_seen(training.frame, training.columns)
     if (source := training.source) is None:
         model.fit(
             training.frame,
@@ -130,8 +173,29 @@ def fit_table(
         run.warn(text)
         training = replace(training, notes=[*training.notes, text])
     labelled = training.frame.assign(**{model.target: training.y})
-    frame, y, proba = fit_in_blocks(model, source, labelled, training.columns)
-    return replace(training, frame=frame, y=y, proba=proba)
+    judged = fit_in_blocks(
+        model,
+        source,
+        labelled,
+        training.columns,
+        test,
+        told,
+        is_regression=training.task.is_regression,
+    )
+    return replace(
+        training, frame=judged.frame, y=judged.y, proba=judged.said, assessed_by=judged.words
+    )
+
+
+def check_keeps(model: TableModel, columns: Columns) -> None:
+    """Refuse, before the fit, encoders that ``save`` would refuse after it."""
+    encoder = make_encoder(columns, model.encoding)
+    try:
+        check_savable(model.estimator)
+        if encoder is not None:
+            check_savable(encoder)
+    except ModelFileError as error:
+        raise TableError(f"The fitted model could not be saved. {error}") from error
 
 
 def check_reads_blocks(method: str, others: Sequence[str], table: LearningTable) -> None:

@@ -7,7 +7,9 @@ at most two points:
 
     pair distance      d(i, j)                u = v = z_i - z_j
     triplet            d(a, n) - d(a, p)      two such terms
+    quadruplet         d(c, d) - d(a, b)      two such terms
     similarity         K_W(i, j)              u = z_i, v = z_j
+    any linear one     sum_ij C_ij K_W(i, j)  one such term for each entry of C
     class probability  (sum over class of K_W(i, j)) - p (sum over all of K_W(i, j))
                                               u = z_i, v = z_class - p z_all
 """
@@ -18,6 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from kernel_learn.arrays import Array
+
+MOST_NAMED = 6  # terms of one constraint in a sentence
 
 
 class Terms(NamedTuple):
@@ -58,6 +62,34 @@ def product_terms(pairs: Array, sign: float, bound: Array) -> Terms:
     return plain_terms(pairs[:, [0, 0]], coef, pairs[:, [1, 1]], coef, sign, bound)
 
 
+def relative_terms(near: Array, far: Array, margin: Array) -> Terms:
+    """d(far) - d(near) >= margin for each pair of pairs."""
+    m = len(margin)
+    pairs = np.concatenate([far, near])
+    terms = distance_terms(pairs, -1.0, -np.concatenate([margin, margin]))
+    return terms._replace(
+        weight=np.repeat([1.0, -1.0], m),
+        owner=np.tile(np.arange(m), 2),
+        sign=terms.sign[:m],
+        bound=terms.bound[:m],
+        base_share=terms.base_share[:m],
+    )
+
+
+def weighted_terms(
+    pairs: Array,  # (n_entries, 2)
+    weight: Array,  # (n_entries,)
+    owner: Array,  # (n_entries,) which constraint
+    bound: Array,  # (m,)
+) -> Terms:
+    """sum over the entries of a constraint of weight K_W(i, j) <= bound."""
+    m = len(bound)
+    products = product_terms(pairs, 1.0, np.zeros(len(pairs)))
+    return products._replace(
+        weight=weight, owner=owner, sign=np.ones(m), bound=bound, base_share=np.zeros(m)
+    )
+
+
 def concatenate_terms(parts: Sequence[Terms]) -> Terms:
     """One numbering of constraints and sums for all parts."""
     m, n_sums, shifted = 0, 0, []
@@ -85,6 +117,11 @@ def describe_constraint(terms: Terms, c: int) -> str:
         of = f"k({left[0]}, {right[0]})"
         if np.array_equal(left, right) and terms.left_coef[t, 1] != 0:
             of = f"d({left[0]}, {left[1]})"
+        size = abs(terms.weight[t])
+        of = of if size == 1 else f"{size:.3g} {of}"
         parts.append(f"- {of}" if terms.weight[t] < 0 else f"+ {of}" if parts else of)
+        if len(parts) > MOST_NAMED:
+            parts[-1] = "+ ..."
+            break
     relation = "<=" if sign > 0 else ">="
     return f"{' '.join(parts)} {relation} {sign * terms.bound[c]:.3g}"

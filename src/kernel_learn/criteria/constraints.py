@@ -20,6 +20,7 @@ from kernel_learn.criteria.constraint_terms import (
     distance_terms,
     plain_terms,
     product_terms,
+    relative_terms,
 )
 from kernel_learn.rows.coerce import as_array, as_numbers
 
@@ -148,7 +149,6 @@ class Pairs(PairConstraints):
             dissimilar_min, len(self.dissimilar), "Pairs(dissimilar_min=)"
         )
         check_some(self, self.similar, self.dissimilar)
-        check_bounds_agree(similar_max, dissimilar_min, "similar_max", "dissimilar_min")
         check_form(self, self.similar, self.dissimilar)
 
     @classmethod
@@ -161,9 +161,12 @@ class Pairs(PairConstraints):
         return cls(pairs[signs == 1], pairs[signs == -1], **bounds)
 
     def contradictions(self) -> int:
-        """How many pairs are listed as similar and as dissimilar."""
-        similar = {tuple(sorted(pair)) for pair in self.similar.tolist()}
-        return len(similar & {tuple(sorted(pair)) for pair in self.dissimilar.tolist()})
+        """How many pairs are listed as similar and as dissimilar, with bounds that exclude it."""
+        upper = default_bound(self.similar_max, len(self.similar), lambda: -np.inf)
+        lower = default_bound(self.dissimilar_min, len(self.dissimilar), lambda: np.inf)
+        most = strictest(self.similar, -upper)
+        least = strictest(self.dissimilar, lower)
+        return sum(-most[pair] < least[pair] for pair in most.keys() & least.keys())
 
     def terms(self, reference: Reference) -> Terms:
         upper = default_bound(self.similar_max, len(self.similar), lambda: reference.distance(5))
@@ -206,18 +209,7 @@ class Triplets(Constraints):
 
     def terms(self, reference: Reference) -> Terms:
         margin = default_bound(self.margin, len(self.triplets), lambda: reference.distance(5))
-        far = distance_terms(self.triplets[:, [0, 2]], -1.0, -margin)
-        near = distance_terms(self.triplets[:, [0, 1]], -1.0, -margin)
-        pairs = np.concatenate([far.left, near.left])
-        coef = np.concatenate([far.left_coef, near.left_coef])
-        return far._replace(
-            left=pairs,
-            left_coef=coef,
-            right=pairs,
-            right_coef=coef,
-            weight=np.concatenate([far.weight, -near.weight]),
-            owner=np.concatenate([far.owner, near.owner]),
-        )
+        return relative_terms(self.triplets[:, [0, 1]], self.triplets[:, [0, 2]], margin)
 
 
 class Similarities(PairConstraints):
@@ -255,7 +247,6 @@ class Similarities(PairConstraints):
             dissimilar_max, len(self.dissimilar), "Similarities(dissimilar_max=)", negative=True
         )
         check_some(self, self.similar, self.dissimilar)
-        check_bounds_agree(dissimilar_max, similar_min, "dissimilar_max", "similar_min")
         check_form(self, self.similar, self.dissimilar)
 
     def terms(self, reference: Reference) -> Terms:
@@ -386,6 +377,14 @@ def is_unlabeled(labels: Array, unlabeled: object) -> Array:
     if unlabeled is None or (labels.dtype.kind in "US" and not isinstance(unlabeled, str)):
         return np.zeros(len(labels), dtype=bool)
     return np.asarray(labels == unlabeled, dtype=bool)
+
+
+def strictest(pairs: Array, bound: Array) -> dict[tuple[int, int], float]:
+    """The largest bound of each pair, whichever way round it is listed."""
+    largest: dict[tuple[int, int], float] = {}
+    for i, j, value in zip(*np.sort(pairs, axis=1).T.tolist(), bound.tolist(), strict=True):
+        largest[i, j] = max(value, largest.get((i, j), -np.inf))
+    return largest
 
 
 def check_tuples(

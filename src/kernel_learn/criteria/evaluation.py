@@ -40,6 +40,8 @@ class WeightCriterion(ABC):
     bank: Representation
     concave: ClassVar[bool] = False
     """Whether J is concave: its minimum is at a vertex then, and no tangent is below it."""
+    convex: ClassVar[bool] = True
+    """Whether J is convex, or else concave; where it is neither, a search is local."""
     has_hessian: ClassVar[bool] = True
 
     @property

@@ -1,15 +1,16 @@
 """Large margins in the span of a few points (sparse large margin classifiers, Wu et al. 2005)."""
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.solvers.joint import solve_linear
+from kernel_learn.solvers.margin import Loss
+from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 
-Machine = Callable[[Array, Array, Array, Array | None], Array]
-"""(F, y, C, start) -> (w, b), the linear machine on features F."""
+# Of machines with the hinge: J and its gradient are theirs.
+HINGE_TOL = 1e-9
 
 
 def check_definite(kernel: Kernel, K: Array) -> None:
@@ -23,12 +24,37 @@ def check_definite(kernel: Kernel, K: Array) -> None:
         )
 
 
+def solve_linear_machines(
+    F: Array,  # (n, m)
+    signs: Array,  # (n, j)
+    C: Array,  # (n,)
+    loss: Loss,
+    start: Array | None = None,  # (m + 1, j), machines of features nearby
+) -> tuple[Array, Array, float]:
+    """(V, a, value): weights and intercepts (m + 1, j), a = y alpha (n, j), the sum of the optima.
+
+    1/2 |w|^2 + sum_i C_i max(0, slack_i), or with 1/2 sum_i C_i max(0, slack_i)^2.
+    """
+    if loss == "hinge":
+        found = solve_linear(F, signs, C, HINGE_TOL)
+        return np.vstack([F.T @ found.A, found.intercept]), found.A, float(found.primal.sum())
+    starts = [None] * signs.shape[1] if start is None else list(start.T)
+    V = np.stack(
+        [solve_squared_hinge(F, y, C, start=v).point for y, v in zip(signs.T, starts, strict=True)],
+        axis=1,
+    )
+    slack = np.maximum(1 - signs * (F @ V[:-1] + V[-1]), 0)
+    value = 0.5 * float(np.sum(V[:-1] ** 2)) + 0.5 * float(np.sum(C @ slack**2))
+    return V, signs * C[:, None] * slack, value
+
+
 class ExpansionMargin:
     """J(Z) = sum_j min over w, b of 1/2 |w|^2 + 1/2 sum_i C_i max(0, 1 - y_ij (w'f_i + b))^2
 
-    on the subspace kernel k_Z(x, y) = k(x, Z) K_ZZ^{-1} k(Z, y) that the m
-    points Z span (Wu & Farquhar Eq. 16). With a_ij = y_ij C_i max(0, slack_ij),
-    the machines' dual variables, q = k(Z, X) a and p = K_ZZ^{-1} q, the
+    on the subspace kernel k_Z(x, y) = k(x, Z) K_ZZ^{-1} k(Z, y) that the m points Z span (Wu &
+    Farquhar Eq. 16); with the hinge sum_i C_i max(0, 1 - y_ij (w'f_i + b)) in the place of the
+    square, and a gradient wherever the dual variables are determined. With a = y alpha of the
+    machines, alpha_ij = C_i max(0, slack_ij) for the square, q = k(Z, X) a and p = K_ZZ^{-1} q the
     envelope theorem gives dJ = -1/2 tr a'dK_Z a:
 
         dJ / dz_s = - sum_i (a p')_is dk(x_i, z_s)/dz_s + sum_t (p p')_ts dk(z_t, z_s)/dz_s.
@@ -43,11 +69,11 @@ class ExpansionMargin:
         signs: Array,  # (n, j)
         C: Array,  # (n,)
         scale: Array,  # (d,)
-        machine: Machine,
+        loss: Loss = "squared_hinge",
     ) -> None:
         self.kernel, self.X, self.signs, self.C = kernel, X, signs, C
-        self.scale, self.machine = scale, machine
-        self.solutions: list[Array | None] = [None] * signs.shape[1]
+        self.scale, self.loss = scale, loss
+        self.last: Array | None = None
 
     def features(self, Z: Array) -> tuple[Array, Array]:
         """(K(X, Z), W) with W W' = K_ZZ^{-1}; the features are K(X, Z) W."""
@@ -58,15 +84,9 @@ class ExpansionMargin:
         return self.kernel(self.X, Z), linalg.solve_triangular(R, np.eye(len(K)))
 
     def machines(self, F: Array) -> tuple[Array, Array, float]:
-        """(V, a, value): weights and intercepts (m + 1, j), dual variables (n, j), their sum J."""
-        value, duals = 0.0, np.empty(self.signs.shape)
-        for j, y in enumerate(self.signs.T):
-            v = self.machine(F, y, self.C, self.solutions[j])
-            self.solutions[j] = v
-            slack = np.maximum(1 - y * (F @ v[:-1] + v[-1]), 0)
-            duals[:, j] = y * self.C * slack
-            value += 0.5 * float(v[:-1] @ v[:-1]) + 0.5 * float(self.C @ slack**2)
-        return np.stack([v for v in self.solutions if v is not None], axis=1), duals, value
+        """(V, a, J) on the features F."""
+        self.last, a, value = solve_linear_machines(F, self.signs, self.C, self.loss, self.last)
+        return self.last, a, value
 
     def value_and_gradient(self, points: Array) -> tuple[float, Array]:
         Z = points * self.scale

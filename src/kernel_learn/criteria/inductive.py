@@ -17,6 +17,7 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.general_forms.penalties import PricedPenalty
 from kernel_learn.criteria.measure import LinearConstraints
 from kernel_learn.criteria.regularizers import Regularizer
 from kernel_learn.rows.access import row_blocks
@@ -74,7 +75,8 @@ class RegularizedDual:
         M, F = self.constraints.dimension, np.flatnonzero(free)
         if M * (M + 1) // 2 > NEWTON_SIZE:
             return None
-        x, U = linalg.eigh(-self.constraints.combine(z * self.sign), check_finite=False)
+        X = self.regularizer.shifted(-self.constraints.combine(z * self.sign))
+        x, U = linalg.eigh(X, check_finite=False)
         H = divided_differences(self.regularizer, x)
         i, j = np.triu_indices(M)
         kept = H[i, j] > 0
@@ -117,16 +119,17 @@ class RegularizedDual:
                 break
         return 1.05 * largest + 1 / self.gamma
 
-    def zero_threshold(self) -> float:
+    def zero_threshold(self, price: PricedPenalty | None = None) -> float:
         """The tau from which on A = 0 is optimal for the trace norm.
 
-        At A = 0 the slack is max(-b, 0), its multipliers gamma times that, and
-        A = (X(z) - tau I)_+ vanishes as soon as tau reaches the top eigenvalue of X(z).
+        At A = 0 the slack is max(-b, 0), its multipliers gamma times that (the slopes of
+        another penalty), and A = (X(z) - tau I)_+ vanishes as soon as tau reaches the top
+        eigenvalue of X(z).
         """
         short = np.maximum(-self.bound, 0)
         if not np.isfinite(self.gamma):  # a violation has no price: no tau is large enough
             return np.inf if short.any() else 0.0
-        z = self.gamma * short
+        z = self.gamma * short if price is None else price.slope(-self.bound)
         X = -self.constraints.combine(z * self.sign)
         return float(np.linalg.eigvalsh(X)[-1])
 

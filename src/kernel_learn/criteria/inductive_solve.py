@@ -6,6 +6,12 @@ import numpy as np
 from scipy import linalg
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.general_forms.penalties import PricedPenalty
+from kernel_learn.criteria.general_forms.proximal_solve import (
+    PenalizedDual,
+    solve_near_points,
+    solve_penalized,
+)
 from kernel_learn.criteria.inductive import RegularizedDual
 from kernel_learn.criteria.regularizers import LogDet
 from kernel_learn.solvers.dual import solve_bregman, solve_quasi_newton, solve_uzawa
@@ -37,7 +43,14 @@ class Solution(NamedTuple):
 
 
 def solve_inductive(
-    dual: RegularizedDual, *, solver: str, slack: float, tol: float, max_iter: int | None
+    dual: RegularizedDual,
+    *,
+    solver: str,
+    slack: float,
+    tol: float,
+    max_iter: int | None,
+    price: PricedPenalty | None = None,  # None: the squared hinge of gamma
+    begin: Array | None = None,  # (m,) multipliers of a problem nearby
 ) -> Solution:
     """min f(A) + (gamma/2) |s|^2 s.t. sg_c <C_c, A> <= b_c + s_c by the solver of that name.
 
@@ -46,10 +59,17 @@ def solve_inductive(
     ``NEWTON_SLACK``; the interior-point method above that, for hard constraints (slack = inf) and
     where the former stops short. Else, and where both stop short, "quasi-newton", the projected
     quasi-Newton method on the dual, which hard constraints wrap in the method of multipliers.
+    Other penalties are solved by proximal ascent, merely convex regularisers by proximal points.
     """
     options: Options = {"tol": tol}
     if max_iter is not None:
         options["max_iter"] = max_iter
+    if price is not None:
+        result, A = solve_penalized(PenalizedDual(dual, price), **options)
+        return Solution(A, result.point, result.value, result.value - result.gap, result)
+    if not dual.regularizer.is_strictly_convex:
+        result, A = solve_near_points(dual, **options)
+        return Solution(A, result.point, result.value, result.value - result.gap, result)
     if solver == "auto" and isinstance(dual.regularizer, LogDet):
         solution = None
         if slack <= NEWTON_SLACK and dual.constraints.dimension <= min(dual.n, NEWTON_FEATURES):
@@ -73,7 +93,7 @@ def solve_inductive(
             **options,
         )
         return of_dual(dual, result)
-    return of_dual(dual, solve_quasi_newton(dual, **options))
+    return of_dual(dual, solve_quasi_newton(dual, begin=begin, **options))
 
 
 def of_dual(dual: RegularizedDual, result: Result) -> Solution:

@@ -37,7 +37,7 @@ class JointRows:
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
-    weighed_by_loo: bool = False
+    weights_unbounded: bool = False
 
     @property
     def spectrum(self) -> Eigenpairs:

@@ -21,6 +21,8 @@ def label_factor(
 
     - ``"indicator"``: T = Y, A = I, so H = Y Y' (Chen et al., H1);
     - ``"normalized"``: A = (Y'Y)^{-1/2}, each class counts the same (H2);
+    - ``"ordinal"``: 1 - |i - j| / (k - 1) of the classes number i and j in their order: the share
+      of the k - 1 steps of a scale on which two labels are on the same side;
     - a matrix (k, k) or a function of two label arrays: similarities of the
       classes, in the order of ``classes``;
     - a matrix (n, n): similarities of the samples.
@@ -42,28 +44,44 @@ def factor_of_counts(
             return None, np.eye(k)
         if label_kernel == "normalized":
             return None, np.diag(1 / np.sqrt(counts))
+        if label_kernel == "ordinal":
+            return None, psd_factor(ordinal_similarities(k))
         raise ValueError(
             f"label_kernel={label_kernel!r} is not known. Give 'normalized', 'indicator', "
-            "a function of two label arrays, or a matrix of similarities."
+            "'ordinal', a function of two label arrays, or a matrix of similarities."
         )
-    H = as_numbers(
-        label_kernel(classes, classes) if callable(label_kernel) else label_kernel, "label_kernel"
+    H = check_similarities(
+        as_numbers(
+            label_kernel(classes, classes) if callable(label_kernel) else label_kernel,
+            "label_kernel",
+        )
     )
-    if not np.isfinite(H).all() or not H.any():
-        raise ValueError(
-            "label_kernel holds NaN or infinity, or nothing but zeros; it must hold similarities."
-        )
     if H.shape == (n_samples, n_samples):
-        return _psd_factor(H), np.eye(n_samples)
+        return psd_factor(H), np.eye(n_samples)
     if H.shape == (k, k):
-        return None, _psd_factor(H)
+        return None, psd_factor(H)
     raise ValueError(
         f"label_kernel has shape {H.shape}; it must be (n_classes, n_classes) = {(k, k)} "
         f"or (n_samples, n_samples) = {(n_samples, n_samples)}."
     )
 
 
-def _psd_factor(H: Array) -> Array:
+def ordinal_similarities(k: int) -> Array:
+    """1 - |i - j| / (k - 1), (k, k)."""
+    rank = np.arange(k)
+    return np.asarray(1.0 - np.abs(rank[:, None] - rank) / max(k - 1, 1))
+
+
+def check_similarities(H: Array) -> Array:
+    """Refuse what is not finite, or nothing but zeros."""
+    if not np.isfinite(H).all() or not H.any():
+        raise ValueError(
+            "label_kernel holds NaN or infinity, or nothing but zeros; it must hold similarities."
+        )
+    return H
+
+
+def psd_factor(H: Array) -> Array:
     """F with H = F F', columns by decreasing eigenvalue, square."""
     if not np.allclose(H, H.T):
         raise ValueError("label_kernel is not symmetric; similarities of labels must be.")

@@ -1,6 +1,5 @@
 """Weights of kernels by the margin of machines with squared hinge, on landmark features."""
 
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,11 +11,9 @@ from kernel_learn.criteria.joint_problem import map_rows
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.solvers.block_newton import (
     Blocks,
-    HingeSums,
     dual_point,
     measure_hinges,
     solve_squared_hinges,
-    sum_blocks,
 )
 from kernel_learn.solvers.result import Result
 
@@ -58,9 +55,10 @@ class LandmarkMargin(WeightCriterion):
         kept = np.flatnonzero(root)
         start = np.vstack([self.weights[kept] / root[kept, None], self.weights[-1:]])
         found = solve_squared_hinges(
-            MappedBlocks(self.blocks, Scaled(root)),
+            self.blocks,
             len(kept),
             self.n_machines,
+            change=Scaled(root),
             start=start,
             tol=self.tol,
         )
@@ -101,8 +99,13 @@ class LandmarkSubspaceMargin(WeightCriterion):
         kept = np.flatnonzero(root)
         coef = np.zeros((len(root), len(w)))
         coef[kept] = root[kept, None] * B
-        rows = MappedBlocks(self.blocks, Projected(coef, sample.mean @ B))
-        found = solve_squared_hinges(rows, len(w), self.n_machines, tol=self.tol)
+        found = solve_squared_hinges(
+            self.blocks,
+            len(w),
+            self.n_machines,
+            change=Projected(coef, sample.mean @ B),
+            tol=self.tol,
+        )
         normals = B @ found.point[:-1]
         weights = np.zeros((len(root) + 1, self.n_machines))
         weights[kept] = root[kept, None] * normals
@@ -146,31 +149,3 @@ class Projected:
 
     def __call__(self, Z: Array) -> Array:
         return np.asarray(Z @ self.coef.astype(Z.dtype) - self.offset.astype(Z.dtype))
-
-
-Change = Callable[[Array], Array]  # of the features of a block
-
-
-class MappedBlocks:
-    """Blocks with other features; those that can add up by themselves, where their rows are, do."""
-
-    def __init__(self, blocks: Blocks, change: Change) -> None:
-        self.blocks, self.change = blocks, change
-
-    def __call__(self) -> Iterator[tuple[Array, Array, Array]]:
-        return map_blocks(self.blocks(), self.change)
-
-    def sums(self, U: Array, wanted: Array) -> HingeSums:
-        own = getattr(self.blocks, "sums", None)
-        if own is None:
-            return sum_blocks(self(), U, wanted)
-        found: HingeSums = own(U, wanted, self.change)
-        return found
-
-
-def map_blocks(
-    blocks: Iterable[tuple[Array, Array, Array]], change: Change | None
-) -> Iterator[tuple[Array, Array, Array]]:
-    """Blocks of features, signs and prices, the features changed if there is a change."""
-    for Z, signs, prices in blocks:
-        yield Z if change is None else change(Z), signs, prices

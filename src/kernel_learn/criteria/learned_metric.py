@@ -27,4 +27,9 @@ def satisfied_share(measured: Measured, A: Array, scale: float, *, is_reduced: b
     constraints = measured.constraints
     bound = measured.kernel_bound if is_reduced else constraints.bound
     excess = constraints.sign * constraints.inner(A) - bound
-    return float(np.mean(excess <= 1e-2 * scale))
+    return float(np.mean(is_met(excess, scale)))
+
+
+def is_met(excess: Array, scale: float) -> Array:
+    """Which constraints are, to within a hundredth of the mean squared distance."""
+    return np.asarray(excess <= 1e-2 * scale)

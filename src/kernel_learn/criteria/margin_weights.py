@@ -231,6 +231,34 @@ class SubspaceMarginWeights(MarginWeights):
         return objective, constraints
 
 
+class ProjectedMarginWeights(SubspaceMarginWeights):
+    """The same with G (G + reg I)^{-1} G, the kernel of the projected subspace (SVM_joint).
+
+    Khat = G - reg I + reg^2 M^{-1} is neither concave nor convex in G, and J neither in d: no
+    tangent is a bound. dKhat A = dG A - reg^2 M^{-1} dG M^{-1} A.
+    """
+
+    convex = False
+    has_hessian = False
+
+    def evaluate(self, d: Array) -> Evaluation:
+        G = self.bank.combine(d)
+        M = G.copy()
+        M[np.diag_indices(len(M))] += self.reg
+        factor = linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+        Khat = G + self.reg**2 * linalg.cho_solve(factor, np.eye(len(M)), check_finite=False)
+        Khat[np.diag_indices(len(M))] -= self.reg
+        back = 1.0 / self.bank.root_weight
+        Khat = back[:, None] * ((Khat + Khat.T) / 2) * back
+        solution = self._solve(Khat, float(self.C))
+        A = back[:, None] * solution.A
+        Minv_A = linalg.cho_solve(factor, A, check_finite=False)
+        inner = np.einsum("nm,inm->i", A, self.bank.products(A))
+        shrunk = np.einsum("nm,inm->i", Minv_A, self.bank.products(Minv_A))
+        gradient = -0.5 * (inner - self.reg**2 * shrunk)
+        return Evaluation(float(solution.primal.sum()), gradient, -np.inf)
+
+
 def movement(K: Array, solution: MarginSolution, boxes: Array, loss: Loss, D: Array) -> Array:
     """sum over machines of D_i,F' B D_j,F with B = K_FF^{-1} - K_FF^{-1} 1 1'K_FF^{-1} / (1'..1).
 

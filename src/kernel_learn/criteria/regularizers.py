@@ -8,6 +8,10 @@ A >= 0. Solvers ask one question of it: given a symmetric X, what is
 and where is it attained? On the eigenvalues of X = U diag(x) U' that is a
 question about numbers, A = U diag(minimizer(x)) U'. To write one, give
 ``alpha``, ``value`` and ``minimizer`` as in the classes below.
+
+Where f_s has straight pieces (the trace norm), the minimiser jumps and A is not
+found from X alone; ``proximal`` then asks the same of f_s(w) + rho/2 w^2, which
+has one answer, and is worked out from ``minimizer`` unless it is given.
 """
 
 from abc import ABC, abstractmethod
@@ -47,6 +51,41 @@ class Regularizer(ABC):
     @abstractmethod
     def minimizer(self, x: Array) -> Array:
         """argmin over w >= 0 of f_s(w) - x w, entry by entry, for x < domain."""
+
+    @property
+    def is_strictly_convex(self) -> bool:
+        """Whether f_s is: else the dual is not smooth, and f is solved by proximal points.
+
+        With a boundary of the domain it is seen there, where the minimiser of a strictly
+        convex f_s goes to infinity. Say False of an f_s with straight pieces elsewhere.
+        """
+        if not np.isfinite(self.domain):
+            return True
+        inside = self.domain - 1e-12 * max(1.0, abs(self.domain))
+        return bool(np.max(self.minimizer(np.array([inside]))) > 1e3)
+
+    def proximal(self, x: Array, rho: float) -> Array:
+        """argmin over w >= 0 of f_s(w) + rho/2 w^2 - x w, entry by entry, for any x.
+
+        With y = x - rho w this is w = minimizer(y): y + rho minimizer(y), which
+        increases, is brought to x by bisection over y below the domain.
+        """
+        low = np.minimum(x, self.domain) - 1.0
+        for _ in range(60):  # minimizer falls to its least value as y does
+            above = low + rho * self.minimizer(low) > x
+            if not above.any():
+                break
+            low = np.where(above, low - 2 * (np.minimum(x, self.domain) - low), low)
+        high = np.minimum(x, self.domain)
+        for _ in range(100):
+            y = (low + high) / 2
+            above = y + rho * self.minimizer(np.minimum(y, np.nextafter(self.domain, -np.inf))) > x
+            low, high = np.where(above, low, y), np.where(above, y, high)
+        return np.asarray(np.maximum((x - low) / rho, 0.0))
+
+    def shifted(self, X: Array) -> Array:
+        """X, in whose eigenvectors the minimum lies."""
+        return X
 
     def minimize(self, X: Array) -> Minimum | None:
         """The minimum of f(A) - <X, A>, None where it is unbounded."""
@@ -131,18 +170,67 @@ class Trace(Regularizer):
         return np.maximum(x - self.tau, 0)
 
 
+class TraceNorm(Regularizer):
+    """f(A) = tau tr A, the trace norm alone: convex and no more, so A(X) is 0 wherever it is known.
+
+    The rank is the least of all regularisers here; the eigenvalues that stay are not shrunk
+    by more than the constraints pay for.
+    """
+
+    alpha = 0.0
+
+    def __init__(self, tau: float) -> None:
+        self.tau = self.domain = tau
+
+    def value(self, w: Array) -> float:
+        return self.tau * float(np.sum(w))
+
+    def minimizer(self, x: Array) -> Array:
+        return np.zeros_like(x)
+
+    def proximal(self, x: Array, rho: float) -> Array:
+        return np.asarray(np.maximum(x - self.tau, 0) / rho)
+
+
+class NearPoint(Regularizer):
+    """f(A) + rho/2 |A - B|^2 for a convex f: strictly convex, with its minimum near B."""
+
+    def __init__(self, regularizer: Regularizer, rho: float, B: Array) -> None:
+        self.regularizer, self.rho, self.B = regularizer, rho, B
+        self.alpha = regularizer.alpha
+
+    def shifted(self, X: Array) -> Array:
+        return np.asarray(X + self.rho * self.B)
+
+    def value(self, w: Array) -> float:
+        raise NotImplementedError("It depends on B, and not on eigenvalues alone.")
+
+    def minimizer(self, x: Array) -> Array:
+        return self.regularizer.proximal(x, self.rho)
+
+    def minimize(self, X: Array) -> Minimum | None:
+        x, U = linalg.eigh(self.shifted(X), driver="evd", check_finite=False)
+        w = self.minimizer(x)
+        kept = w != 0
+        A = (U[:, kept] * w[kept]) @ U[:, kept].T
+        value = self.regularizer.value(w) + self.rho / 2 * float(np.sum((A - self.B) ** 2))
+        return Minimum(A, value, value - float(np.sum(X * A)))
+
+
+# Relative to the tau from which on the learned kernel is zero.
+BY_TAU: dict[str, Callable[[float], Regularizer]] = {"trace": Trace, "trace_norm": TraceNorm}
 REGULARIZERS: dict[str, Callable[..., Regularizer]] = {
     "logdet": LogDet,
     "frobenius": Frobenius,
     "pola": Pola,
-    "trace": Trace,
+    **BY_TAU,
 }
 
 
 def as_regularizer(spec: str | Regularizer, tau: float) -> Regularizer:
     """A regulariser from its name, or the object that was given."""
     if isinstance(spec, str) and spec in REGULARIZERS:
-        return Trace(tau) if spec == "trace" else REGULARIZERS[spec]()
+        return BY_TAU[spec](tau) if spec in BY_TAU else REGULARIZERS[spec]()
     if not isinstance(spec, Regularizer):
         raise ValueError(
             f"regularizer={spec!r} is not known. Give one of {', '.join(map(repr, REGULARIZERS))}, "

@@ -119,9 +119,32 @@ class RadiusOverMargin:
         return float(np.log(squared_R) + np.log(squared_w)), Q, own
 
 
+class MarginError:
+    """The optimum of one-vs-rest machines with squared hinge on K, over that at the start.
+
+    |w|^2 / 2 + sum_i C_i slack_i^2 / 2, C_i = weight_i / lam, lam a share of the variance at the
+    start: large margins, with a price for the rows inside. A maximum over alpha: dJ = -AA' / 2.
+    """
+
+    start: Array = np.empty(0)
+    bounds: Sequence[tuple[float, float]] = ()
+
+    def __init__(self, K: Array, targets: Targets, reg: float = REG) -> None:
+        self.boxes = targets.weight / (reg * max(kernel_variance(K, targets), TINY))
+        self.signs = one_vs_rest_signs(targets.majority, targets.n_classes)
+        self.unit = 1.0
+        self.unit = max(self(K, self.start)[0], TINY)
+
+    def __call__(self, K: Array, own: Array) -> tuple[float, Array, Array]:
+        machines = solve_margin(K, self.signs, self.boxes, loss="squared_hinge", tol=1e-8)
+        value = float(machines.dual.sum())
+        return value / self.unit, -(machines.A / (2 * self.unit)) @ machines.A.T, own
+
+
 CRITERIA: dict[str, Callable[[Array, Targets], KernelCriterion]] = {
     "loo": HeldOutError,
     "alignment": Misalignment,
+    "margin": MarginError,
     "radius_margin": RadiusOverMargin,
 }
 

@@ -1,17 +1,19 @@
-"""Members of the classifier: which kernels are tried on which views."""
+"""Members of an ensemble: which kernels are tried on which views."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeVar
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.ridge import Dual
-from kernel_learn.criteria.held_out.stacking import LinearMap
+from kernel_learn.ensemble.outcomes.base import OutcomeMap
 from kernel_learn.kernels import (
     Additive,
     ArcCosine,
+    Combination,
     Exponential,
     Gaussian,
     Hamming,
@@ -23,12 +25,18 @@ from kernel_learn.kernels import (
     SharedStatistics,
 )
 from kernel_learn.kernels.categorical import hamming
+from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.kernels.rules import MEDIAN_ROWS
 from kernel_learn.kernels.shared import evaluate_shared, pair_median
+from kernel_learn.rows.access import take_rows
 
 Item = TypeVar("Item")
-Loss = Literal["ridge", "hinge", "combined"]
+Loss = Literal["ridge", "hinge", "combined", "likelihood"]
 WIDE_FAMILIES = ("rbf", "exp", "lap", "ham")  # those that have a width
 SCALED = " scaled"  # the end of the name of a view whose columns carry learned scales
+# Of more rows no distances are kept for the next kernel: a table of 5000 rows is 200 MB, and
+# to work it out again takes less time than the factorisation that follows.
+SHARED_ROWS = 2000
 NUMBER_WEIGHT = 1.5  # of a rank difference beside a category that differs
 
 
@@ -75,10 +83,15 @@ class CrossValidated:
     candidate: Candidate  # on rows: with its kernel and scales
     reg: float
     loss: float
-    proba: Array  # (n, k), held out
+    held: Array  # (n, k) predictions of rows left out
     models: tuple[tuple[Dual, ...], ...] = ()  # per tree and leaf; without trees there is one leaf
-    maps: tuple[LinearMap, ...] = ()  # from scores to log-odds, per tree
+    maps: tuple[OutcomeMap, ...] = ()  # from scores to predictions, per tree
     lam: float = 0.0  # reg in the kernel's own unit, where leaves share it
+    regs: Array | None = None  # of several targets, of which reg is the geometric mean
+    column_regs: Array | None = None  # (c,) of every column of the scores, where each has its own
+    # (n, k) of classes, held out, rows of mean zero; of several trees their sum, as of held
+    log_odds: Array = field(default_factory=lambda: np.empty((0, 0)))
+    crossed: Array | None = None  # those at regularisers that other folds chose, None: the same
 
     @property
     def kernel(self) -> Kernel:
@@ -125,13 +138,14 @@ class ViewRows:
 
     def __post_init__(self) -> None:
         self.statistics = SharedStatistics(self.rows, None, self.categorical)
+        self.is_large = self.rows.shape[0] > SHARED_ROWS
 
     def unit(self, name: str) -> float:
         """The median of a distance over all pairs, or the mean squared length ("dot")."""
         if name not in self._units:
-            S = self.statistics
+            S = self._first_rows if self.is_large else self.statistics
             if name == "dot":
-                value = float(np.average(S.x2, weights=self.weight)) or 1.0
+                value = float(np.average(self.statistics.x2, weights=self.weight)) or 1.0
             elif name == "hamming":
                 value = pair_median(hamming(S, NUMBER_WEIGHT), self.weight)
             else:
@@ -143,8 +157,16 @@ class ViewRows:
         """The candidate's kernel with its width as a number."""
         return FAMILIES[candidate.family](self, candidate.width)
 
+    @cached_property
+    def _first_rows(self) -> SharedStatistics:
+        """Statistics of the rows that medians are taken over."""
+        rows = take_rows(self.rows, slice(0, MEDIAN_ROWS))
+        return SharedStatistics(rows, None, self.categorical)
+
     def gram(self, kernel: Kernel) -> Array:
         """The kernel's values, to be overwritten by whoever asks."""
+        if self.is_large:
+            return kernel(to_double(self.rows))
         return evaluate_shared(kernel, self.statistics)
 
     def grams(self, group: Sequence[Candidate]) -> Iterator[tuple[Candidate, Array]]:
@@ -155,6 +177,7 @@ class ViewRows:
             for candidate in same[:-1]:
                 yield candidate.on_rows(kernel), K.copy()
             yield same[-1].on_rows(kernel), K
+            del K  # before there is another
 
     def cross(self, rows: Rows) -> SharedStatistics:
         """Statistics of new rows with these."""
@@ -174,5 +197,9 @@ FAMILIES: dict[str, Callable[[ViewRows, float], Kernel]] = {
     "arc": lambda v, s: ArcCosine(0.1 * v.unit("dot")),
     "add": lambda v, s: Additive(_codes(v)),
     "anova": lambda v, s: PairwiseAnova(_codes(v)),
+    "linlap": lambda v, s: Combination(
+        [Linear(), Laplacian(1 / (s * v.unit("manhattan")))], np.array([1 / v.unit("dot"), 1.0])
+    ),
+    "pairs": lambda v, s: Combination([Additive(_codes(v)), PairwiseAnova(_codes(v))], np.ones(2)),
     "ham": lambda v, s: Hamming(1 / (s * v.unit("hamming")), list(v.categorical), NUMBER_WEIGHT),
 }

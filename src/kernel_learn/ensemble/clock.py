@@ -14,9 +14,9 @@ from kernel_learn.ensemble.candidates import Candidate
 PROBE_ROWS = 300
 LEAST_ROWS = 100  # no fit is cut down to fewer
 # Refits in factorisations with inverse of all rows: three regularisers and the distances; for
-# scaled columns also five folds of four fifths of the rows, and the gradients; for a hinge the
-# rounds of each class.
-PLAIN_COST, LEARNED_COST, HINGE_COST = 5.0, 18.0, 30.0
+# scaled columns five factorisations, three tables of distances and the gradients; for a hinge
+# the rounds of each class.
+PLAIN_COST, LEARNED_COST, HINGE_COST = 5.0, 10.0, 30.0
 
 
 def now() -> float:
@@ -33,7 +33,11 @@ class Clock:
 
     @property
     def left(self) -> float:
-        return self.budget - (now() - self.start)
+        return self.budget - self.spent
+
+    @property
+    def spent(self) -> float:
+        return now() - self.start
 
     def before(self, share: float) -> Callable[[], bool]:
         """Whether this share of the budget is still unspent."""
@@ -52,7 +56,7 @@ class Clock:
     def cost(self, candidate: Candidate, n_rows: int) -> float:
         """About how many seconds a refit of this candidate takes."""
         units = LEARNED_COST if candidate.learned else PLAIN_COST
-        units = HINGE_COST if candidate.loss != "ridge" else units
+        units = HINGE_COST if candidate.loss in ("hinge", "combined") else units
         return units * self.per_cube * float(n_rows) ** 3
 
     def affordable(self, candidates: Sequence[Candidate], n_rows: int) -> list[bool]:

@@ -1,90 +1,47 @@
 """Cross-validate candidates: what each says of rows that it has not seen."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from itertools import starmap
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales
-from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights
-from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
+from kernel_learn.criteria.held_out.folds import each_fold
 from kernel_learn.criteria.held_out.hinge import HINGE_REGS, fit_hinges
 from kernel_learn.criteria.held_out.loo_weights import learn_loo_weights
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RIDGE_REGS,
     Dual,
-    RidgePath,
-    RidgeSolves,
     try_ridge,
-    with_all_shares,
 )
-from kernel_learn.criteria.held_out.stacking import (
-    Stacking,
-    best_stacking,
-    fit_stacking,
-    log_losses,
-)
+from kernel_learn.criteria.held_out.stacking import fit_stacking
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated, ViewRows, grouped
+from kernel_learn.ensemble.halves import fit_halves, safe_dual, scales_of_halves, use_halves
+from kernel_learn.ensemble.likelihood_fitting import family_of, fit_likelihoods
+from kernel_learn.ensemble.outcomes.base import AnyTargets, Judged, Said
+from kernel_learn.ensemble.outcomes.kinds import outcome_of, said_by, stacked
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import (
     ColumnKernel,
     Combination,
     Gaussian,
     Kernel,
     Linear,
-    SharedStatistics,
     evaluate_shared,
 )
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import take_rows
 
-FOLDS = 5
 # Weights of kernels of column groups are learned on at most so many rows: p matrices of n x n are
 # held at once.
 MOST_WEIGHT_ROWS = 600
 
 Paths = Mapping[Candidate, Array]  # the regularisers that are tried for each candidate
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Rows in all views with their targets, and the folds of the cross-validation."""
-
-    views: Mapping[str, Rows]
-    targets: Targets
-    categorical: Mapping[str, tuple[int, ...]]
-    blocks: Mapping[str, Array | None]  # columns of a view that share a learned scale
-    folds: Array
-    column_groups: Mapping[str, Sequence[Array]] = field(default_factory=dict)
-    subsample: Array | None = None  # rows that stand for all where not all are in memory
-
-    def take(self, rows: Array) -> "Sample":
-        targets = self.targets.take(rows)
-        views = {name: take_rows(Z, rows) for name, Z in self.views.items()}
-        folds = stratified_folds(targets, FOLDS)
-        return replace(self, views=views, targets=targets, folds=folds, subsample=None)
-
-    def scaled_rows(self, view: str, scales: Array | None, rows: Array | slice) -> Rows:
-        """Some rows of a view, with its columns scaled if there are scales."""
-        return scale_columns(take_rows(self.views[view], rows), scales)
-
-    def view_rows(
-        self, name: str, rows: Rows | None = None, weight: Array | None = None
-    ) -> ViewRows:
-        """The rows of a view, or others in it, with the statistics that kernels share."""
-        return ViewRows(
-            self.views[name] if rows is None else rows,
-            self.targets.weight if weight is None else weight,
-            self.categorical.get(name, ()),
-        )
-
-    def statistics(self, candidate: Candidate, rows: Array) -> SharedStatistics:
-        """Distances and products of some rows as a candidate sees them."""
-        Z = self.scaled_rows(candidate.view, candidate.scales, rows)
-        return SharedStatistics(Z, None, self.categorical.get(candidate.view, ()))
 
 
 def cross_validate(
@@ -123,12 +80,14 @@ def cross_validate_space(
     found: list[CrossValidated] = []
     if not must and not go_on():
         return found, None
-    learned = scales_of_folds(sample, group[0].view) if group[0].learned else None
-    results = (
-        cross_validate_plain(sample, group, paths)
-        if learned is None
-        else cross_validate_scaled(sample, group, paths, learned)
-    )
+    if not group[0].learned:
+        results, learned = cross_validate_plain(sample, group, paths), None
+    elif use_halves(sample, regs := {one: path_of(one, paths) for one in group}):
+        learned = scales_of_halves(sample, group[0].view)
+        results = starmap(cross_validated, fit_halves(sample, group[0].view, regs, learned))
+    else:
+        learned = scales_of_folds(sample, group[0].view)
+        results = cross_validate_scaled(sample, group, paths, learned)
     for one in results:
         found.append(one)
         if not go_on():
@@ -143,10 +102,36 @@ def cross_validate_plain(
     for candidate in group:
         if candidate.loss == "combined":
             yield from cross_validate_combined(sample, candidate, path_of(candidate, paths))
-    plain = [candidate for candidate in group if candidate.loss != "combined"]
+    for family in grouped((c for c in group if needs_scales(c)), family_of):
+        yield from cross_validate_likelihood(sample, family, path_of(family[0], paths))
+    for candidate in group:
+        if candidate.loss == "likelihood" and candidate.kernel is not None:
+            K = np.asarray(candidate.kernel(sample.views[candidate.view]))
+            yield from cross_validate_ridge(sample, candidate, K, path_of(candidate, paths))
+    plain = [c for c in group if c.loss not in ("combined", "likelihood")]
     for candidate, K in sample.view_rows(group[0].view).grams(plain):
         way = cross_validate_hinges if candidate.loss == "hinge" else cross_validate_ridge
         yield from way(sample, candidate, K, path_of(candidate, paths))
+        del K  # a matrix of all rows, before there is another
+
+
+def needs_scales(candidate: Candidate) -> bool:
+    """Whether its scales are still to be learned by marginal likelihood."""
+    return candidate.loss == "likelihood" and candidate.kernel is None
+
+
+def cross_validate_likelihood(
+    sample: Sample, group: Sequence[Candidate], path: Array
+) -> Iterator[CrossValidated]:
+    """Candidates of one family with scales by marginal likelihood."""
+    view, targets = group[0].view, sample.targets
+    assert isinstance(targets, NumberTargets), "the likelihood is that of numbers"
+    blocks = sample.blocks.get(view)
+    for fit in fit_likelihoods(sample.views[view], targets, blocks, group, path):
+        chosen = sample.outcome.choose(fit.scores, targets, sample.folds, fit.safe)
+        if chosen is not None:
+            regs = path[chosen.best]
+            yield cross_validated(fit.candidate, regs, chosen, fit.ridge.dual(regs))
 
 
 def path_of(candidate: Candidate, paths: Paths | None) -> Array:
@@ -164,17 +149,18 @@ def cross_validate_ridge(
     if ridge is None:
         return
     scores, least = ridge.held_out(path)
-    scores = with_all_shares(scores, sample.targets)
-    best = best_stacking(scores, sample.targets, sample.folds, least > LEAST_SLACK)
-    if best is not None:
-        r, stacking = best
-        yield with_stacking(candidate, path[r], stacking, ridge.dual(path[r]))
+    scores = sample.outcome.moved(scores, sample.targets)
+    chosen = sample.outcome.choose(scores, sample.targets, sample.folds, least > LEAST_SLACK)
+    if chosen is not None:
+        regs = path[chosen.best]
+        yield cross_validated(candidate, regs, chosen, ridge.dual(regs))
 
 
 def cross_validate_hinges(
     sample: Sample, candidate: Candidate, K: Array, path: Array
 ) -> Iterator[CrossValidated]:
     """A candidate of the squared hinge; the scores of every regulariser are stacked."""
+    assert isinstance(sample.targets, Targets), "machines tell classes apart"
     try:
         found = fit_hinges(K, sample.targets, path)
     except np.linalg.LinAlgError:
@@ -184,7 +170,7 @@ def cross_validate_hinges(
         for machines in found
     ]
     r = min(range(len(stackings)), key=lambda i: stackings[i].loss)
-    yield with_stacking(candidate, path[r], stackings[r], found[r].model)
+    yield cross_validated(candidate, path[r], stacked(r, stackings[r]), found[r].model)
 
 
 def cross_validate_combined(
@@ -201,18 +187,18 @@ def cross_validate_combined(
         if kernel is not None and ridge is not None:
             K_cross = kernel(take_rows(Z, outside), rows)
             held[:, outside] += ridge.new_scores(K_cross, path) - some.mean
-    best = best_stacking(held, targets, sample.folds)
+    chosen = sample.outcome.choose(held, targets, sample.folds)
     kernel = combined_kernel(Z, targets, groups, candidate.width)
-    if best is not None and kernel is not None:
+    if chosen is not None and kernel is not None:
         ridge = try_ridge(kernel(Z), targets, len(path))
         if ridge is not None:
-            r, stacking = best
-            yield with_stacking(candidate.on_rows(kernel), path[r], stacking, ridge.dual(path[r]))
+            regs = path[chosen.best]
+            yield cross_validated(candidate.on_rows(kernel), regs, chosen, ridge.dual(regs))
 
 
 def combined_kernel(
     Z: Rows,  # (n, d) all columns in one view
-    targets: Targets,
+    targets: AnyTargets,
     groups: Sequence[Array],  # positions of the columns of each group
     width: float,
 ) -> Kernel | None:
@@ -242,9 +228,7 @@ def cross_validate_scaled(
 ) -> Iterator[CrossValidated]:
     """Candidates on scaled columns: scales and ridge on four folds, scores on the fifth."""
     targets, Z = sample.targets, sample.views[group[0].view]
-    held = {
-        c: np.full((len(path_of(c, paths)), targets.n, targets.n_classes), np.nan) for c in group
-    }
+    held = {c: np.full((len(path_of(c, paths)), *targets.Y.shape), np.nan) for c in group}
     for (inside, outside), scales in zip(each_fold(sample.folds), learned[1:], strict=True):
         rows, some = scale_columns(Z, scales.scales), targets.take(inside)
         view = sample.view_rows(group[0].view, take_rows(rows, inside), some.weight)
@@ -259,14 +243,13 @@ def cross_validate_scaled(
     s = learned[0].scales
     view = sample.view_rows(group[0].view, scale_columns(Z, s))
     for candidate in group:
-        best = best_stacking(held[candidate], targets, sample.folds)
+        chosen = sample.outcome.choose(held[candidate], targets, sample.folds)
         kernel = view.kernel(candidate)
         ridge = try_ridge(view.gram(kernel), targets, 1)
-        if best is not None and ridge is not None:
-            r, stacking = best
-            reg = path_of(candidate, paths)[r]
-            model = safe_dual(ridge, float(reg), view, kernel)
-            yield with_stacking(candidate.on_rows(kernel, s), reg, stacking, model)
+        if chosen is not None and ridge is not None:
+            regs = path_of(candidate, paths)[chosen.best]
+            model = safe_dual(ridge, regs, view, kernel)
+            yield cross_validated(candidate.on_rows(kernel, s), regs, chosen, model)
 
 
 def scales_of_folds(sample: Sample, view: str) -> list[ColumnScales]:
@@ -278,30 +261,66 @@ def scales_of_folds(sample: Sample, view: str) -> list[ColumnScales]:
     return found
 
 
-def safe_dual(ridge: RidgePath | RidgeSolves, reg: float, view: ViewRows, kernel: Kernel) -> Dual:
-    """The model at one reg; by the path where rounding defeats the Cholesky factorisation."""
-    try:
-        return ridge.dual(reg)
-    except np.linalg.LinAlgError:
-        return RidgePath(view.gram(kernel), ridge.centred.targets).dual(reg)
-
-
-def with_stacking(
-    candidate: Candidate, reg: float, stacking: Stacking, model: Dual
+def cross_validated(
+    candidate: Candidate,
+    regs: float | Array,  # of all columns of the scores, or of each
+    chosen: Judged,
+    model: Dual,
 ) -> CrossValidated:
-    """A candidate whose held-out scores were stacked."""
+    """A candidate whose held-out scores were judged."""
+    own = np.broadcast_to(regs, model.coef.shape[1:])
+    used = np.unique(own if chosen.columns is None else own[chosen.columns])
+    reg = float(used[0]) if len(used) == 1 else float(np.exp(np.mean(np.log(used))))
     return CrossValidated(
-        candidate, float(reg), stacking.loss, stacking.proba(), ((model,),), (stacking.map,)
+        candidate,
+        reg,
+        chosen.loss,
+        chosen.said.held,
+        ((model,),),
+        (chosen.map,),
+        regs=used,
+        column_regs=None if np.ndim(regs) == 0 else np.array(own),
+        log_odds=chosen.said.log_odds,
+        crossed=chosen.crossed,
     )
 
 
-def weigh(found: Sequence[CrossValidated], targets: Targets) -> Array:
-    """Weights of an average of these by their losses row by row, (members,)."""
-    return ensemble_weights(np.array([log_losses(one.proba) for one in found]), targets)
+def weigh(found: Sequence[CrossValidated], targets: AnyTargets) -> Array:
+    """Weights of an average of these by what they say of held-out rows, see ``Outcome``."""
+    return outcome_of(targets).weigh(np.array([one.held for one in found]), targets)
 
 
-def average_proba(found: Sequence[CrossValidated], weights: Array, targets: Targets) -> Array:
-    """Held-out probabilities of the average; the class shares if there is no member."""
+def average_held(found: Sequence[CrossValidated], weights: Array, targets: AnyTargets) -> Array:
+    """Held-out predictions of the average, (n, k)."""
     if not found:
-        return np.tile(targets.prior, (targets.n, 1))
-    return np.tensordot(weights, np.array([one.proba for one in found]), 1)
+        return np.tile(outcome_of(targets).without_members(targets), (targets.n, 1))
+    said = [Said(one.held, one.log_odds) for one in found]
+    return outcome_of(targets).average(said, weights, targets)
+
+
+def cross_chosen_held(
+    found: Sequence[CrossValidated],
+    targets: AnyTargets,
+    folds: Array,
+    weigh: Callable[[Array, AnyTargets], Array],
+) -> Array | None:
+    """Those of the average whose regularisers and weights have not seen the fold that they are of.
+
+    None of numbers, whose weights may have been learned by some rows alone.
+    """
+    if isinstance(targets, NumberTargets):
+        return None
+    if not found:
+        return average_held(found, np.empty(0), targets)
+    crossed = [
+        Said(one.held, one.log_odds) if one.crossed is None else said_by(one.crossed)
+        for one in found
+    ]
+    held = np.array([said.held for said in crossed])
+    chosen = np.empty(held.shape[1:])
+    for inside, outside in each_fold(folds):
+        some = targets.take(inside)
+        w = weigh(held[:, inside], some)
+        said = [Said(own.held[outside], own.log_odds[outside]) for own in crossed]
+        chosen[outside] = outcome_of(targets).average(said, w, some)
+    return chosen

@@ -6,45 +6,71 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
+from kernel_learn.criteria.held_out.folds import stratified_rows
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import (
     Paths,
-    Sample,
-    average_proba,
+    average_held,
+    cross_chosen_held,
     cross_validate,
     weigh,
 )
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.leaves import fit_in_leaves
 from kernel_learn.ensemble.members import average_members
+from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
-from kernel_learn.ensemble.screening import near_regs, screen, try_narrower, within_time
+from kernel_learn.ensemble.sample import Sample
+from kernel_learn.ensemble.screening import (
+    after_screening,
+    refine,
+    refit_regs,
+    screen,
+    screened_rows,
+    within_time,
+)
 
 
-def fit_classifier(problem: Problem) -> FittedEnsemble:
+def fit_ensemble(problem: Problem) -> FittedEnsemble:
     """Candidates on some rows, the survivors on all of them, their average."""
     views = fit_views(problem)
     sample = sample_of(problem, views)
     chosen: Sequence[Candidate] = problem.candidates
     paths: Paths | None = None
     learned: dict[str, list[ColumnScales]] = {}
+    unseen: Array | None = None
     if problem.plan.screen_rows < sample.targets.n:
         kept, learned = screen(problem, sample)
         in_time = within_time(problem, kept)
         if kept and not (problem.plan.exact and in_time):
             return fit_in_leaves(problem, sample, views, kept, learned)
+        sample = after_screening(problem, sample)
+        unseen = np.setdiff1d(np.arange(sample.targets.n), screened_rows(problem, sample))
         if sample.targets.n > NARROW_ABOVE and len(in_time) == len(kept):
-            in_time = within_time(problem, try_narrower(problem, sample, kept))
-        chosen, paths = [one.candidate for one in in_time], near_regs(in_time)
+            unseen = np.setdiff1d(unseen, stratified_rows(sample.targets, problem.plan.narrow_rows))
+            in_time = within_time(problem, refine(problem, sample, kept))
+        chosen, paths = [one.candidate for one in in_time], refit_regs(in_time, sample.targets)
     found, weights, own = cross_validate_all(problem, sample, chosen, paths)
-    targets = sample.targets
+    targets, rows = sample.targets, sample.views
+    ensemble = average_members(problem.reader, found, weights, views, rows, targets, targets)
+    held = average_held(found, ensemble.member_shares, targets)
     return FittedEnsemble(
-        average_members(problem.reader, found, weights, views, sample.views, targets, targets),
-        average_proba(found, weights, targets),
-        make_probe(sample, views, learned | own, problem.reader.n_columns),
+        ensemble,
+        held,
+        make_probe(
+            sample, views, learned | own, problem.reader.n_columns, held, judging_rows(targets)
+        ),
         problem.plan,
+        cross_chosen=cross_chosen_held(found, targets, sample.folds, sample.outcome.weigh),
+        unseen=unseen,
     )
+
+
+def judging_rows(targets: AnyTargets) -> Array | None:
+    """Rows that judge numbers, None for all."""
+    return targets.unseen if isinstance(targets, NumberTargets) else None
 
 
 def cross_validate_all(

@@ -1,7 +1,7 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,35 +11,43 @@ from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
-from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, PathLike, Rows
+from kernel_learn.arrays import Array, MemoryBudget, PathLike, Rows
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, candidates
 from kernel_learn.ensemble.clock import Clock
-from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
+from kernel_learn.ensemble.deduplicate import DistinctRows, GivenRows, given_rows
 from kernel_learn.ensemble.fitted import FittedEnsemble
+from kernel_learn.ensemble.given.targets import GivenTargets
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
+from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.plan import (
     EnsemblePlan,
     EnsembleSize,
+    folds_to_assess,
     plan_ensemble,
 )
 from kernel_learn.ensemble.problem import Problem
-from kernel_learn.ensemble.quality import QUALITIES, bank
+from kernel_learn.ensemble.quality import (
+    NUMBER_QUALITIES,
+    QUALITIES,
+    Quality,
+    TableViews,
+    bank,
+    number_bank,
+)
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.fitting.row_validation import as_views, side_by_side
-from kernel_learn.fitting.targets import encode_labels
-from kernel_learn.fitting.training import weigh_classes
-from kernel_learn.fitting.weights import training_weights
+from kernel_learn.fitting.weights import row_weights, training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
 from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
-from kernel_learn.rows.digest import PassDigest, label_keys
+from kernel_learn.rows.digest import PassDigest
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import is_missing, row_keys
-from kernel_learn.rows.labels import check_labels
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.progress import Progress
@@ -54,11 +62,15 @@ class EnsembleSettings(Protocol):
     max_members: int
     categorical: ColumnNames | str | None
     column_groups: Mapping[str, ColumnNames] | None
-    class_weight: ClassWeight
     time_budget: float | None
     memory_budget: MemoryBudget
+    assess: str | bool
     n_jobs: int | None
     verbose: int
+    learns_values: bool
+
+    def read_targets(self, y: ArrayLike) -> GivenTargets:
+        """Targets of rows, checked."""
 
 
 @dataclass(frozen=True)
@@ -67,25 +79,31 @@ class Prepared:
 
     problem: Problem
     rows: DistinctRows
-    classes: Array
+    given: GivenTargets
     kept: Array  # (n_kept,) the rows of positive weight
     left: Table | None  # the others
     n_given: int
     read: PassDigest  # of the rows, labels and weights as they were given
     groups: Array | None = None  # (n_kept,)
+    given_rows: GivenRows | None = None  # None if rows are not in memory
 
     @property
     def first(self) -> Array:
         """Where each distinct row first stands among the rows given."""
         return self.kept[self.rows.first]
 
-    def held_out(self, fitted: FittedEnsemble) -> Array:
-        """Held-out probabilities of all rows given; a row of weight zero was never in."""
-        P = np.empty((self.n_given, len(self.classes)))
-        P[self.kept] = fitted.proba[self.rows.inverse]
+    def held_out(self, fitted: FittedEnsemble, held: Array) -> Array:
+        """Held-out predictions of all rows given; a row of weight zero was never in.
+
+        Of a source that does not fit into memory, of the rows that they are known of.
+        """
+        if fitted.held_rows is not None:
+            return np.asarray(held[np.argsort(self.first[fitted.held_rows])])
+        P = np.empty((self.n_given, *held.shape[1:]))
+        P[self.kept] = held[self.rows.inverse]
         others = np.setdiff1d(np.arange(self.n_given), self.kept)
         if len(others) and self.left is not None:
-            P[others] = fitted.ensemble.proba(self.left)
+            P[others] = fitted.ensemble.predict(self.left)
         return P
 
 
@@ -102,43 +120,51 @@ def prepare(
     """Check everything, merge equal rows, decide what is tried; see ``plan_ensemble``."""
     clock = clock_of(estimator)
     if y is None:
-        raise ValueError("KernelClassifier requires y to be passed, but the target y is None.")
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
     groups_of_columns = column_groups(estimator.column_groups, X)
     X = read_rows(estimator, X, reset=True)
-    y = check_labels(y)
-    check_consistent_length(X, y)
-    weight = training_weights(sample_weight, len(y))
-    weight = np.ones(len(y)) if weight is None else weight
-    classes, labels = encode_labels(y, weight)
+    given = estimator.read_targets(y)
+    n_given = len(given.keys)
+    check_consistent_length(X, given.keys)
+    weight = training_weights(sample_weight, n_given)
+    weight = np.ones(n_given) if weight is None else weight
+    kept = np.flatnonzero(weight > 0)
+    given, weight = given.take(kept), weight[kept]
     reader = learn_table(X, estimator.categorical)
     everything = reader.read(X)
     check_magnitude(everything.numbers, fitting=True)
-    kept = np.flatnonzero(weight > 0)
-    table = everything if len(kept) == len(y) else everything[kept]
-    labels, weight = labels[kept], weight[kept]
+    table = everything if len(kept) == n_given else everything[kept]
     keys = row_keys(table)
-    read = PassDigest.of(keys, label_keys(classes, labels), weight, kept)
-    factors = class_factors(
-        estimator.class_weight, classes, np.bincount(labels, weight, len(classes))
-    )
-    groups = _check_groups(groups, len(y), kept)
-    rows = merge_rows(table, labels, weight, len(classes), groups, seed, keys, factors)
+    read = PassDigest.of(keys, given.keys, weight, kept)
+    named_groups, groups = groups, _check_groups(groups, n_given, kept)
+    rows = given.merge(table, weight, groups, seed, keys)
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
-    size = size_of(len(y), rows.targets, table, reader, tried, estimator.n_jobs)
-    quality, budget = QUALITIES[estimator.quality], estimator.memory_budget
+    size = size_of(estimator, n_given, rows.targets, table, reader, tried)
+    quality, budget = quality_of(estimator), estimator.memory_budget
     plan = plan_ensemble(size, quality, budget, as_it_is=as_it_is)
     problem = make_problem(
         estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
     )
-    left = everything[np.setdiff1d(np.arange(len(y)), kept)]
-    return Prepared(problem, rows, classes, kept, left, len(y), read, groups)
+    left = everything[np.setdiff1d(np.arange(n_given), kept)]
+    known = None
+    places = given.places(rows)
+    if places is not None:
+        known = given_rows(rows, places, weight, keys, kept, n_given)
+        if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
+            everyone = None if sample_weight is None else row_weights(sample_weight, n_given)
+            in_groups = None if named_groups is None else np.asarray(named_groups)
+            own = X[kept[rows.first]]
+            known = replace(known, rows=own, sample_weight=everyone, groups=in_groups)
+    return Prepared(problem, rows, given, kept, left, n_given, read, groups, known)
 
 
 def make_problem(
     estimator: EnsembleSettings,
     table: Table | SpilledTable,  # of distinct rows
     reader: TableReader,
-    targets: Targets,
+    targets: AnyTargets,
     groups: dict[str, Array],  # named groups of columns
     tried: list[Candidate],
     plan: EnsemblePlan,
@@ -153,12 +179,14 @@ def make_problem(
         targets=targets,
         sources={"": None, **groups},
         candidates=tried,
-        quality=QUALITIES[estimator.quality],
+        quality=quality_of(estimator),
         plan=plan,
         max_members=int(estimator.max_members),
         clock=clock,
         n_jobs=estimator.n_jobs,
-        say=lambda text: print(f"[KernelClassifier] {text}") if estimator.verbose else None,
+        say=lambda text: (
+            print(f"[{type(estimator).__name__}] {text}") if estimator.verbose else None
+        ),
         subsample=subsample,
         progress=progress,
     )
@@ -179,9 +207,17 @@ def keep_work(
         )
     signature = signature_of(estimator, {"groups": prepared.groups}, prepared.read)
     checkpoint = Checkpoint(folder, signature)
-    with checkpoint.kept_if_it_ends():
-        yield replace(prepared, problem=replace(prepared.problem, kept=LeafCheckpoint(checkpoint)))
-    checkpoint.remove()
+    with closing(checkpoint):
+        with checkpoint.kept_if_it_ends():
+            kept = LeafCheckpoint(checkpoint)
+            yield replace(prepared, problem=replace(prepared.problem, kept=kept))
+        checkpoint.remove()
+
+
+def quality_of(estimator: EnsembleSettings) -> Quality:
+    """What the quality of an estimator stands for."""
+    known = NUMBER_QUALITIES if estimator.learns_values else QUALITIES
+    return known[estimator.quality]
 
 
 def clock_of(estimator: EnsembleSettings) -> Clock:
@@ -190,7 +226,7 @@ def clock_of(estimator: EnsembleSettings) -> Clock:
 
 
 RAW_TEXT = (
-    "Text goes through a vectoriser, make_pipeline(TfidfVectorizer(), KernelClassifier()); "
+    "Text goes through a vectoriser, make_pipeline(TfidfVectorizer(), {0}()); "
     "sequences of symbols are compared as they are by KernelDiscriminant(Spectrum(3))."
 )
 
@@ -201,13 +237,13 @@ def read_rows(
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
-    least = least or (2 if reset else 1)
+    least, text = least or (2 if reset else 1), RAW_TEXT.format(type(estimator).__name__)
     if is_sparse(X):
         check_sparse(X, "X")
     if is_frame(X):
         if len(X.shape) != 2:
             said = f"Expected 2D array, got a column of shape {tuple(X.shape)} instead"
-            raise ValueError(f"{said}: pass a frame.{f' {RAW_TEXT}' if reset else ''}")
+            raise ValueError(f"{said}: pass a frame.{f' {text}' if reset else ''}")
         check_column_names(X, "X")
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         if X.shape[0] < least or X.shape[1] < 1:
@@ -218,7 +254,7 @@ def read_rows(
         return X
     objects = X.dtype.kind in "OUS"
     if objects and X.ndim == 1:
-        raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {RAW_TEXT}")
+        raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {text}")
     finite: bool | str = True if is_sparse(X) else False if objects else "allow-nan"
     return validate_data(
         estimator,
@@ -254,33 +290,22 @@ def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str
     return {name: np.array(columns) for name, columns in found.items()}
 
 
-def class_factors(
-    class_weight: ClassWeight,
-    classes: Array,
-    counts: Array,  # (k,) weight of each
-) -> Array | None:
-    """Factors on the weights of rows, by class, whose weighted mean is one, (k,)."""
-    if class_weight is None:
-        return None
-    factor = weigh_classes(class_weight, classes, counts, classes)
-    return np.asarray(factor * counts.sum() / (factor @ counts))
-
-
 def candidates_for(
-    quality: str, targets: Targets, table: Table, reader: TableReader, groups: dict[str, Array]
+    quality: str, targets: AnyTargets, table: Table, reader: TableReader, groups: dict[str, Array]
 ) -> list[Candidate]:
     """All kernels that are tried on a table and its groups of columns."""
 
     def of(columns: Array | None, prefix: str) -> list[Candidate]:
         inside = np.arange(reader.n_columns) if columns is None else columns
-        return bank(
-            quality,
+        views = TableViews(
             numbers=bool(np.isin(reader.numbers, inside).any()),
             categories=bool(np.isin(reader.categories, inside).any()),
             is_sparse=is_sparse(table.numbers),
-            n_classes=targets.n_classes,
             prefix=prefix,
         )
+        if isinstance(targets, NumberTargets):
+            return number_bank(quality, views)
+        return bank(quality, views, targets.n_classes if isinstance(targets, Targets) else None)
 
     found = of(None, "")
     for name, columns in groups.items():
@@ -291,12 +316,12 @@ def candidates_for(
 
 
 def size_of(
+    estimator: EnsembleSettings,
     n_given: int,
-    targets: Targets,
+    targets: AnyTargets,
     table: Table,
     reader: TableReader,
     tried: list[Candidate],
-    n_jobs: int | None,
 ) -> EnsembleSize:
     """What the plan needs to know; the table may be a part of all rows."""
     views = {candidate.view for candidate in tried}
@@ -311,11 +336,17 @@ def size_of(
         n_rows=targets.n,
         row_bytes=row_bytes(table.numbers) + 8.0 * (width - len(reader.numbers)),
         n_columns=width,
-        n_classes=targets.n_classes,
+        n_outputs=targets.Y.shape[1],
         views=len(views),
         learned=most_learned,
         candidates=len(tried),
-        n_jobs=min(effective_n_jobs(n_jobs), len(spaces)),
+        n_jobs=min(effective_n_jobs(estimator.n_jobs), len(spaces)),
+        folds=folds_to_assess(
+            targets.n,
+            nested=estimator.assess == "nested",
+            numbers=isinstance(targets, NumberTargets),
+        ),
+        shares_statistics=not isinstance(targets, NumberTargets),
     )
 
 

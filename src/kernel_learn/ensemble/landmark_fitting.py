@@ -13,16 +13,21 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.ensemble_weights import mixture_weights
 from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual
-from kernel_learn.criteria.held_out.stacking import FINALISTS, Stacking, fit_stacking
+from kernel_learn.criteria.held_out.stacking import FINALISTS
 from kernel_learn.ensemble.candidates import CrossValidated
-from kernel_learn.ensemble.cross_validation import Sample, average_proba, with_stacking
+from kernel_learn.ensemble.cross_validation import (
+    average_held,
+    cross_chosen_held,
+    cross_validated,
+)
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.leaf_checkpoint import work_key
 from kernel_learn.ensemble.members import average_members
+from kernel_learn.ensemble.outcomes.base import Judged
 from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.screening import screen, try_narrower
 from kernel_learn.ensemble.views import TableView
 from kernel_learn.kernels.scaled import scale_columns
@@ -31,8 +36,8 @@ from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import select_rpcholesky
 from kernel_learn.representations.moment_form import FeatureSample, MomentForm
 from kernel_learn.representations.moments import Moments
-from kernel_learn.representations.sources import Block, one_hot
 from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.block import Block
 
 
 def fit_on_landmarks(
@@ -66,16 +71,20 @@ def fit_on_landmarks(
         members = sorted((one for one in found if one is not None), key=lambda one: one.loss)
     weights = np.empty(0)
     if members:
-        weights = mixture_weights(np.array([one.proba for one in members]), sample.targets)
+        held = np.array([one.held for one in members])
+        weights = sample.outcome.fit_weights(held, sample.targets)
     rows = {name: take_rows(Z, landmarks) for name, Z in sample.views.items()}
     known, held_out = sample.targets.take(landmarks), sample.targets
+    ensemble = average_members(problem.reader, members, weights, views, rows, known, held_out)
+    said = average_held(members, ensemble.member_shares, held_out)
     return FittedEnsemble(
-        average_members(problem.reader, members, weights, views, rows, known, held_out),
-        average_proba(members, weights, held_out),
-        make_probe(sample, views, learned, problem.reader.n_columns),
+        ensemble,
+        said,
+        make_probe(sample, views, learned, problem.reader.n_columns, said),
         replace(problem.plan, n_landmarks=len(landmarks)),
         np.arange(sample.targets.n),
         landmarks,
+        cross_chosen_held(members, held_out, sample.folds, sample.outcome.fit_weights),
     )
 
 
@@ -112,7 +121,7 @@ def add_moments(
             done += len(weight)
             if done <= before:
                 continue
-            T = one_hot(labels, problem.targets.n_classes)
+            T = problem.targets.encode(labels)
             rows = {name: views[name].rows(table) for name in {one.candidate.view for one in kept}}
             new = [
                 features.block_moments(
@@ -133,24 +142,25 @@ def cross_validate_moments(
     """A member at its best regulariser, by leave-one-out on the sample's rows."""
     rows = scale_columns(sample.views[one.candidate.view], one.scales)
     known = sample.targets
-    source = SampleRows(rows, np.arange(known.n), known.weight, known.counts)
+    source = SampleRows(rows, np.arange(known.n), known.weight, known.sums)
     form = MomentForm(features, moments, source=source)  # type: ignore[arg-type]
     if not form.alive.any():
         return None
     combined = form.at(np.ones(1))
     unit = combined.trace / combined.n
     path = leave_one_out(combined, (RIDGE_REGS * unit).tolist(), at_most=sample.targets.n)
-    best: tuple[Stacking, float] | None = None
+    best: tuple[Judged, float] | None = None
     for r in path.errors.argsort()[:FINALISTS]:
         if np.isfinite(path.errors[r]):
             held = held_out_scores(combined, float(path.lams[r]), sample.targets.n)
-            stacking = fit_stacking(held.scores, sample.targets, sample.folds)
-            if best is None or stacking.loss < best[0].loss:
-                best = stacking, float(RIDGE_REGS[r])
+            fitted = sample.outcome.fit(held.scores, sample.targets, sample.folds)
+            if best is None or fitted.loss < best[0].loss:
+                best = fitted, float(RIDGE_REGS[r])
     if best is None:
         return None
-    stacking, reg = best
-    return with_stacking(one.candidate, reg, stacking, ridge_model(combined, reg * unit))
+    chosen, reg = best
+    model = ridge_model(combined, reg * unit)
+    return cross_validated(one.candidate, np.full(known.Y.shape[1], reg), chosen, model)
 
 
 def ridge_model(sample: FeatureSample, lam: float) -> Dual:

@@ -12,8 +12,13 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales, pool_scales
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, RidgePath, with_all_shares
-from kernel_learn.criteria.held_out.stacking import fit_stacking
+from kernel_learn.criteria.held_out.ridge import (
+    LEAST_SLACK,
+    RIDGE_REGS,
+    RidgePath,
+    RidgeSolves,
+    solve_ridge,
+)
 from kernel_learn.ensemble.candidates import (
     WIDE_FAMILIES,
     Candidate,
@@ -22,11 +27,12 @@ from kernel_learn.ensemble.candidates import (
     grouped,
     narrower,
 )
-from kernel_learn.ensemble.cross_validation import Sample
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before
 MOST_WIDTHS = 2  # of one family that go on
+NEAR_REGS = 2  # below and above the best of the first leaf that are tried in the others
 # On columns scaled in leaves these are tried even if a few rows did not speak for them.
 LEARNED_FAMILIES = ("lap", "exp")
 MOST_PLAIN = 4  # of the kernels without learned scales that a few rows spoke for
@@ -74,7 +80,7 @@ def narrowed(
     views: dict[str, ViewRows] = {}
     for candidate in candidates:
         own = scales[candidate.view].scales if candidate.learned else None
-        if candidate.loss == "combined" and candidate.kernel is not None:
+        if candidate.loss in ("combined", "likelihood") and candidate.kernel is not None:
             yield candidate.on_rows(candidate.kernel, own)
             continue
         if candidate.space not in views:
@@ -94,6 +100,7 @@ def tune_on_leaves(
     leaves: Sequence[Array],
     keep: int,
     most_views: int | None = None,  # the best kernels may be on so many views
+    near_regs: int = NEAR_REGS,
 ) -> list[CrossValidated]:
     """The best kernels, each at its best lam, by their held-out losses in some leaves.
 
@@ -101,29 +108,36 @@ def tune_on_leaves(
     a lam that is best in every leaf by itself, at a stacking of its own,
     leaves scores that do not compare from leaf to leaf (16 against 14 %
     error on 20,000 rows of covtype). All kernels are tried in the first leaf,
-    two thirds of them in each next one; of one family in one space at most two
-    widths are kept.
+    two thirds of them in each next one, there at the values of lam around the best
+    so far; of one family in one space at most two widths are kept.
     """
     scores: dict[int, list[Array]] = {}
+    near = dict.fromkeys(range(len(tried)), slice(0, len(RIDGE_REGS)))
     safe = np.ones((len(tried), len(RIDGE_REGS)), dtype=bool)
     units, losses = np.zeros(len(tried)), np.full((len(tried), len(RIDGE_REGS)), np.inf)
     going = list(range(len(tried)))
     for i, rows in enumerate(leaves):
-        for t, path in _paths(sample, tried, going, rows):
-            units[t] = units[t] or path.centred.unit
-            if path.centred.unit <= 0:
+        for t, ridge in _fits(sample, tried, going, rows, 1 if i else len(RIDGE_REGS)):
+            units[t] = units[t] or ridge.centred.unit
+            if ridge.centred.unit <= 0:
                 continue
-            S, least = path.held_out(RIDGE_REGS * units[t] / path.centred.unit)
-            scores.setdefault(t, []).append(with_all_shares(S, path.centred.targets))
-            safe[t] &= least > LEAST_SLACK
+            S, least = ridge.held_out(RIDGE_REGS[near[t]] * units[t] / ridge.centred.unit)
+            scores.setdefault(t, []).append(sample.outcome.moved(S, sample.targets.take(rows)))
+            safe[t, near[t]] &= least > LEAST_SLACK
         used = np.concatenate(leaves[: i + 1])
         going = [t for t in going if len(scores.get(t, ())) == i + 1]
         for t in going:
-            losses[t] = _losses(np.concatenate(scores[t], axis=1), safe[t], sample, used)
+            S = np.concatenate(scores[t], axis=1)
+            losses[t] = np.inf
+            losses[t, near[t]] = _losses(S, safe[t, near[t]], sample, used)
+            if i == 0:
+                best = int(losses[t].argmin())
+                near[t] = slice(max(0, best - near_regs), best + near_regs + 1)
+                scores[t] = [S[near[t]]]
         going.sort(key=lambda t: losses[t].min())
         going = going[: max(keep, len(going) * 2 // 3)]
     found: list[CrossValidated] = []
-    nobody = np.empty((0, sample.targets.n_classes))
+    nobody = np.empty((0, sample.targets.Y.shape[1]))
     for t in going:
         one, r = tried[t], int(losses[t].argmin())
         kin = [f for f in found if f.candidate.space == one.space]
@@ -134,26 +148,28 @@ def tune_on_leaves(
         if len(kin) < MOST_WIDTHS and np.isfinite(losses[t, r]):
             reg, lam = float(RIDGE_REGS[r]), float(RIDGE_REGS[r] * units[t])
             found.append(CrossValidated(one, reg, float(losses[t, r]), nobody, lam=lam))
+    if not found and near_regs < len(RIDGE_REGS):  # one leaf forbids what another liked best
+        return tune_on_leaves(sample, tried, leaves, keep, most_views, len(RIDGE_REGS))
     return found[:keep]
 
 
-def _paths(
-    sample: Sample, tried: Sequence[Candidate], going: Sequence[int], rows: Array
-) -> Iterator[tuple[int, RidgePath]]:
+def _fits(
+    sample: Sample, tried: Sequence[Candidate], going: Sequence[int], rows: Array, n_regs: int
+) -> Iterator[tuple[int, RidgePath | RidgeSolves]]:
     """(number of a candidate, its fits in one leaf)."""
     targets = sample.targets.take(rows)
     for same in grouped(going, lambda t: tried[t].space):
         S = sample.statistics(tried[same[0]], rows)
         for t in same:
-            yield t, RidgePath(tried[t].values(S), targets)
+            yield t, solve_ridge(tried[t].values(S), targets, n_regs)
 
 
 def _losses(scores: Array, safe: Array, sample: Sample, rows: Array) -> Array:
-    """Losses of stacked scores, (R,); inf where the scores are rounding."""
+    """Losses of judged scores, (R,); inf where the scores are rounding."""
     targets, folds = sample.targets.take(rows), sample.folds[rows]
     return np.array(
         [
-            fit_stacking(S, targets, folds).loss if fine else np.inf
+            sample.outcome.fit(S, targets, folds).loss if fine else np.inf
             for S, fine in zip(scores, safe, strict=True)
         ]
     )

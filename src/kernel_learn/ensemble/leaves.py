@@ -14,13 +14,11 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, mixture_weights
 from kernel_learn.criteria.held_out.folds import stratified_rows
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import Dual, ridge_at_lam
-from kernel_learn.criteria.held_out.stacking import fit_stacking, log_losses, softmax
-from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import CrossValidated, grouped
-from kernel_learn.ensemble.cross_validation import Sample
+from kernel_learn.ensemble.cross_validation import average_held, cross_chosen_held
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint, LeafFit
 from kernel_learn.ensemble.leaf_tuning import (
@@ -29,9 +27,19 @@ from kernel_learn.ensemble.leaf_tuning import (
     narrowed,
     tune_on_leaves,
 )
-from kernel_learn.ensemble.members import Ensemble, TrainingRows, make_members, see_rows
+from kernel_learn.ensemble.likelihood_fitting import learn_scales_again, scales_of
+from kernel_learn.ensemble.members import (
+    Ensemble,
+    TrainingRows,
+    class_shares,
+    make_members,
+    see_rows,
+)
+from kernel_learn.ensemble.outcomes.base import AnyTargets
+from kernel_learn.ensemble.outcomes.kinds import outcome_of
 from kernel_learn.ensemble.plan import LEAF_ROWS
 from kernel_learn.ensemble.problem import Problem
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.spilled_table import in_memory
 from kernel_learn.ensemble.trees import Forest, Tree, divide
 from kernel_learn.ensemble.views import TableView
@@ -84,27 +92,33 @@ def fit_in_leaves(
         with problem.watching(f"tree {t + 1} of {n_trees}") as at:
             chosen = fit_leaves(sample, chosen, leaves, watched, unseen, at, problem.kept)
         weights = weigh_trees(chosen, held_out, unseen)
-        heavy = np.sort(np.argsort(-weights, kind="stable")[:n_members])
-        heavy = heavy[weights[heavy] > LEAST_LEAF_WEIGHT]
+        largest = weights.reshape(len(chosen), -1).max(axis=1)  # of several targets
+        heavy = np.sort(np.argsort(-largest, kind="stable")[:n_members])
+        heavy = heavy[largest[heavy] > LEAST_LEAF_WEIGHT]
         chosen, weights = [chosen[i] for i in heavy], weights[heavy]
-    weights = weights / weights.sum()
+    weights = weights / weights.sum(axis=0)
     chosen = [averaged(one, n_trees, held_out) for one in chosen]
     ensemble = in_forest(
         problem, sample, views, chosen, weights, held_out, Forest(*tree_view, trees, leaf_rows)
     )
+    held = average_held(chosen, weights, held_out)
     return FittedEnsemble(
         ensemble,
-        np.tensordot(weights, np.array([one.proba for one in chosen]), 1),
-        make_probe(sample, views, learned, problem.reader.n_columns),
+        held,
+        make_probe(sample, views, learned, problem.reader.n_columns, held, unseen),
         replace(problem.plan, representation="leaves", leaf_rows=most, trees=n_trees),
         sample.subsample,
+        cross_chosen=cross_chosen_held(
+            chosen, held_out, sample.folds[watched], sample.outcome.fit_weights
+        ),
     )
 
 
-def averaged(one: CrossValidated, n_trees: int, held_out: Targets) -> CrossValidated:
-    """With the mean of its held-out probabilities over trees, and their loss."""
-    P = one.proba / n_trees
-    return replace(one, proba=P, loss=mean_and_error(log_losses(P), held_out)[0])
+def averaged(one: CrossValidated, n_trees: int, held_out: AnyTargets) -> CrossValidated:
+    """With the means of what it says of held-out rows over trees, and its loss."""
+    P = one.held / n_trees
+    loss = outcome_of(held_out).loss(P, held_out)
+    return replace(one, held=P, log_odds=one.log_odds / n_trees, loss=loss)
 
 
 def in_forest(
@@ -113,7 +127,7 @@ def in_forest(
     views: Mapping[str, TableView],
     chosen: Sequence[CrossValidated],
     weights: Array,
-    held_out: Targets,  # of the held-out rows
+    held_out: AnyTargets,  # of the held-out rows
     forest: Forest,
 ) -> Ensemble:
     """The average of members in leaves, with features from some of the rows."""
@@ -127,7 +141,7 @@ def in_forest(
     some = {name: take_rows(sample.views[name], rows) for name in used}
     for_features = see_rows(chosen, views, some, sample.targets.take(rows))
     members = make_members(chosen, weights, weights, for_features, held_out)
-    return Ensemble(problem.reader, members, known, for_features, forest)
+    return Ensemble(problem.reader, members, known, for_features, forest, class_shares(held_out))
 
 
 def choose_kernels(
@@ -143,7 +157,11 @@ def choose_kernels(
     and lam that suit a leaf, with the scales of those few rows.
     """
     hurried = not np.isinf(problem.clock.budget)
-    kept = [one for one in kept if one.candidate.loss in ("ridge", "combined")] or list(kept)
+    kept = [one for one in kept if one.candidate.loss != "hinge"] or list(kept)
+    screened = stratified_rows(sample.targets, problem.plan.screen_rows)
+    if isinstance(sample.targets, NumberTargets) and not hurried:
+        few = sample.take(screened)
+        kept = learn_scales_again(kept, few.views, few.blocks, sample.targets.take(screened))
     scales = {view: own[0] for view, own in learned.items()}
     tree_view = view_of_trees(kept, scales)
     leaves = divide_sample(sample, tree_view, min(most_rows(problem), problem.plan.narrow_rows))[1]
@@ -167,6 +185,8 @@ def choose_kernels(
     problem.say(f"trying {len(tried)} kernels in {len(for_kernels)} leaves")
     n_kept = n_members if hurried else problem.plan.tried_per_member * n_members
     chosen = tune_on_leaves(sample, tried, for_kernels, n_kept, problem.plan.most_views)
+    if isinstance(sample.targets, NumberTargets):
+        return chosen, tree_view, screened
     seen = np.concatenate(for_scales) if for_scales and is_wide else np.empty(0, dtype=int)
     return chosen, tree_view, seen
 
@@ -190,11 +210,11 @@ def divide_leaves(leaves: Sequence[Array], hurried: bool) -> tuple[list[Array], 
     return [leaves[i] for i in sorted(at)], [others[i] for i in spread]
 
 
-def weigh_trees(chosen: Sequence[CrossValidated], held_out: Targets, unseen: Array) -> Array:
+def weigh_trees(chosen: Sequence[CrossValidated], held_out: AnyTargets, unseen: Array) -> Array:
     """Weights of the kernels' averages over the trees so far."""
-    P = np.array([one.proba[unseen] for one in chosen])
-    P /= P.sum(axis=2, keepdims=True)
-    return mixture_weights(P, held_out.take(unseen))
+    outcome = outcome_of(held_out)
+    P = outcome.mean(np.array([one.held[unseen] for one in chosen]), len(chosen[0].maps))
+    return outcome.fit_weights(P, held_out.take(unseen))
 
 
 def most_rows(problem: Problem) -> int:
@@ -206,7 +226,9 @@ def view_of_trees(kept: Sequence[CrossValidated], scales: Mapping[str, ColumnSca
     """The view in which rows are neighbours: scaled columns if some were learned."""
     for view, own in scales.items():
         return view, own.scales
-    return kept[0].candidate.view, kept[0].scales
+    candidate = kept[0].candidate
+    likely = scales_of(candidate) if candidate.loss == "likelihood" else None
+    return candidate.view, kept[0].scales if likely is None else likely
 
 
 def fit_leaves(
@@ -219,7 +241,7 @@ def fit_leaves(
     kept: LeafCheckpoint | None = None,
 ) -> list[CrossValidated]:
     """Every kernel with its models on one more tree, its held-out probabilities added up."""
-    scores = np.zeros((len(chosen), len(watched), sample.targets.n_classes))
+    scores = np.zeros((len(chosen), len(watched), sample.targets.Y.shape[1]))
     seat = np.full(sample.targets.n, -1)  # where a row's scores go, if they are kept
     seat[watched] = np.arange(len(watched))
     models: list[list[Dual]] = [[] for _ in chosen]
@@ -236,15 +258,16 @@ def fit_leaves(
     targets, folds = sample.targets.take(watched[unseen]), sample.folds[watched[unseen]]
     found = []
     for one, own, S in zip(chosen, models, scores, strict=True):
-        stacking = fit_stacking(S[unseen], targets, folds)
-        P = softmax(stacking.map(S))
-        P[unseen] = stacking.proba()
+        fitted = sample.outcome.fit(S[unseen], targets, folds)
+        P, L = sample.outcome.say(fitted.map, S)
+        P[unseen], L[unseen] = fitted.said
         found.append(
             replace(
                 one,
-                proba=one.proba + P if one.models else P,
+                held=one.held + P if one.models else P,
+                log_odds=one.log_odds + L if one.models else L,
                 models=(*one.models, tuple(own)),
-                maps=(*one.maps, stacking.map),
+                maps=(*one.maps, fitted.map),
             )
         )
     return found
@@ -255,9 +278,14 @@ def fit_one_leaf(
 ) -> list[LeafFit]:
     """All kernels on the rows of a leaf, with the held-out scores of those that are seen."""
     targets, found = sample.targets.take(rows), {}
+
+    def moved(scores: Array) -> Array:
+        return sample.outcome.moved(scores, targets)
+
     for same in grouped(range(len(chosen)), lambda m: chosen[m].candidate.space):
         S = sample.statistics(chosen[same[0]].candidate, rows)
         for m in same:
-            held, model = ridge_at_lam(chosen[m].candidate.values(S), targets, chosen[m].lam)
+            K = chosen[m].candidate.values(S)
+            held, model = ridge_at_lam(K, targets, chosen[m].lam, moved)
             found[m] = LeafFit(model, held[seen])
     return [found[m] for m in range(len(chosen))]

@@ -6,17 +6,23 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
+from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, Dual, RidgePath
+from kernel_learn.criteria.held_out.label_targets import LabelMap, LabelTargets, both_sides
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
+from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, Dual, RidgePath, centre
 from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
     discriminant_directions,
     rank_scores,
-    softmax,
 )
+from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import SCALED, CrossValidated, grouped
+from kernel_learn.ensemble.outcomes.base import AnyTargets, OutcomeMap
+from kernel_learn.ensemble.outcomes.kinds import outcome_of
+from kernel_learn.ensemble.pooling import Averages, Pooled
 from kernel_learn.ensemble.trees import Forest, Leaf
 from kernel_learn.ensemble.views import RawView, TableView
 from kernel_learn.kernels import Combination, Kernel, SharedStatistics, evaluate_shared
@@ -27,10 +33,10 @@ from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
 
-# Members below this share of the heaviest one's weight are told of and do not predict.
-NEGLIGIBLE = 1e-3
-# Entries of one block of kernel values between new rows and training rows.
-BLOCK_ENTRIES = 2**22
+# Entries of one block of kernel values between new rows and training rows: with its distances it
+# stays in the cache (10,000 rows, 1000 training rows: half the time of blocks of 2**22).
+BLOCK_ENTRIES = 2**17
+DEPENDENCE_REG = 1e-3  # of features of numbers, as HSICSubspace has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +47,16 @@ class Member:
     kernel: Kernel
     reg: float
     weight: float
-    loss: float  # held-out log loss
-    error: float  # held-out error
+    loss: float  # held-out log loss; of numbers the squared error as a share of the variance
+    error: float  # held-out error; of numbers its root mean square
     scales: Array | None = field(default=None, repr=False)  # (d,) of the view's columns
-    share: float = field(default=0.0, repr=False)  # of the average, 0 if it is negligible
+    # Of the average, 0 if it does not predict; one for each of several targets, (q,).
+    share: float | Array = field(default=0.0, repr=False)
     factor: float = field(default=0.0, repr=False)  # of the kernel in the sum of kernels
     models: Sequence[Sequence[Dual]] = field(default=(), repr=False)  # per tree and leaf
-    maps: Sequence[LinearMap] = field(default=(), repr=False)  # to log-odds, per tree
+    maps: Sequence[OutcomeMap] = field(default=(), repr=False)  # to predictions, per tree
+    # Of every column of the scores where each has its own, (c,); reg is their geometric mean.
+    regs: Array | None = field(default=None, repr=False)
 
     @property
     def plain_view(self) -> str:
@@ -58,8 +67,8 @@ class Member:
         """Scores of rows in a leaf."""
         return self.models[leaf.tree][leaf.number]
 
-    def map_in(self, leaf: Leaf) -> LinearMap:
-        """From such scores to log-odds."""
+    def map_in(self, leaf: Leaf) -> OutcomeMap:
+        """From such scores to predictions."""
         return self.maps[leaf.tree]
 
 
@@ -69,7 +78,7 @@ class TrainingRows:
 
     views: Mapping[str, TableView]
     rows: Mapping[str, Rows]  # of each view, scaled or, where one copy serves all, not yet
-    targets: Targets
+    targets: AnyTargets
 
     def new_rows(self, member: Member, table: Table) -> Rows:
         """New rows as a member sees them but for its scales."""
@@ -109,33 +118,89 @@ class Ensemble:
     training: TrainingRows
     for_features: TrainingRows  # the same without trees
     forest: Forest | None = None
+    shares: Array | None = None  # (k,) of the classes; None in files of averaged probabilities
 
     @property
     def predicting(self) -> list[Member]:
-        """The members that are not negligible."""
-        return [member for member in self.members if member.share > 0]
+        """The members that are heavy enough to predict."""
+        return [member for member in self.members if np.any(member.share)]
 
     @property
-    def targets(self) -> Targets:
+    def member_shares(self) -> Array:
+        """Of each member in the average, (members,) of classes, otherwise (members, q)."""
+        if not self.members:
+            return np.empty(0)
+        shares = np.stack(np.broadcast_arrays(*[member.share for member in self.members]))
+        return shares if isinstance(self.targets, Targets) else shares.reshape(len(shares), -1)
+
+    @property
+    def targets(self) -> AnyTargets:
         return self.training.targets
+
+    @property
+    def class_targets(self) -> Targets:
+        """The targets of an ensemble of classes."""
+        assert isinstance(self.targets, Targets), "rows have one class each"
+        return self.targets
 
     @property
     def n_trees(self) -> int:
         return 1 if self.forest is None else len(self.forest.trees)
 
-    def weight_of(self, member: Member) -> float:
+    def weight_of(self, member: Member) -> float | Array:
         """A member's weight in the average over members and trees."""
         return member.share / self.n_trees
 
+    def predict(self, table: Table) -> Array:
+        """What the average says of new rows, (n_new, k): probabilities, or values."""
+        if isinstance(self.targets, NumberTargets):
+            return self.values(table)
+        if isinstance(self.targets, LabelTargets):
+            return self.label_proba(table)
+        return self.proba(table)
+
+    def label_proba(self, table: Table) -> Array:
+        """Averaged probabilities that labels are there, (n_new, L)."""
+        n_new = table.numbers.shape[0]
+        nobody = outcome_of(self.targets).without_members(self.targets)
+        if not self.predicting:
+            return np.tile(nobody, (n_new, 1))
+        pools = [Averages(n_new, both_sides(share)) for share in nobody]
+        for leaf, member, K in self.kernel_blocks(table):
+            logits = member.map_in(leaf)(member.model_in(leaf).scores(K))
+            weight = np.broadcast_to(self.weight_of(member), (len(pools),))
+            for i, pool in enumerate(pools):
+                pool.add(weight[i], logits[:, i], leaf.new)
+        return np.stack([pool.pooled().proba[:, 1] for pool in pools], axis=1)
+
+    def values(self, table: Table) -> Array:
+        """Averaged predictions of numbers, (n_new, q)."""
+        nobody = outcome_of(self.targets).without_members(self.targets)
+        found = np.tile(0.0 * nobody if self.predicting else nobody, (table.numbers.shape[0], 1))
+        for leaf, member, K in self.kernel_blocks(table):
+            map = member.map_in(leaf)
+            assert isinstance(map, ValueMap), "numbers are predicted"
+            found[leaf.new] += self.weight_of(member) * map(member.model_in(leaf).scores(K))
+        return found
+
     def proba(self, table: Table) -> Array:
         """Averaged probabilities, (n_new, k)."""
-        P = np.zeros((table.numbers.shape[0], self.targets.n_classes))
-        if not self.predicting:
-            return P + self.targets.prior
-        for leaf, member, K in self._kernel_blocks(table):
+        pooled = self.pooled(table)
+        if self.shares is None and self.predicting:
+            return pooled.mean_proba / pooled.mean_proba.sum(axis=1, keepdims=True)
+        return pooled.proba
+
+    def pooled(self, table: Table) -> Pooled:
+        """Averages over the members; without any the class shares."""
+        shares = class_shares(self.targets) if self.shares is None else self.shares
+        assert shares is not None, "classes are averaged"
+        pool = Averages(table.numbers.shape[0], shares)
+        for leaf, member, K in self.kernel_blocks(table):
             logits = member.map_in(leaf)(member.model_in(leaf).scores(K))
-            P[leaf.new] += self.weight_of(member) * softmax(logits)
-        return P / P.sum(axis=1, keepdims=True)
+            pool.add(float(self.weight_of(member)), logits, leaf.new)
+        if not self.predicting:
+            pool.add(1.0, np.log(np.tile(shares, (table.numbers.shape[0], 1))))
+        return pool.pooled()
 
     def contributions(self, table: Table, contrast: Array) -> tuple[Array, Array]:
         """What each training row adds to contrast'logits (n_new, n), and the rest (n_new,).
@@ -144,15 +209,60 @@ class Ensemble:
         contrast_i'L(x_i) = rest_i + sum_j contribution_ij. Rows of other leaves add nothing.
         """
         added, rest = np.zeros((len(contrast), self.targets.n)), np.zeros(len(contrast))
-        for leaf, member, K in self._kernel_blocks(table):
-            pull = self.weight_of(member) * member.model_in(leaf).coef @ member.map_in(leaf).coef
+        for leaf, member, K in self.kernel_blocks(table):
+            map = member.map_in(leaf)
+            assert isinstance(map, LinearMap), "log-odds are linear in scores"
+            pull = self.weight_of(member) * member.model_in(leaf).coef @ map.coef
             added[leaf.pairs] += K * (contrast[leaf.new] @ pull.T)
         # added up as probabilities are in leaves, and in the members' order without
         groups = [self.predicting] if self.forest is None else by_view(self.predicting)
         for leaf in self._leaves(table):
             for member in chain(*groups):
-                logits = member.map_in(leaf)(member.model_in(leaf).intercept)
+                map = member.map_in(leaf)
+                assert isinstance(map, LinearMap)
+                logits = map(member.model_in(leaf).intercept)
                 rest[leaf.new] += self.weight_of(member) * (contrast[leaf.new] @ logits)
+        if not self.predicting:
+            shares = self.class_targets.prior if self.shares is None else self.shares
+            rest += contrast @ np.log(shares)
+        return added, rest
+
+    def value_contributions(self, table: Table, target: int) -> tuple[Array, Array]:
+        """What each training row adds to L(x) of a number (n_new, n), and the rest.
+
+        L is the prediction before members are kept within what was seen. A member says p(f) at
+        the score f = f_0 + sum_j k_j a_j, where p of a logarithm is not linear: what its rows
+        have moved, p(f) - p(f_0), is divided among them as f - f_0 is.
+        """
+        n_new = table.numbers.shape[0]
+        added, rest = np.zeros((n_new, self.targets.n)), np.zeros(n_new)
+        for leaf, member, K in self.kernel_blocks(table):
+            map, model = member.map_in(leaf), member.model_in(leaf)
+            assert isinstance(map, ValueMap), "numbers are predicted"
+            weight = np.broadcast_to(self.weight_of(member), (len(map.columns),))[target]
+            column = map.columns[target]
+            parts = K * model.coef[:, column]
+            moved = parts.sum(axis=1)
+            start = map.unbounded(target, model.intercept[[column]])[0]
+            lifted = map.unbounded(target, model.intercept[column] + moved) - start
+            slope = np.divide(lifted, moved, out=np.zeros_like(moved), where=moved != 0)
+            added[leaf.pairs] += weight * slope[:, None] * parts
+            rest[leaf.new] += weight * start
+        if not self.predicting:
+            rest += outcome_of(self.targets).without_members(self.targets)[target]
+        return added, rest
+
+    def label_contributions(self, table: Table, label: int) -> tuple[Array, Array]:
+        """What each training row adds to the averaged log-odds of a label, and the rest."""
+        n_new = table.numbers.shape[0]
+        added, rest = np.zeros((n_new, self.targets.n)), np.zeros(n_new)
+        for leaf, member, K in self.kernel_blocks(table):
+            map, model = member.map_in(leaf), member.model_in(leaf)
+            assert isinstance(map, LabelMap), "labels are predicted"
+            weight = np.broadcast_to(self.weight_of(member), (len(map.maps),))[label]
+            start = map(model.intercept[None, :])[0, label]
+            added[leaf.pairs] += weight * map.slope(label) * K * model.coef[:, label]
+            rest[leaf.new] += weight * (start[1] - start[0])
         return added, rest
 
     def kernel_object(self) -> Combination:
@@ -166,11 +276,20 @@ class Ensemble:
         ]
         return Combination(kernels, np.array([member.factor for member in self.predicting]))
 
+    @property
+    def n_features(self) -> int:
+        """Of ``features``: one less than classes, or as many as targets."""
+        if isinstance(self.targets, NumberTargets):
+            return self.targets.n_targets
+        if isinstance(self.targets, LabelTargets):
+            return self.targets.n_labels
+        return self.targets.n_classes - 1
+
     def features(self, table: Table) -> Array:
-        """Discriminant features of that sum, (n_new, k - 1)."""
+        """Features of that sum, (n_new, n_features): discriminant ones, or those of HSIC."""
         n_new, known = table.numbers.shape[0], self.for_features
         if not self.predicting:
-            return np.zeros((n_new, self.targets.n_classes - 1))
+            return np.zeros((n_new, self.n_features))
         model, projection = self.discriminant
         scores = np.tile(model.intercept, (n_new, 1))
         for group in by_view(self.predicting):
@@ -184,12 +303,16 @@ class Ensemble:
     def discriminant(self) -> tuple[Dual, LinearMap]:
         """The ridge model of the sum and the directions that tell classes apart.
 
+        Of numbers those on which they depend most, see ``dependence_directions``.
+
         Worked out when first asked for: one decomposition of the combined kernel.
         """
         targets = self.for_features.targets
         K = np.zeros((targets.n, targets.n))
         for group in by_view(self.predicting):
             K += sum_kernels(group, self.for_features.statistics(group[0]))
+        if not isinstance(targets, Targets):
+            return dependence_directions(K, targets)
         path = RidgePath(K, targets)
         scores, least = path.held_out(RIDGE_REGS)
         ranks = np.where(least > LEAST_SLACK, rank_scores(scores, targets), np.inf)
@@ -203,7 +326,7 @@ class Ensemble:
         else:
             yield from self.forest.leaves(self.training.views[self.forest.view].rows(table))
 
-    def _kernel_blocks(self, table: Table) -> Iterator[tuple[Leaf, Member, Array]]:
+    def kernel_blocks(self, table: Table) -> Iterator[tuple[Leaf, Member, Array]]:
         """(some new rows of a leaf, member, kernel values with the leaf's training rows)."""
         groups = by_view(self.predicting)
         views = [self.training.new_rows(group[0], table) for group in groups]
@@ -214,6 +337,33 @@ class Ensemble:
                     S = self.training.statistics(group[0], take_rows(Z, leaf.new), leaf.known)
                     for member in group:
                         yield leaf, member, evaluate_shared(member.kernel, S)
+
+
+def class_shares(targets: AnyTargets) -> Array | None:
+    """Of classes; numbers and labels have none that sum to one."""
+    return targets.prior if isinstance(targets, Targets) else None
+
+
+def dependence_directions(
+    K: Array, targets: NumberTargets | LabelTargets
+) -> tuple[Dual, LinearMap]:
+    """HSIC with the linear label kernel, as in ``criteria.hsic.Dependence``. K is overwritten.
+
+    max over W of tr(W'G LL'G W) s.t. W'(G + lam)W = I: with L the centred targets in the
+    metric of the weights, B = (G + lam)^{-1} G L and L'G B = R diag(e) R', W = B R e^{-1/2}.
+    As many features as targets.
+    """
+    centred = centre(K, targets.as_given())
+    L, G = centred.labels, centred.G
+    GL = G @ L
+    G[np.diag_indices(len(G))] += DEPENDENCE_REG * centred.unit
+    B = linalg.solve(G, GL, assume_a="pos")
+    e, V = np.linalg.eigh(GL.T @ B)
+    e, V = np.maximum(e[::-1], 0.0), V[:, ::-1]
+    V = V * np.where(V[np.abs(V).argmax(axis=0), np.arange(len(V))] < 0, -1.0, 1.0)
+    size = np.sqrt(np.where(e > 1e-12 * e.max(initial=0.0), e, np.inf))
+    A = centred.dual(B @ (V / size)).coef
+    return Dual(A, -centred.m @ A), LinearMap(np.eye(len(V)), np.zeros(len(V)))
 
 
 def sum_kernels(members: Sequence[Member], S: SharedStatistics) -> Array:
@@ -228,7 +378,7 @@ def see_rows(
     found: Sequence[CrossValidated],
     views: Mapping[str, TableView],
     rows: Mapping[str, Rows],  # of each view
-    targets: Targets,
+    targets: AnyTargets,
 ) -> TrainingRows:
     """Rows as candidates see them, scaled."""
     spaces = {one.candidate.space: one.candidate for one in found}
@@ -242,34 +392,33 @@ def see_rows(
 
 def make_members(
     found: Sequence[CrossValidated],
-    weights: Array,  # (members,)
+    weights: Array,  # (members,), or (members, q) of several targets
     shares: Array,  # of those that predict, 0 of the others
     known: TrainingRows,  # as candidates see them, scaled
-    targets: Targets,  # of the held-out rows
+    targets: AnyTargets,  # of the held-out rows
 ) -> list[Member]:
     """What predicts, and what is told of it."""
     members = []
     for one, weight, share in zip(found, weights, shares, strict=True):
-        winners = one.proba.argmax(axis=1)[:, None]
-        right = np.take_along_axis(targets.counts, winners, axis=1).sum()
         member = Member(
             one.candidate.space,
             one.kernel,
             one.reg,
-            float(weight),
+            float(np.mean(weight)),
             one.loss,
-            float(1 - right / targets.total),
+            outcome_of(targets).error(one.held, targets),
         )
-        if share > 0:
+        if np.any(share):
             diagonal = one.kernel.diag(known.rows[member.view])
             mean = float(np.average(diagonal, weights=known.targets.weight)) or 1.0
             member = replace(
                 member,
                 scales=one.scales,
-                share=float(share),
-                factor=float(share / mean),
+                share=share.item() if np.size(share) == 1 else share,
+                factor=float(np.mean(share) / mean),
                 models=one.models,
                 maps=one.maps,
+                regs=one.column_regs,
             )
         members.append(member)
     return members
@@ -278,16 +427,15 @@ def make_members(
 def average_members(
     reader: TableReader,
     found: Sequence[CrossValidated],
-    weights: Array,  # (members,)
+    weights: Array,  # (members,), or (members, q) of several targets
     views: Mapping[str, TableView],
     rows: Mapping[str, Rows],  # of each view
-    targets: Targets,  # of these rows
-    held_out: Targets,  # of the held-out rows
+    targets: AnyTargets,  # of these rows
+    held_out: AnyTargets,  # of the held-out rows
 ) -> Ensemble:
-    """The average of members without trees; those of negligible weight do not predict."""
-    heavy = weights > NEGLIGIBLE * weights.max(initial=0.0)
-    shares = np.where(heavy, weights, 0.0) / sum(weights[heavy])
-    kept = [one for one, is_heavy in zip(found, heavy, strict=True) if is_heavy]
+    """The average of members without trees; the lightest do not predict."""
+    shares = outcome_of(held_out).predicting([one.held for one in found], weights, held_out)
+    kept = [one for one, share in zip(found, shares, strict=True) if np.any(share)]
     known = see_rows(kept, views, rows, targets)
     members = make_members(found, weights, shares, known, held_out)
-    return Ensemble(reader, members, known, known)
+    return Ensemble(reader, members, known, known, shares=class_shares(held_out))

@@ -8,13 +8,13 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.folds import stratified_folds
-from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate
 from kernel_learn.ensemble.clock import Clock
-from kernel_learn.ensemble.cross_validation import FOLDS, Sample
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
+from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
+from kernel_learn.ensemble.sample import FOLDS, Sample
 from kernel_learn.ensemble.spilled_table import SpilledTable, SpilledView
 from kernel_learn.ensemble.views import TableView, fit_view
 from kernel_learn.rows.columns import TableReader
@@ -28,7 +28,7 @@ class Problem:
 
     table: Table | SpilledTable
     reader: TableReader
-    targets: Targets
+    targets: AnyTargets
     sources: Mapping[str, Array | None]  # named groups of columns; "" is all of them
     candidates: Sequence[Candidate]
     quality: Quality
@@ -64,13 +64,14 @@ def fit_views(problem: Problem) -> dict[str, TableView]:
 def sample_of(problem: Problem, views: Mapping[str, TableView]) -> Sample:
     """The problem's rows on all views, with the folds of the cross-validation."""
     groups = [columns for columns in problem.sources.values() if columns is not None]
+    owners = [np.flatnonzero(np.isin(views["z"].owner, c)) for c in groups]
     return Sample(
         {name: rows_in(view, problem.table) for name, view in views.items()},
         problem.targets,
         {name: view.categorical for name, view in views.items()},
         {name: view.blocks for name, view in views.items()},
         stratified_folds(problem.targets, FOLDS),
-        {"z": [np.flatnonzero(np.isin(views["z"].owner, c)) for c in groups]} if groups else {},
+        {"z": [own for own in owners if len(own)]} if groups else {},
         problem.subsample,
     )
 

@@ -1,18 +1,26 @@
 """Which candidates go on: on few rows all of them, on more rows the best and narrower ones."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
 from kernel_learn.criteria.held_out.folds import stratified_rows
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
+from kernel_learn.criteria.held_out.ridge import PATH_REGS
 from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, CrossValidated, narrower
-from kernel_learn.ensemble.cross_validation import Sample, cross_validate, weigh
+from kernel_learn.ensemble.cross_validation import cross_validate, weigh
+from kernel_learn.ensemble.likelihood_fitting import learn_scales_again
+from kernel_learn.ensemble.outcomes.base import AnyTargets
+from kernel_learn.ensemble.plan import ONE_REG_ABOVE
 from kernel_learn.ensemble.problem import Problem
+from kernel_learn.ensemble.sample import Sample
 
-SURVIVOR_SHARE = 0.01  # of the heaviest weight
+# Of the heaviest weight: below, a candidate is surely worse (2.4 standard errors of the paired
+# difference), and on more rows its weight only falls.
+SURVIVOR_SHARE = 0.05
 REFIT_REGS = 10.0 ** np.array([-0.5, 0.0, 0.5])
 
 
@@ -20,7 +28,7 @@ def screen(
     problem: Problem, sample: Sample
 ) -> tuple[list[CrossValidated], dict[str, list[ColumnScales]]]:
     """Try all candidates on some rows; the heaviest go on."""
-    some = sample.take(stratified_rows(sample.targets, problem.plan.screen_rows))
+    some = sample.take(screened_rows(problem, sample))
     problem.say(f"trying {len(problem.candidates)} candidates on {some.targets.n} rows")
     found, learned = cross_validate(
         some, problem.candidates, None, problem.clock.before(0.4), problem.n_jobs
@@ -28,18 +36,68 @@ def screen(
     return survivors(found, some.targets, problem.quality.keep), learned
 
 
-def survivors(found: Sequence[CrossValidated], targets: Targets, keep: int) -> list[CrossValidated]:
-    """The heaviest candidates."""
+def screened_rows(problem: Problem, sample: Sample) -> Array:
+    """The rows on which all candidates are tried."""
+    return stratified_rows(sample.targets, problem.plan.screen_rows)
+
+
+def after_screening(problem: Problem, sample: Sample) -> Sample:
+    """With numbers judged by rows on which no kernel was learned."""
+    targets = sample.targets
+    if not isinstance(targets, NumberTargets):
+        return sample
+    unseen = np.setdiff1d(np.arange(targets.n), screened_rows(problem, sample))
+    return replace(sample, targets=replace(targets, unseen=unseen))
+
+
+def refine(
+    problem: Problem, sample: Sample, kept: Sequence[CrossValidated]
+) -> list[CrossValidated]:
+    """What more rows deserve: narrower kernels, or of numbers better scales."""
+    targets = sample.targets
+    if isinstance(targets, NumberTargets):
+        rows = screened_rows(problem, sample)
+        return learn_scales_again(kept, sample.take(rows).views, sample.blocks, targets.take(rows))
+    return try_narrower(problem, sample, kept)
+
+
+def survivors(
+    found: Sequence[CrossValidated], targets: AnyTargets, keep: int
+) -> list[CrossValidated]:
+    """The heaviest candidates, of several targets by the heaviest weight."""
     if not found:
         return []
-    weights = weigh(found, targets)
+    weights = weigh(found, targets).reshape(len(found), -1).max(axis=1)
     heaviest = weights.argsort(kind="stable")[::-1][:keep]
     return [found[i] for i in heaviest if weights[i] > SURVIVOR_SHARE * weights.max()]
 
 
 def near_regs(found: Sequence[CrossValidated]) -> dict[Candidate, Array]:
     """A few values around the one that each candidate had."""
-    return {one.candidate: one.reg * REFIT_REGS for one in found}
+    return {one.candidate: _near(one) for one in found}
+
+
+def _near(one: CrossValidated) -> Array:
+    """A few values around the regularisers that its targets had, few enough to be solved for."""
+    if one.regs is None or len(one.regs) == 1:
+        return np.asarray(one.reg * REFIT_REGS)
+    low, high = one.regs.min() * REFIT_REGS[0], one.regs.max() * REFIT_REGS[-1]
+    return np.geomspace(low, high, PATH_REGS)
+
+
+def same_regs(found: Sequence[CrossValidated]) -> dict[Candidate, Array]:
+    """The one that each candidate had, or those of its targets."""
+    return {one.candidate: np.array([one.reg]) if one.regs is None else one.regs for one in found}
+
+
+def refit_regs(found: Sequence[CrossValidated], targets: AnyTargets) -> dict[Candidate, Array]:
+    """Those tried on all rows: of many rows the ones that narrower kernels were compared at.
+
+    Numbers had theirs from the screened rows only.
+    """
+    if targets.n > ONE_REG_ABOVE and not isinstance(targets, NumberTargets):
+        return same_regs(found)
+    return near_regs(found)
 
 
 def try_narrower(

@@ -1,29 +1,27 @@
-"""A classifier from rows that come in blocks: in memory, from the disk, or by landmarks."""
+"""An ensemble from rows that come in blocks: in memory, from the disk, or by landmarks."""
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator
 
-from kernel_learn.arrays import Array, Rows
+from kernel_learn.arrays import ClassWeight, PathLike, Rows
 from kernel_learn.criteria.held_out.folds import stratified_rows
-from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble.deduplicate import DistinctRows, merge_rows
-from kernel_learn.ensemble.fit import fit_classifier
+from kernel_learn.ensemble.deduplicate import DistinctRows
+from kernel_learn.ensemble.fit import fit_ensemble
 from kernel_learn.ensemble.fitted import FittedEnsemble
+from kernel_learn.ensemble.given.streamed import GatheredTargets, SampledTargets
+from kernel_learn.ensemble.given.targets import GivenClasses, GivenTargets
 from kernel_learn.ensemble.ingest import (
+    EnsembleSettings,
     Prepared,
     candidates_for,
-    class_factors,
     clock_of,
     keep_work,
     make_problem,
     prepare,
+    quality_of,
     size_of,
 )
 from kernel_learn.ensemble.landmark_fitting import fit_on_landmarks
@@ -34,33 +32,33 @@ from kernel_learn.ensemble.plan import (
     plan_spilled,
     rows_for_all,
 )
-from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.ensemble.table_cells import TableCells
+from kernel_learn.fitting.targets import warn_of_many_classes
 from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.block import CheckedBlock
-from kernel_learn.representations.sources import Block
-from kernel_learn.representations.state import StreamState, class_places, next_state
+from kernel_learn.representations.state import StreamState, next_state
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import dense, is_sparse, take_rows
-from kernel_learn.rows.labels import check_two_classes
+from kernel_learn.rows.block import Block
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.blocks import READ_ROWS, RawBlock, RowSource
-from kernel_learn.streams.checked_blocks import CheckedBlocks
+from kernel_learn.streams.blocks import READ_ROWS, RowSource
+from kernel_learn.streams.checked_blocks import CheckedBlocks, Target
 from kernel_learn.streams.gather import Room, drain, gather_blocks, join_blocks
 from kernel_learn.streams.passes import Passes
 from kernel_learn.streams.progress import Progress
-from kernel_learn.streams.spill import DiskIsShort, Spill
+from kernel_learn.streams.spill import DiskIsShort, Spill, temporary_folder
 from kernel_learn.warn import warn_user
 
 
 def fit_source(
-    estimator: BaseEstimator, source: RowSource, seed: int, checkpoint: Any = None
+    estimator: EnsembleSettings, source: RowSource, seed: int, checkpoint: PathLike | None = None
 ) -> tuple[Prepared, FittedEnsemble]:
     """The fit of the rows themselves if they are few, else with rows on the disk."""
+    kind = target_kind(estimator)
     head, rest = gather_blocks(source, Room(estimator.memory_budget, is_few=False))
     if rest is None:
-        for _ in CheckedBlocks(TableCells(estimator), source, "labels").check_all(head):
+        for _ in CheckedBlocks(TableCells(estimator), source, kind).check_all(head):
             pass  # or its sentence, with block and row
         try:
             prepared = prepare(estimator, *join_blocks(head), None, seed, as_it_is=True)
@@ -69,9 +67,9 @@ def fit_source(
             pass
     progress = Progress(estimator, getattr(source, "n_rows", None))
     try:
-        with tempfile.TemporaryDirectory(prefix="kernel-learn-") as folder:
-            spill, cells = Spill(Path(folder)), TableCells(estimator)
-            passes = Passes(CheckedBlocks(cells, source, "labels"), progress)
+        with temporary_folder() as folder:
+            spill, cells = Spill(folder), TableCells(estimator)
+            passes = Passes(CheckedBlocks(cells, source, kind), progress)
             prepared = prepare_spilled(estimator, passes, cells, drain(head, rest), spill, seed)
             return fit_prepared(estimator, prepared, checkpoint)
     except DiskIsShort as error:
@@ -90,61 +88,70 @@ def fit_source(
 
 
 def fit_prepared(
-    estimator: BaseEstimator, prepared: Prepared, checkpoint: Any = None
+    estimator: EnsembleSettings, prepared: Prepared, checkpoint: PathLike | None = None
 ) -> tuple[Prepared, FittedEnsemble]:
-    """The classifier of rows that can be asked for; its work is kept where a folder is given."""
+    """The ensemble of rows that can be asked for; its work is kept where a folder is given."""
+    if isinstance(prepared.given, GivenClasses):
+        warn_of_many_classes(prepared.given.classes, prepared.n_given)
     with keep_work(estimator, prepared, checkpoint) as prepared:
-        return prepared, fit_classifier(prepared.problem)
+        return prepared, fit_ensemble(prepared.problem)
+
+
+def target_kind(estimator: EnsembleSettings) -> Target:
+    """What the blocks of a source are to have beside their rows."""
+    return "values" if estimator.learns_values else "labels"
+
+
+def class_weight_of(estimator: EnsembleSettings) -> ClassWeight:
+    """Weights of the classes, where there are classes."""
+    return getattr(estimator, "class_weight", None)
 
 
 def spill_rows(
-    passes: Passes, blocks: Iterator[RawBlock], spill: Spill
-) -> tuple[CheckedBlock, Array]:
-    """One pass: cells to the disk; all rows as one block of class indices, and the classes."""
-    parts: list[tuple[Array, Array, CheckedBlock]] = []
+    estimator: EnsembleSettings, passes: Passes, blocks: Iterator[Block], spill: Spill
+) -> tuple[CheckedBlock, GivenTargets]:
+    """One pass: cells to the disk; all rows as one block, and their targets."""
+    parts: list[CheckedBlock] = []
+    gathered = GatheredTargets(class_weight_of(estimator))
     expected = passes.progress.n_rows
 
     def work(block: CheckedBlock, before: None) -> None:
         spill.add(block.X)
         if expected:
             spill.ask_for(spill.n_bytes / spill.n_rows * expected)
-        own, labels = block.encoded
-        rest = CheckedBlock(None, own, block.weight, block.places, block.keys)
-        parts.append((own, labels.astype(np.int32), rest))
+        gathered.add(block)
+        parts.append(CheckedBlock(None, block.y[:0], block.weight, block.places, block.keys))
 
     passes.check(passes.add_up("reading rows", passes.blocks.check_all(blocks), work))
-    classes = check_two_classes(np.unique(np.concatenate([own for own, _, _ in parts])))
     whole = CheckedBlock(
         spill.rows(),
-        np.concatenate([np.searchsorted(classes, own)[labels] for own, labels, _ in parts]),
-        np.concatenate([block.weight for _, _, block in parts]),
-        np.concatenate([block.places for _, _, block in parts]),
-        np.concatenate([block.keys for _, _, block in parts]),
+        np.empty(0),
+        np.concatenate([block.weight for block in parts]),
+        np.concatenate([block.places for block in parts]),
+        np.concatenate([block.keys for block in parts]),
     )
-    return whole, classes
+    return whole, gathered.all(passes.blocks.single)
 
 
 def prepare_spilled(
-    estimator: BaseEstimator,
+    estimator: EnsembleSettings,
     passes: Passes,
     cells: TableCells,
-    blocks: Iterator[RawBlock],
+    blocks: Iterator[Block],
     spill: Spill,
     seed: int,
 ) -> Prepared:
     """Distinct rows on the disk as a problem; in memory if these are few."""
     clock, budget = clock_of(estimator), estimator.memory_budget
-    quality = QUALITIES[estimator.quality]
-    read, classes = spill_rows(passes, blocks, spill)
+    quality = quality_of(estimator)
+    read, given = spill_rows(estimator, passes, blocks, spill)
     layout, n_given = cells.layout(), passes.blocks.n_read
-    k = len(classes)
-    factors = class_factors(estimator.class_weight, classes, np.bincount(read.y, read.weight, k))
-    rows = merge_rows(read.X, read.y, read.weight, k, None, seed, read.keys, factors)
+    rows = given.merge(read.X, read.weight, None, seed, read.keys)
     spilled = SpilledTable(read.X, rows.first, layout)
     table: Table | SpilledTable = spilled
     some, reader, targets = spilled[:READ_ROWS], layout.reader, rows.targets
     tried = candidates_for(estimator.quality, targets, some, reader, cells.groups)
-    size = size_of(n_given, targets, some, reader, tried, estimator.n_jobs)
+    size = size_of(estimator, n_given, targets, some, reader, tried)
     few = None
     try:
         plan = plan_ensemble(size, quality, budget, as_it_is=True)
@@ -157,16 +164,20 @@ def prepare_spilled(
         estimator, table, reader, targets, cells.groups, tried, plan, clock, few, passes.progress
     )
     assert passes.first is not None
-    return Prepared(problem, rows, classes, read.places, None, n_given, passes.first)
+    return Prepared(problem, rows, given, read.places, None, n_given, passes.first)
 
 
 def fit_without_rows(
-    estimator: BaseEstimator, source: RowSource, seed: int, progress: Progress, checkpoint: Any
+    estimator: EnsembleSettings,
+    source: RowSource,
+    seed: int,
+    progress: Progress,
+    checkpoint: PathLike | None,
 ) -> tuple[Prepared, FittedEnsemble]:
     """One pass that keeps some rows, on which members are chosen; one that fits them to all."""
     clock, budget = clock_of(estimator), estimator.memory_budget
-    cells, quality = TableCells(estimator), QUALITIES[estimator.quality]
-    blocks = CheckedBlocks(cells, source, "labels")
+    cells, quality = TableCells(estimator), quality_of(estimator)
+    blocks = CheckedBlocks(cells, source, target_kind(estimator))
     passes = Passes(blocks, progress)
 
     def work(block: CheckedBlock, before: StreamState | None) -> StreamState:
@@ -180,17 +191,15 @@ def fit_without_rows(
 
     found = passes.check(passes.add_up("pass 1 of 2, sample", whole(READ_ROWS), work))
     layout, summary = cells.layout(), found.value.summary
-    classes = check_two_classes(found.value.classes)
+    order = np.random.default_rng(seed).permutation(len(summary.keys))
+    sampled = SampledTargets.of(found.value, order, blocks.single, class_weight_of(estimator))
     if summary.n_distinct < 2:
         raise all_the_same("rows", (blocks.n_read, cells.n_columns))
-    own = class_factors(estimator.class_weight, classes, summary.counts)
-    factor = np.ones(len(classes)) if own is None else own
-    order = np.random.default_rng(seed).permutation(len(summary.keys))
-    kept, counts = take_rows(summary.rows, order), summary.labels[order].toarray() * factor
+    kept = take_rows(summary.rows, order)
     table, places = layout.table(kept[:, :-1]), dense(kept[:, -1:]).ravel().astype(int)
-    targets, reader, n_given = Targets(counts, (), own), layout.reader, blocks.n_read
+    targets, reader, n_given = sampled.targets, layout.reader, blocks.n_read
     tried = candidates_for(estimator.quality, targets, table, reader, cells.groups)
-    size = size_of(n_given, targets, table, reader, tried, estimator.n_jobs)
+    size = size_of(estimator, n_given, targets, table, reader, tried)
     plan = plan_landmarks(size, quality, budget, min(summary.n_distinct, n_given))
     progress.say(str(plan))
     problem = make_problem(
@@ -200,13 +209,12 @@ def fit_without_rows(
     def read(rows: int) -> Iterator[Block]:
         cells.rewind()
         for block in passes.again(READ_ROWS, whole):
-            labels = class_places(classes, block.y)
-            for part in replace(block, y=labels).cut(rows):
-                yield Block(layout.table(part.X), part.y, part.weight * factor[part.y])
+            for part in sampled.read(block).cut(rows):
+                yield Block(layout.table(part.X), part.y, part.weight)
 
     everything = np.arange(targets.n)
     distinct = DistinctRows(everything, everything, targets, found.read.text)
-    prepared = Prepared(problem, distinct, classes, places, None, n_given, found.read)
+    prepared = Prepared(problem, distinct, sampled.given, places, None, n_given, found.read)
     with keep_work(estimator, prepared, checkpoint) as prepared:
         return prepared, fit_on_landmarks(prepared.problem, read, seed)
 

@@ -1,6 +1,7 @@
-"""What a classifier says of itself: its members, a summary, why a row is what it is."""
+"""What an ensemble says of itself: its members, a summary, why a row is what it is."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,7 +43,8 @@ class Explanation:
 
     ``contributions[i, j]`` is what the training row ``indices[i, j]`` adds to
     the averaged log-odds of the class ``labels[i]`` against the mean of the
-    others; those of all training rows and ``baseline`` add up to ``log_odds``.
+    others; those of all training rows and ``baseline`` add up to ``log_odds``,
+    and prior + fading * (log_odds - prior) are those of ``predict_proba``.
     Where rows speak for and against, contributions are large and cancel:
     ``shares`` are shares of all that is said. Prints as a table.
     """
@@ -53,18 +55,30 @@ class Explanation:
     baseline: Array  # (n_new,)
     log_odds: Array  # (n_new,)
     loudness: Array  # (n_new,) sum of |contributions| of all training rows
+    # (n_new,) each: from log_odds to those of predict_proba. None of a model from a file of before
+    # log-odds were averaged, which has no such formula.
+    fading: Array | None = None
+    prior: Array | None = None  # log-odds of the class shares, of the class explained
+
+    @property
+    def rest(self) -> Array:
+        """(n_new,) what all training rows add that are not among those given."""
+        return self.log_odds - self.baseline - self.contributions.sum(axis=1)
 
     @property
     def shares(self) -> Array:
         """(n_new, n_rows): contributions / loudness, negative for rows that speak against."""
         return self.contributions / np.maximum(self.loudness, np.finfo(float).tiny)[:, None]
 
+    def _said(self, i: int) -> str:
+        """What is said of a new row."""
+        return f"{self.labels[i]!s} by log-odds {self.log_odds[i]:.3g}"
+
     def __repr__(self) -> str:
         lines = []
-        for i, label in enumerate(self.labels[:SHOWN]):
+        for i in range(min(len(self.labels), SHOWN)):
             lines.append(
-                f"new row {i}: {label!s} by log-odds {self.log_odds[i]:.3g}, "
-                f"of which {self.baseline[i]:.3g} without any row"
+                f"new row {i}: {self._said(i)}, of which {self.baseline[i]:.3g} without any row"
             )
             lines += [
                 f"{'for' if share > 0 else 'against':>9}  training row {row:<7} {abs(share):6.1%}"
@@ -72,6 +86,19 @@ class Explanation:
             ]
         more = len(self.labels) - SHOWN
         return "\n".join([*lines, f"and {more} more new rows"] if more > 0 else lines)
+
+
+@dataclass(frozen=True, repr=False)
+class ValueExplanation(Explanation):
+    """Which training rows move each new row's prediction, and how far.
+
+    ``labels`` are the predictions; contributions of all training rows and ``baseline`` add up
+    to ``log_odds``, which here is the prediction before members are kept within what was seen;
+    prior + fading * (log_odds - prior) is what is predicted.
+    """
+
+    def _said(self, i: int) -> str:
+        return f"{self.labels[i]:.6g}"
 
 
 def contrasts(winners: Array, k: int) -> Array:
@@ -83,28 +110,65 @@ def explain_rows(
     added: Array,  # (n_new, n) what each training row adds
     baseline: Array,  # (n_new,)
     first: Array,  # (n,) positions of the training rows
-    labels: Array,  # (n_new,) the class explained
+    labels: Array,  # (n_new,) the class or the prediction explained
     n_rows: int,
+    kind: type[Explanation] = Explanation,
 ) -> Explanation:
     """The loudest training rows of each new row."""
     order = np.argsort(-np.abs(added), axis=1, kind="stable")[:, :n_rows]
     loudest = np.take_along_axis(added, order, axis=1)
     odds, loudness = baseline + added.sum(axis=1), np.abs(added).sum(axis=1)
-    return Explanation(labels, first[order], loudest, baseline, odds, loudness)
+    return kind(labels, first[order], loudest, baseline, odds, loudness)
+
+
+@dataclass(frozen=True)
+class Headline:
+    """How well a fit is expected to do, in the words that all who say it use."""
+
+    words: str  # how the figures came about
+    error: float
+    interval: tuple[float, float]  # 95 %
+    log_loss: float
+    n_rows: int  # held out
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        by = f"Error by {self.words}:"
+        if low == 0.0 and self.error == 0.0:
+            return f"{by} 0 of {self.n_rows} wrong: below {100 * high:.1f} % (95 %)"
+        return f"{by} {100 * self.error:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+
+
+def format_p_value(p: float, n_permutations: int) -> str:
+    """As "= 0.041"; "< .005" where no shuffled labels did as well, as 1/(n + 1) says no more."""
+    if p > 1.5 / (n_permutations + 1):
+        return f"= {p:.3f}" if p >= 0.0095 else "= " + f"{p:.4f}".rstrip("0")
+    digits = int(np.ceil(-np.log10(p)))
+    above = np.ceil(p * 10**digits - 1e-9) / 10**digits  # of one digit
+    return "< " + f"{above:.{digits}f}".removeprefix("0").rstrip("0")
+
+
+def headline_lines(
+    headline: Headline | None,  # None if nothing was assessed
+    loo: tuple[float, float] | None,  # error and log loss, None if they are the headline
+) -> list[str]:
+    """How well a classifier did."""
+    lines = []
+    if headline is not None:
+        lines.append(f"{headline}, log loss {headline.log_loss:.3f}.")
+    if loo is not None:
+        chose = f"error {100 * loo[0]:.1f} %, log loss {loo[1]:.3f}"
+        lines.append(f"By leave-one-out, which chose the members: {chose}.")
+    return lines
 
 
 def summarise(
-    found: str,  # by what, and how many classes
+    found: str,  # by what, and how many classes or targets
     plan: EnsemblePlan,
-    error: tuple[float, float],  # and its standard error
-    log_loss: tuple[float, float],
+    held_out: Sequence[str],  # how well it did, line by line
     members: Members,
 ) -> str:
     """A few lines on what was done and how well it is expected to do."""
-    lines = [
-        f"{found}, {plan}.",
-        f"Held out: error {100 * error[0]:.1f} % (+- {100 * error[1]:.1f}), "
-        f"log loss {log_loss[0]:.3f} (+- {log_loss[1]:.3f}).",
-        f"{len(members)} members:" if members else "No member: every row looks the same.",
-    ]
+    lines = [f"{found}, {plan}.", *held_out]
+    lines.append(f"{len(members)} members:" if members else "No member: every row looks the same.")
     return "\n".join([*lines, repr(members)] if members else lines)

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.ensemble.ingest import column_groups, read_rows
 from kernel_learn.rows.access import is_plain, is_sparse
+from kernel_learn.rows.block import Given
 from kernel_learn.rows.codes import MISSING, level_codes
 from kernel_learn.rows.columns import (
     CellLayout,
@@ -19,7 +20,6 @@ from kernel_learn.rows.columns import (
 )
 from kernel_learn.rows.keys import hash_texts, row_keys
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.blocks import Given
 from kernel_learn.streams.checked_blocks import bad_row
 
 

@@ -148,22 +148,29 @@ def _cut_rows(Z: Rows, rng: np.random.Generator | None) -> tuple[Array, float, A
     threshold = float(np.quantile(t, share))
     low = t <= threshold
     if low.all():  # many rows at the threshold: those below it, if any
-        threshold = float(np.nextafter(threshold, -np.inf))
-        low = t <= threshold
-    return None if low.all() or not low.any() else (direction, threshold, low)
+        low = t < threshold
+    if low.all() or not low.any():
+        return None
+    # between two rows: one that lies at the threshold goes either way, as its product is rounded
+    return direction, float((t[low].max() + t[~low].min()) / 2), low
 
 
 def spread_directions(Z: Rows) -> Array:
-    """About the first principal directions, (d, q): power iteration, sparse rows stay sparse."""
-    d = Z.shape[1]
-    q = min(DIRECTIONS, d)
+    """About the first principal directions, (d, q): power iteration, sparse rows stay sparse.
+
+    From random combinations of the rows, and the row that is farthest out along a direction is on
+    its positive side: columns may stand in any order.
+    """
+    n, d = Z.shape
     mean = np.asarray(Z.mean(axis=0)).ravel()
-    V = np.linalg.qr(np.random.default_rng(0).standard_normal((d, q)))[0]
-    for _ in range(POWER_ROUNDS):
-        F = Z @ V - mean @ V
+    F = np.random.default_rng(0).standard_normal((n, min(DIRECTIONS, d)))
+    for _ in range(POWER_ROUNDS + 1):
         V = np.linalg.qr(Z.T @ F - np.outer(mean, F.sum(axis=0)))[0]
-    F = Z @ V - mean @ V
-    return np.asarray(V @ np.linalg.svd(F, full_matrices=False)[2].T)
+        F = Z @ V - mean @ V
+    turn = np.linalg.svd(F, full_matrices=False)[2].T
+    F = F @ turn
+    far = F[np.abs(F).argmax(axis=0), np.arange(F.shape[1])]
+    return np.asarray(V @ (turn * np.where(far < 0, -1.0, 1.0)))
 
 
 def rows_of_leaves(leaf_of_row: Array) -> list[Array]:

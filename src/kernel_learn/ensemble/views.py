@@ -19,6 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.target_transforms import weighted_quantiles
 from kernel_learn.fitting.weights import row_weights
 from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.scaled import scale_columns
@@ -206,9 +207,8 @@ class BlockOneHot(TransformerMixin, BaseEstimator):
         for c in range(X.shape[1]):
             levels, place = np.unique(X[weight > 0, c], return_inverse=True)
             share = np.bincount(place, weight[weight > 0]) / weight.sum()
-            spread = np.sqrt(max(float(np.sum(share * (1 - share))), 0.0))
             self.levels_.append(levels)
-            self.factors_.append(1 / spread if spread > 0 else 0.0)
+            self.factors_.append(block_factor(share))
             blocks.append(np.full(len(levels), c))
         self.blocks_ = np.concatenate(blocks) if blocks else np.empty(0, dtype=int)
         return self
@@ -222,6 +222,12 @@ class BlockOneHot(TransformerMixin, BaseEstimator):
             for c, (levels, factor) in enumerate(zip(self.levels_, self.factors_, strict=True))
         ]
         return np.hstack(parts) if parts else np.empty((len(X), 0))
+
+
+def block_factor(share: Array) -> float:
+    """What the ones of a category are multiplied by, so that its block has spread one."""
+    spread = np.sqrt(max(float(np.sum(share * (1 - share))), 0.0))
+    return float(1 / spread) if spread > 0 else 0.0
 
 
 def fill(X: Array, medians: Array) -> Array:
@@ -240,21 +246,8 @@ def moments(X: Array, weight: Array) -> tuple[Array, Array]:
 
 def column_quantiles(X: Array, weight: Array, shares: tuple[float, ...]) -> Array:
     """Averaged inverse distribution function of each column, (len(shares), d)."""
-    order = np.argsort(X, axis=0, kind="stable")
-    values = np.take_along_axis(X, order, axis=0)
-    cumulative = np.cumsum(weight[order], axis=0)
-    total, last = cumulative[-1], len(X) - 1
-    found = np.empty((len(shares), X.shape[1]))
-    for i, share in enumerate(shares):
-        slack = 1e-12 * total  # a tie of two values must survive rounding
-        low = (cumulative < share * total - slack).sum(axis=0)
-        high = (cumulative <= share * total + slack).sum(axis=0)
-        ends = [
-            np.take_along_axis(values, np.minimum(place, last)[None, :], axis=0)[0]
-            for place in (low, high)
-        ]
-        found[i] = (ends[0] + ends[1]) / 2
-    return found
+    asked = np.array(shares)
+    return np.stack([weighted_quantiles(column, weight, asked) for column in X.T], axis=1)
 
 
 def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
@@ -339,11 +332,18 @@ class RawView:
 def fit_view(
     kind: str, table: Table, reader: TableReader, weight: Array, columns: Array | None = None
 ) -> TableView:
-    """Fit one view ("z", "q", "u" or "c") on some of the table's own columns, or on all."""
+    """Fit one view ("z", "q", "u" or "c") on some of the table's own columns, or on all.
+
+    Columns that are the same in all rows are not in it, unless there are no others: a kernel of
+    pairs of columns would take them for columns in which all rows agree.
+    """
     numbers, categories = np.arange(len(reader.numbers)), np.arange(len(reader.categories))
     if columns is not None:
         numbers = numbers[np.isin(reader.numbers, columns)]
         categories = categories[np.isin(reader.categories, columns)]
+    told = numbers[varying(table.numbers)[numbers]], categories[varying(table.others)[categories]]
+    if sum(map(len, told)):
+        numbers, categories = told
     make = SPARSE_VIEWS[kind] if is_sparse(table.numbers) else DENSE_VIEWS[kind]
     of_numbers, of_codes = None, None
     owner = [reader.numbers[numbers]]
@@ -355,6 +355,14 @@ def fit_view(
         of_codes = BlockOneHot().fit(table.others[:, categories], sample_weight=weight)
         owner.append(reader.categories[categories][of_codes.blocks_])
     return TableView(numbers, categories, of_numbers, of_codes, np.concatenate(owner))
+
+
+def varying(X: Rows) -> Array:
+    """Which columns have two different cells, (d,); those of a sparse matrix are not looked at."""
+    if is_sparse(X):
+        return np.ones(X.shape[1], dtype=bool)
+    first = np.fmin.reduce(X, axis=0)  # missing cells are filled with the median of the others
+    return np.asarray(np.any((first != X) & ~np.isnan(X), axis=0))
 
 
 def _take_columns(numbers: Rows, positions: Array) -> Rows:

@@ -9,6 +9,7 @@ from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.estimators.hsic import HSICSubspace, RegularizationPath
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
+from kernel_learn.estimators.kernel_regressor import KernelRegressor
 from kernel_learn.estimators.lmnn import KernelLMNN
 from kernel_learn.estimators.mcml import KernelMCML
 from kernel_learn.estimators.mmc import KernelMMC
@@ -18,6 +19,7 @@ from kernel_learn.estimators.pairs import PairClassifier
 from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 from kernel_learn.estimators.rca import KernelRCA
 from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
+from kernel_learn.estimators.table_encoder import TableEncoder
 
 __all__ = [
     "AlignmentSubspace",
@@ -36,9 +38,11 @@ __all__ = [
     "KernelPLS",
     "KernelPLSRegressor",
     "KernelRCA",
+    "KernelRegressor",
     "MarginPath",
     "MultiKernelSVC",
     "PairClassifier",
     "RegularizationPath",
     "SubspaceSVC",
+    "TableEncoder",
 ]

@@ -9,26 +9,34 @@ from sklearn.utils import check_random_state
 
 from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.alignment import Alignment, Rescaled
+from kernel_learn.criteria.label_values import is_auto
+from kernel_learn.criteria.labels import LabelKernel
 from kernel_learn.criteria.radius_margin import RadiusMargin
 from kernel_learn.fitting.base import StreamedSubspace
+from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import (
     ARRAY,
+    BANK,
     BOOLEAN,
     COUNT,
+    LABEL_KERNEL,
     NOT_NEGATIVE,
     POSITIVE,
     STREAMED,
+    TARGET_TYPE,
     check_n_components,
     check_positive,
     choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled
-from kernel_learn.kernels.base import KernelLike
+from kernel_learn.fitting.target_codes import check_label_stream, code_targets, ridge_targets
+from kernel_learn.fitting.training import Labelled, Valued, store_targets
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined, Eigenpairs
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
-from kernel_learn.representations.sources import one_hot
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.margin import one_vs_rest_signs
 from kernel_learn.solvers.result import Result
@@ -38,23 +46,28 @@ from kernel_learn.warn import warn_user
 # Rows whose skewness gives a feature without covariance its sign.
 SIGN_ROWS = 20_000
 INITS = ("koc", "hsic", "pca", "random")
+# label_kernel="auto", by the kind of the targets.
+LABEL_KERNELS = {"classes": "indicator", "numbers": "normalized", "labels": "linear"}
 
 
-class AlignmentSubspace(PartialFit, StreamedSubspace):
-    """Subspace kernel with the largest alignment to the labels (SKFE).
+class AlignmentSubspace(PartialFit, BankWeights, StreamedSubspace):
+    """Subspace kernel with the largest alignment to the targets (SKFE).
 
     Maximises the kernel-target alignment of the subspace kernel over all
     subspaces of the kernel's feature space, by limited-memory BFGS on the
     Grassmann manifold with the exact gradient, from moments alone
     (Wu & Farquhar 2007). The problem is not convex; the start is the span of
-    the class centroids, and the result is never worse than it.
+    the class centroids (of sums of rows times their numbers), and the result is
+    never worse than it.
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        How alike two rows are; several kernels as in :class:`HSICSubspace`, combined into one of
+        trace n by ``weights``.
     n_components : int, default=None
-        Dimension of the subspace; None means n_classes.
+        Dimension of the subspace; None means n_classes, or as many as there are numbers or
+        labels.
     reg : float, default=0.05
         lambda = reg * tr(G) / n is added to the variance of every direction.
         Zero is the criterion of the paper, which fits random labels as well.
@@ -63,9 +76,19 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
     criterion : {"alignment", "radius_margin"}, default="alignment"
         "radius_margin": minimise the squared radius of the data times the
         squared inverse margin of one-vs-rest support vector machines in the
-        subspace (Chapelle et al. 2002), with lambda on the kernel's diagonal.
+        subspace (Chapelle et al. 2002), with lambda on the kernel's diagonal; for classes.
+    label_kernel : str, callable, Kernel or array, default="auto"
+        What is aligned with, as in :class:`HSICSubspace`; similarities of the classes are
+        codings of the labels (Wu & Farquhar 2007, footnote 1). "auto": "indicator" of classes,
+        "normalized" of numbers, "linear" of sets of labels.
+    target_type : {"auto", "classes", "numbers", "labels"}, default="auto"
+        What y is; as in :class:`HSICSubspace`.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the targets, see
+        :class:`HSICSubspace`; the same trace for each; centred alignment; relative weights of
+        the kernels as given.
     init : {"koc", "hsic", "pca", "random"} or array of shape (n_samples, l), default="koc"
-        Where to start; an array holds coefficients W on the training rows.
+        Where to start; an array holds coefficients W on the training rows (of one kernel).
     tol : float, default=1e-4
         Stop when the gradient's norm is at most this.
     max_iter : int, default=500
@@ -98,7 +121,14 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         "value" and "grad_norm" at each.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     classes_ : ndarray of shape (n_classes,)
+        Of sets of labels the labels; numbers have none.
+    target_type_ : str
+        What y was taken for.
     n_components_ : int
         Number of features.
     plan_ : Plan
@@ -124,10 +154,12 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
     (178, 3)
     """
 
-    _parameters = STREAMED | {
+    _parameters = (STREAMED | BANK) | {
         "reg": NOT_NEGATIVE,
         "center": BOOLEAN,
         "criterion": choice("alignment", "radius_margin"),
+        "label_kernel": choice("auto") | LABEL_KERNEL,
+        "target_type": TARGET_TYPE,
         "init": choice(*INITS) | ARRAY,
         "tol": POSITIVE,
         "max_iter": COUNT,
@@ -135,12 +167,15 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
 
     def __init__(
         self,
-        kernel: KernelLike = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 0.05,
         center: bool = False,
         criterion: str = "alignment",
+        label_kernel: LabelKernel = "auto",
+        target_type: str = "auto",
+        weights: str | ArrayLike = "loo",
         init: str | ArrayLike = "koc",
         tol: float = 1e-4,
         max_iter: int = 500,
@@ -154,6 +189,9 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         self.reg = reg
         self.center = center
         self.criterion = criterion
+        self.label_kernel = label_kernel
+        self.target_type = target_type
+        self.weights = weights
         self.init = init
         self.tol = tol
         self.max_iter = max_iter
@@ -173,25 +211,36 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
                 "stream come and go. Use criterion='alignment' and a named init, or pass the rows "
                 "as an array."
             )
+        check_label_stream(self.label_kernel)
 
-    def _fit(self, data: Labelled) -> Self:
-        self.classes_ = data.classes
-        k = len(data.classes)
-        wanted = check_n_components(self.n_components, k, self)
+    def _fit(self, data: Labelled | Valued) -> Self:
+        self._check_margin(data)
+        store_targets(self, data)
+        wanted = check_n_components(self.n_components, data.source.n_targets, self)
         W0 = self._given_start(data)
-        source = data.source
+        automatic = is_auto(self.label_kernel)
+        label_kernel = LABEL_KERNELS[data.kind] if automatic else self.label_kernel
+        source, mixing = code_targets(data, label_kernel)
+        label_norm, k = _label_norm(source, mixing, self.center), source.n_targets
+        is_one_hot = source.n_classes is not None
         if W0.shape[1]:
-            source = source.with_labels(np.hstack([one_hot(data.labels, k), W0]), None)
-        data, form = self._represent(data, source, needs=self._needs(), center=self.center)
-        sample = self._combine(form)
+            assert isinstance(source, ArraySource)
+            source = source.with_labels(np.hstack([source.targets(source.labels), W0]), None)
+        coding = None if data.names is None else mixing
+        data, form = self._represent(
+            data, source, needs=self._needs(), center=self.center, mixing=coding
+        )
+        told = ridge_targets(self, data) if data.names and self._weighs_by_loo else None
+        sample = self._combine(form, self._bank_weights(form, data.names, told))
         spectrum = sample.spectrum
         S = sample.spectral_targets(spectrum)
         S, S0 = S[:, :k], S[:, k:]
+        span = S / source.counts[:k] if is_one_hot else S  # the centroids of classes
+        S = S @ mixing
         self.reg_ = float(self.reg) * sample.trace / sample.n
-        label_norm = _label_norm(data.counts, self.center)
         n = sample.n  # the plain alignment does not know the scale of the weights
         plain = Alignment(spectrum.w / n, S / n, label_norm / n, 0.0)
-        start = self._start(spectrum.w, S, S0, data.counts, min(wanted, len(spectrum.w)))
+        start = self._start(spectrum.w, span, S0, min(wanted, len(spectrum.w)))
         criterion = Rescaled(
             self._criterion(sample, spectrum, data, S, label_norm),
             (spectrum.w + max(self.reg_, 1e-2 * spectrum.w.mean())) ** -0.5 * spectrum.w[-1] ** 0.5,
@@ -216,7 +265,7 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         self,
         sample: Combined,
         spectrum: Eigenpairs,
-        data: Labelled,
+        data: Labelled | Valued,
         S: Array,
         label_norm: float,
     ) -> Any:
@@ -226,15 +275,34 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         blocks = list(sample.spectral_rows(spectrum))
         A, T = (np.vstack([block[i] for block in blocks]) for i in range(2))
         weight = sample.n * np.concatenate([block[2] for block in blocks])
-        k = len(data.classes)
+        k = data.source.n_targets
         labels = np.argmax(T[:, :k], axis=1)  # equal rows with several labels vote
         signs = one_vs_rest_signs(labels, k)
         return RadiusMargin(A / np.sqrt(weight)[:, None], signs, self.reg_, weight)
 
-    def _given_start(self, data: Labelled) -> Array:
+    def _check_margin(self, data: Labelled | Valued) -> None:
+        if self.criterion == "alignment":
+            return
+        if data.kind != "classes":
+            raise ValueError(
+                "AlignmentSubspace(criterion='radius_margin') has a margin between classes, and y "
+                f"was taken as {data.kind}. Use criterion='alignment'."
+            )
+        if not is_auto(self.label_kernel):
+            raise ValueError(
+                "AlignmentSubspace(criterion='radius_margin') does not compare labels: leave "
+                "label_kernel out."
+            )
+
+    def _given_start(self, data: Labelled | Valued) -> Array:
         """The user's coefficients W (n, l), or none."""
         if isinstance(self.init, str):
             return np.empty((0, 0))
+        if data.names is not None:
+            raise ValueError(
+                "AlignmentSubspace(init=array) holds coefficients on the rows of one kernel, and "
+                f"there are {len(data.names)}: name a start, or combine them first."
+            )
         W = np.asarray(self.init, dtype=np.float64)
         if W.ndim != 2 or len(W) != data.n_given:
             raise ValueError(
@@ -245,11 +313,11 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
         # a row of weight s counts s times, and its coefficient is meant for all of them
         return W / np.maximum(data.weight, 1e-300)[:, None]
 
-    def _start(self, w: Array, S: Array, S0: Array, counts: Array, wanted: int) -> Array:
+    def _start(self, w: Array, span: Array, S0: Array, wanted: int) -> Array:
         """An orthonormal start of the wanted dimension, filled up by principal components."""
         columns = {
-            "koc": lambda: S / counts,
-            "hsic": lambda: (w / (w + max(self.reg_, 1e-3 * w.mean())))[:, None] * S / counts,
+            "koc": lambda: span,
+            "hsic": lambda: (w / (w + max(self.reg_, 1e-3 * w.mean())))[:, None] * span,
             "pca": lambda: np.zeros((len(w), 0)),
             "random": lambda: check_random_state(self.random_state).normal(size=(len(w), wanted)),
         }
@@ -273,11 +341,17 @@ class AlignmentSubspace(PartialFit, StreamedSubspace):
             )
 
 
-def _label_norm(counts: Array, center: bool) -> float:
-    """|YY'|_F = |Y'Y|_F, or |Y'PY|_F if centred."""
-    total = float(counts.sum())
-    gram, shares = np.diag(counts / total), counts / total
-    return total * float(np.linalg.norm(gram - np.outer(shares, shares) if center else gram))
+def _label_norm(source: ArraySource | PooledSource, mixing: Array, center: bool) -> float:
+    """|LL'|_F = |L'L|_F, or |L'PL|_F if centred, L = T mixing."""
+    if source.n_classes is not None:
+        total = float(source.counts.sum())
+        mean = source.counts / total
+        gram = np.diag(mean) - np.outer(mean, mean)
+    else:
+        moments = source.target_moments()
+        total, mean, gram = moments.n, moments.mean, moments.scatter / moments.n
+    gram = gram if center else gram + np.outer(mean, mean)
+    return total * float(np.linalg.norm(mixing.T @ gram @ mixing))
 
 
 def _canonical(V: Array, S: Array, sample: Combined, spectrum: Eigenpairs) -> Array:

@@ -1,8 +1,10 @@
 """Kernel orthogonal centroids (KOC)."""
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.cluster import KMeans
 from sklearn.utils import check_random_state
@@ -10,10 +12,11 @@ from sklearn.utils import check_random_state
 from kernel_learn.arrays import Array, MemoryBudget, Seed
 from kernel_learn.criteria.centroid import orthonormal_centroids
 from kernel_learn.fitting.base import StreamedSubspace
-from kernel_learn.fitting.parameters import COUNT, KERNEL, LANDMARKS, SEEDED, VERBOSE
+from kernel_learn.fitting.kernel_weights import BankWeights
+from kernel_learn.fitting.parameters import BANK, COUNT, LANDMARKS, SEEDED, VERBOSE
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.training import Labelled
-from kernel_learn.kernels.base import KernelLike
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.represent import build_features, plan_source
@@ -23,7 +26,7 @@ NEEDS = Needs(exact=1.0, features=1.0)
 CLUSTER_LANDMARKS = 200
 
 
-class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
+class KernelOrthogonalCentroid(PartialFit, BankWeights, StreamedSubspace):
     """Projection on the span of the class centroids in feature space (KOC).
 
     The centroids of the classes are orthonormalised: W = E R^{-1} with
@@ -33,12 +36,17 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        How alike two rows are; several kernels as in :class:`HSICSubspace`, combined into one of
+        trace n by ``weights``.
     clusters_per_class : int, default=1
         With more than one, each class is first cut into so many clusters by
         k-means in feature space, and every cluster contributes its centroid:
         for classes of several lumps.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the targets, see
+        :class:`HSICSubspace`; the same trace for each; centred alignment; relative weights of
+        the kernels as given.
     landmarks : "auto", "all", int, str, Landmarks or array, default="auto"
         As in :class:`HSICSubspace`.
     memory_budget : int or str, default=None
@@ -54,6 +62,10 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
         The learned kernel; ``kernel_.coef`` holds W.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     classes_ : ndarray of shape (n_classes,)
     n_components_ : int
         Number of features.
@@ -81,8 +93,7 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
     (150, 3)
     """
 
-    _parameters = SEEDED | {
-        "kernel": KERNEL,
+    _parameters = (SEEDED | BANK) | {
         "clusters_per_class": COUNT,
         "landmarks": LANDMARKS,
         "verbose": VERBOSE,
@@ -90,9 +101,10 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
 
     def __init__(
         self,
-        kernel: KernelLike = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         clusters_per_class: int = 1,
+        weights: str | ArrayLike = "loo",
         landmarks: LandmarksLike = "auto",
         memory_budget: MemoryBudget = None,
         random_state: Seed = None,
@@ -100,6 +112,7 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
     ) -> None:
         self.kernel = kernel
         self.clusters_per_class = clusters_per_class
+        self.weights = weights
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
@@ -118,13 +131,22 @@ class KernelOrthogonalCentroid(PartialFit, StreamedSubspace):
         self.classes_ = data.classes
         source = data.source
         if clusters > 1:
-            data = data.resolved()
+            data = self._weighed(data.resolved())
             groups = self._clusters(data, clusters)
             source = source.with_labels(groups, int(groups.max()) + 1)
         data, form = self._represent(data, source, needs=NEEDS, center=False)
-        sample = self._combine(form)
+        sample = self._combine(form, self._bank_weights(form, data.names))
         self._store_kernel(sample.expand(orthonormal_centroids(sample, source.counts)))
         return self
+
+    def _weighed(self, data: Labelled) -> Labelled:
+        """A bank as one kernel, weighed by the classes before these are cut into clusters."""
+        if data.names is None:
+            return data
+        data, form = self._represent(data, needs=NEEDS, center=False)
+        theta = self._bank_weights(form, data.names)
+        assert theta is not None
+        return replace(data, kernels=[form.combination(theta)], names=None)
 
     def _clusters(self, data: Labelled, clusters: int) -> Array:
         """Each row's cluster, numbered through all classes."""

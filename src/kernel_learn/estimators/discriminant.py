@@ -12,9 +12,12 @@ from sklearn.utils import Tags
 
 from kernel_learn.arrays import Array, ClassWeight, MemoryBudget, Seed
 from kernel_learn.criteria.discriminant import ClassScores, class_scores
+from kernel_learn.criteria.held_out.ensemble_weights import error_share
 from kernel_learn.criteria.held_out.folds import stratified_folds
+from kernel_learn.criteria.held_out.leave_out import ridge_rows
 from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
+    centered,
     fit_stacking,
     fit_temperature,
     mend_log_odds,
@@ -23,6 +26,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
+from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
@@ -32,6 +36,7 @@ from kernel_learn.fitting.parameters import (
     NONE,
     POSITIVE_LIST,
     STREAMED,
+    UNLABELED,
     WEIGHTS,
     check_n_components,
     choice,
@@ -39,24 +44,32 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ProbabilityClassifier
 from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.fitting.uncertainty import calibrate_rows, reference_of
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import solve_top_eigen
 
-NEEDS = Needs(exact=2.1)  # G, and the copy that is factorised or its sketch
+NEEDS = Needs(exact=2.1, compared=True)  # G, and the copy that is factorised or its sketch
 DECISIONS = ("auto", "ridge", "centroid", "nearest_neighbor")
 FOLDS = 5  # of the cross-validation of the stacking
 MANY_ROWS = 1000
 ROWS_PER_NUMBER = 3  # held out, for each number of a map that mends its log-odds
-CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
+CHOICE_NEEDS = Needs(exact=4.2, compared=True)  # G, its eigenvectors, and the workspace for them
 
 
 class KernelDiscriminant(
-    PartialFit, LeaveOneOutChoice, WeightLearner, ProbabilityClassifier, StreamedSubspace
+    DiscriminantLedger,
+    PartialFit,
+    LeaveOneOutChoice,
+    WeightLearner,
+    ProbabilityClassifier,
+    StreamedSubspace,
 ):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
@@ -107,6 +120,11 @@ class KernelDiscriminant(
     coupling : {"exact", "approximate"}, default="exact"
         With several kernels and several classes: the sum over the classes itself, or Ye's bound
         of it (Eq. 37), which lies between once and n_classes times the sum.
+    unlabeled : default="raise"
+        What marks rows without a target, -1 say, beside None and NaN; None: nothing else does.
+        These rows are joined with all others in a graph that deforms the kernel,
+        ``kernels.GraphDeformed`` (give it as ``kernel`` for other settings), and the fit is that
+        of the other rows. "raise": every row has a target, and None and NaN are refused.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         As in :class:`HSICSubspace`.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
@@ -140,6 +158,8 @@ class KernelDiscriminant(
         tr((S_t + lambda I)^{-1} S_b).
     eigenvalues_ : ndarray of shape (n_components_,)
         Its terms, each below one.
+    row_values_ : ndarray of shape (n_samples,)
+        How much worse all other rows are predicted without each row; negative: it harms.
     means_ : ndarray of shape (n_classes, n_components_)
         Class centroids in the subspace.
     priors_ : ndarray of shape (n_classes,)
@@ -160,7 +180,8 @@ class KernelDiscriminant(
     history_ : tuple of dict
         The criterion at each.
     weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform weights and at the best single kernel.
+        The criterion at the weights chosen, at uniform weights and at the best single kernel; the
+        exact leave-one-out error with all kernels, and without each beside its weight.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
     classes_ : ndarray of shape (n_classes,)
@@ -191,6 +212,8 @@ class KernelDiscriminant(
     0.98
     """
 
+    learns_unlabelled = True
+
     _parameters = (
         STREAMED
         | WEIGHTS
@@ -201,6 +224,7 @@ class KernelDiscriminant(
             "class_weight": CLASS_WEIGHT,
             "criterion": choice("discriminant", "kim"),
             "coupling": choice("exact", "approximate"),
+            "unlabeled": UNLABELED,
         }
     )
 
@@ -215,6 +239,7 @@ class KernelDiscriminant(
         class_weight: ClassWeight = None,
         criterion: str = "discriminant",
         coupling: Coupling = "exact",
+        unlabeled: object = "raise",
         weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
@@ -232,6 +257,7 @@ class KernelDiscriminant(
         self.class_weight = class_weight
         self.criterion = criterion
         self.coupling = coupling
+        self.unlabeled = unlabeled
         self.weights = weights
         self.solver = solver
         self.tol = tol
@@ -267,6 +293,12 @@ class KernelDiscriminant(
             )
 
     def _fit(self, data: Labelled) -> Self:
+        self._fit_rows(data)
+        self._judge_without_each(data, type(self)._fit_rows, "exact leave-one-out")
+        return self
+
+    def _fit_rows(self, data: Labelled) -> Self:
+        given = data.source
         if self.class_weight is not None:
             price = class_prices(self.class_weight, data)
             data = replace(data, source=data.source.reweighted(price[data.labels]))
@@ -293,6 +325,7 @@ class KernelDiscriminant(
         self._store_kernel(sample.expand(W))
         self._warn_if_fewer()
         self._store_classifier(data, sample, W, mixing @ result.point)
+        self._store_rows(data, given, sample, mixing @ result.point)
         return self
 
     def _weights(
@@ -373,6 +406,8 @@ class KernelDiscriminant(
         shares = data.counts / data.counts.sum()
         centroid = class_scores(sample, W, self.eigenvalues_, data.counts, shares)
         self.means_, self.loo_log_loss_ = centroid.means, np.nan
+        self.__dict__.pop("_calibration", None)  # of an earlier fit
+        self._held_out_error = np.nan
         self.decision_ = "centroid" if self.decision == "auto" else self.decision
         if self.decision == "nearest_neighbor":
             F = self._training_features(data, sample, W)
@@ -388,6 +423,7 @@ class KernelDiscriminant(
         F = (held.scores - sample.target_mean) @ T
         sharp, loss = fit_temperature(centroid(F), targets)
         self._log_odds, self.loo_log_loss_ = linear_centroid(centroid, sharp, shift), loss
+        self._calibrate(sharp * centroid(F) + shift, targets, data.source)
         if self.decision == "centroid":
             return
         # scores sum to one: those of the subspace are F R + mean, R T = I on such scores
@@ -404,6 +440,24 @@ class KernelDiscriminant(
             intercept = factor * stacking.map.intercept + sample.target_mean @ coef + shift
             self._log_odds = LinearMap(R @ coef, intercept)
             self.decision_, self.loo_log_loss_ = "ridge", ridge_loss
+            self._calibrate(factor * stacking.logits + shift, targets, data.source)
+
+    def _store_rows(
+        self, data: Labelled, given: ArraySource | PooledSource, sample: Combined, T: Array
+    ) -> None:
+        """Keep what the ledger needs of an exact fit in which all rows given count."""
+        self.__dict__.pop("_ridge_rows", None)
+        self.__dict__.pop("forgotten_", None)
+        if not isinstance(data.source, ArraySource) or not isinstance(given, ArraySource):
+            return
+        if isinstance(sample, Gram) and data.kept is None and sample.weight.all():
+            self._ridge_rows = ridge_rows(sample, data.source, given.weight, T)
+
+    def _calibrate(self, L: Array, targets: Targets, source: ArraySource | PooledSource) -> None:
+        """Keep what the held-out rows say of others."""
+        self._held_out_error = error_share(L, targets)
+        total, reference = float(source.counts.sum()), reference_of(self.base_kernel_, source)
+        self._calibration = calibrate_rows(self.priors_, centered(L), targets, total, reference)
 
     def _training_features(self, data: Labelled, sample: Combined, W: Array) -> Array:
         """``transform`` of the training rows, from the Gram matrix where it is there."""

@@ -3,13 +3,15 @@
 from typing import ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from kernel_learn.arrays import Array, MemoryBudget, Rows
 from kernel_learn.fitting.base import StreamedSubspace
+from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import (
+    BANK,
     COUNT,
-    KERNEL,
     MEMORY,
     NONE,
     POSITIVE,
@@ -19,9 +21,12 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.training import Labelled, Training
 from kernel_learn.fitting.variance import check_variance
-from kernel_learn.kernels.base import Kernel, KernelLike
+from kernel_learn.kernels.bank import Combination, evaluate_bank
+from kernel_learn.kernels.base import Kernel, KernelsLike
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moment_form import MomentForm
+from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import plan_source
@@ -31,7 +36,7 @@ from kernel_learn.solvers.eigen import solve_centroid_discriminant
 from kernel_learn.streams.progress import CallbackSupport
 
 
-class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
+class KernelDiscriminantQR(CallbackSupport, BankWeights, StreamedSubspace):
     """Approximate kernel discriminant analysis from n x k kernel values (AKDA/QR).
 
     The centroids c of the classes are taken in input space; k(x, c) are k
@@ -41,12 +46,17 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        On vectors: rows are averaged.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        On vectors: rows are averaged. Several kernels as in :class:`HSICSubspace`, combined into
+        one of trace n by ``weights``.
     n_components : int, default=None
         None means n_classes.
     reg : float, default=1e-3
         mu = reg * tr(S_t) / n is added to the total scatter.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the targets, here
+        the generalised one on the n x k values of each kernel; the same trace for each; centred
+        alignment; relative weights of the kernels as given.
     memory_budget : int or str, default=None
         Bytes, or "2GB"; None means half of the free memory.
     verbose : int, default=0
@@ -65,6 +75,10 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
         mu.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     classes_ : ndarray of shape (n_classes,)
     n_components_ : int
         Number of features.
@@ -89,8 +103,7 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
     (150, 3)
     """
 
-    _parameters: ClassVar[ParameterTable] = {
-        "kernel": KERNEL,
+    _parameters: ClassVar[ParameterTable] = BANK | {
         "n_components": COUNT | NONE,
         "reg": POSITIVE,
         "memory_budget": MEMORY,
@@ -99,16 +112,18 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
 
     def __init__(
         self,
-        kernel: KernelLike = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
         reg: float = 1e-3,
+        weights: str | ArrayLike = "loo",
         memory_budget: MemoryBudget = None,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
         self.reg = reg
+        self.weights = weights
         self.memory_budget = memory_budget
         self.verbose = verbose
 
@@ -130,6 +145,10 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
             self.plan_ = self._plan_centroids(data.kernels, source)
             features = self._stream_features(data, self.plan_)
             moments = features.moments(source, self.plan_.block_rows)
+        if data.names is not None:
+            theta = self._bank_weights(MomentForm(features, moments), data.names)
+            assert theta is not None
+            features, moments = combine_centroids(features, moments, theta)
         self.base_kernel_ = features.kernels[0]
         sample = MomentForm(features, moments).at(np.ones(1))
         check_variance(sample, self.n_features_in_)
@@ -158,6 +177,27 @@ class KernelDiscriminantQR(CallbackSupport, StreamedSubspace):
         data = data.resolved()
         assert isinstance(data, Labelled)
         return FeatureMap.whitened(data.kernels, class_means(data).astype(data.X.dtype))
+
+
+def combine_centroids(
+    features: FeatureMap, moments: Moments, theta: Array
+) -> tuple[FeatureMap, Moments]:
+    """The map of k = sum_i theta_i k_i on the same centroids c, and its moments; no row is read.
+
+    k_i(c, x) lies in the range of K_i = K_i(c, c), so that it is K_i T_i z_i(x): the combined
+    features T'k(c, x) are T' [theta_1 K_1 T_1, ..., theta_p K_p T_p] z(x).
+    """
+    centroids = to_double(features.landmarks)
+    combined = FeatureMap.whitened(
+        [Combination(features.kernels, theta)], features.landmarks, features.landmarks
+    )
+    Ks = dict(evaluate_bank(features.kernels, centroids))
+    T = combined.whiten[0]
+    assert T is not None
+    parts = [
+        theta[i] * (T.T @ (Ks[i] @ T_i)) for i, T_i in enumerate(features.whiten) if T_i is not None
+    ]
+    return combined, moments.mapped(np.hstack(parts))
 
 
 def class_means(data: Labelled) -> Rows:

@@ -1,5 +1,6 @@
 """Support vector machines on a few expansion points that are learned."""
 
+from dataclasses import replace
 from typing import Self
 
 import numpy as np
@@ -17,23 +18,24 @@ from kernel_learn.arrays import (
     Seed,
     WeightsLike,
 )
-from kernel_learn.criteria.expansion import ExpansionMargin
+from kernel_learn.criteria.expansion import ExpansionMargin, solve_linear_machines
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.base import SubspaceTransformer, all_or_nothing
+from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import (
     ARRAY,
+    BANK,
     BOOLEAN,
     CLASS_WEIGHT,
     COUNT,
-    KERNEL,
     POSITIVE,
     SEEDED,
     choice,
 )
 from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
-from kernel_learn.fitting.probabilities import fit_sharpness
+from kernel_learn.fitting.probabilities import Sharpness, fit_sharpness
 from kernel_learn.fitting.training import Labelled, class_prices
-from kernel_learn.kernels.base import KernelLike
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.landmarks import Landmarks, LandmarksLike, select_landmarks
@@ -41,17 +43,18 @@ from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import dense
-from kernel_learn.solvers.margin import one_vs_rest_signs
+from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 from kernel_learn.solvers.smooth import solve_smooth
-from kernel_learn.solvers.squared_hinge import solve_squared_hinge
 from kernel_learn.warn import warn_user
 
 INITS = ("kmeans", "uniform", "rpcholesky")
 # Arrays of the size of k(x, points) that the machines and their gradient hold.
 ROW_ARRAYS = 6.0
+# Weights of a bank: exact for so many rows, else as memory allows.
+WEIGHT_NEEDS, EXACT_ROWS = Needs(exact=2.0), 2000
 
 
-class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
+class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTransformer):
     """Support vector machine whose kernel expansion has a given number of points.
 
     An ordinary SVM keeps a large part of the training rows. Here the subspace
@@ -59,18 +62,27 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     points start at cluster centres and move by gradient so that the margins
     grow (sparse large margin classifier, Wu et al. 2005; the special case of
     the subspace kernel in Wu & Farquhar 2007, section 3.2). One-vs-rest with
-    common points, squared hinge loss. A prediction costs ``n_points`` kernel
+    common points. A prediction costs ``n_points`` kernel
     values.
 
     Parameters
     ----------
-    kernel : str, Kernel or scikit-learn kernel, default="gaussian"
+    kernel : str, Kernel, scikit-learn kernel, list or dict, default="gaussian"
         On vectors; to move points it must have a derivative (Gaussian,
-        Matern, Exponential, Polynomial, Linear).
+        Matern, Exponential, Polynomial, Linear). Several kernels as in :class:`HSICSubspace`,
+        combined into one of trace n by ``weights`` before the points move.
     n_points : int, default=20
         How many points the machine has.
     C : float, default=1.0
         Price of a margin error.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        C / 2 times the sum of max(0, 1 - y f)^2, or C sum max(0, 1 - y f), the machine of
+        :class:`sklearn.svm.SVC`. The points move on a smooth function with the square, on one
+        with edges with the hinge: a descent may end at an edge.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the labels, see
+        :class:`HSICSubspace`; the same trace for each; centred alignment; relative weights of
+        the kernels as given.
     init : {"kmeans", "uniform", "rpcholesky"} or array of shape (n_points, n_features)
         Where the points start.
     move_points : bool, default=True
@@ -110,6 +122,10 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         "value" and "grad_norm" at each.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     classes_ : ndarray of shape (n_classes,)
     n_components_ : int
         Number of features.
@@ -130,10 +146,12 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     1.00
     """
 
-    _parameters = SEEDED | {
-        "kernel": KERNEL,
+    landmarks: LandmarksLike = "auto"  # of many rows, for the weights of a bank
+
+    _parameters = (SEEDED | BANK) | {
         "n_points": COUNT,
         "C": POSITIVE,
+        "loss": choice("hinge", "squared_hinge"),
         "init": choice(*INITS) | ARRAY,
         "move_points": BOOLEAN,
         "class_weight": CLASS_WEIGHT,
@@ -143,10 +161,12 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
 
     def __init__(
         self,
-        kernel: KernelLike = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_points: int = 20,
         C: float = 1.0,
+        loss: Loss = "squared_hinge",
+        weights: str | ArrayLike = "loo",
         init: str | ArrayLike = "kmeans",
         move_points: bool = True,
         class_weight: ClassWeight = None,
@@ -158,6 +178,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         self.kernel = kernel
         self.n_points = n_points
         self.C = C
+        self.loss = loss
+        self.weights = weights
         self.init = init
         self.move_points = move_points
         self.class_weight = class_weight
@@ -187,8 +209,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
             )
-        self.plan_ = self._plan(data)
-        data = data.resolved()
+        data = self._weighed(data, self._plan(data))
         self.classes_, self.base_kernel_ = data.classes, data.kernel
         scale = _column_scale(data.X, data.weight)
         criterion = ExpansionMargin(
@@ -197,7 +218,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
             self._signs(data),
             self._boxes(data, float(self.C)),
             scale,
-            _machine,
+            self.loss,
         )
         points = self._first_points(data)
         if self.move_points:
@@ -232,14 +253,26 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         points: LandmarksLike = self.init
         if isinstance(points, str):
             points = Landmarks("rpcholesky", int(self.n_points))
-        needs = Needs(rows=ROW_ARRAYS)
-        return plan_source(data.kernels, data.source, points, self.memory_budget, needs)
+        needs = Needs(rows=ROW_ARRAYS, compared=True)
+        return plan_source([data.kernel], data.source, points, self.memory_budget, needs)
+
+    def _weighed(self, data: Labelled, plan: Plan) -> Labelled:
+        """One kernel without rules; sets ``plan_``, of the bank's weights where that takes more."""
+        if data.names is None:
+            self.plan_ = plan
+            return data.resolved()
+        few = data.source.n_distinct <= EXACT_ROWS
+        data, form = self._represent(data, needs=WEIGHT_NEEDS, is_exact=few)
+        theta = self._bank_weights(form, data.names)
+        assert theta is not None
+        self.plan_ = max(plan, self.plan_, key=lambda one: one.bytes_least)
+        return replace(data, kernels=[form.combination(theta)], names=None)
 
     def _store_machines(self, criterion: ExpansionMargin, points: Array, data: Labelled) -> None:
         K_xz, W = criterion.features(points)
         F = K_xz @ W
         V, _, value = criterion.machines(F)
-        self.sharpness_ = self._sharpness(criterion, F, data)
+        sharpness = self._sharpness(criterion, F, data)
         if not self.move_points:
             self.objective_, self.n_iter_, self.history_ = value, 1, ({"value": value},)
             self.grad_norm_ = np.nan
@@ -247,16 +280,16 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
         self.coef_, self.intercept_ = V[:-1].T, V[-1]
         offset = np.zeros(W.shape[1], dtype=points.dtype)
         self._store_kernel(SubspaceKernel(criterion.kernel, points, W.astype(points.dtype), offset))
+        self._sharpen(sharpness, data.source)
 
-    def _sharpness(self, criterion: ExpansionMargin, F: Array, data: Labelled) -> float:
+    def _sharpness(self, criterion: ExpansionMargin, F: Array, data: Labelled) -> Sharpness:
         """The factor on decision values, from rows held out of the machines (not of the points)."""
         source, _, first = data.source.merged_by_label(by_content=True)
         weight, told = source.weight / data.weight[first], first
 
         def score_fold(inside: Array, outside: Array) -> Array:
             rows, boxes = told[inside], weight[inside] * criterion.C[told[inside]]
-            machines = [_machine(F[rows], y, boxes, None) for y in criterion.signs[rows].T]
-            V = np.stack(machines, axis=1)
+            V = solve_linear_machines(F[rows], criterion.signs[rows], boxes, criterion.loss)[0]
             return np.asarray(F[told[outside]] @ V[:-1] + V[-1])
 
         counts = one_hot(source.labels, len(data.classes)) * source.weight[:, None]
@@ -285,10 +318,6 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, SubspaceTransformer):
     def _machine_values(self, X: Rows) -> Array:
         F = self._features(X)
         return F @ self.coef_.T.astype(F.dtype) + self.intercept_.astype(F.dtype)
-
-
-def _machine(F: Array, y: Array, C: Array, start: Array | None) -> Array:
-    return solve_squared_hinge(F, y, C, start=start).point
 
 
 def _column_scale(X: Rows, weight: Array) -> Array:

@@ -15,7 +15,7 @@ from kernel_learn.criteria.held_out.column_scales import learn_scales
 from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.scale_search import CRITERIA, eliminate, search_scales
-from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
+from kernel_learn.fitting.base import FitsAndTransforms, KernelEstimator, all_or_nothing
 from kernel_learn.fitting.parameters import (
     COUNT,
     KERNEL,
@@ -23,12 +23,14 @@ from kernel_learn.fitting.parameters import (
     MEMORY,
     NONE,
     NOT_NEGATIVE,
+    TARGET_TYPE,
     ParameterTable,
     choice,
 )
 from kernel_learn.fitting.scale_path import ScaleStep, at_columns, choose_penalty, ridge_scores
-from kernel_learn.fitting.training import validate_labelled
-from kernel_learn.fitting.variance import check_spread
+from kernel_learn.fitting.target_codes import check_targets_vary, pool_targets
+from kernel_learn.fitting.training import store_targets, validate_targets
+from kernel_learn.fitting.variance import check_spread, warn_of_scales
 from kernel_learn.kernels.base import Kernel, KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.resolve import as_kernel
@@ -49,8 +51,8 @@ PRICES = (0.1, 0.3, 1.0, 3.0, 10.0)
 LEAST_SCALE = 1e-3
 
 
-class FeatureScales(SelectorMixin, KernelEstimator):
-    """Scales of the columns inside a kernel, k(s * x, s * y), learned from class labels.
+class FeatureScales(FitsAndTransforms, SelectorMixin, KernelEstimator):
+    """Scales of the columns inside a kernel, k(s * x, s * y), learned from targets.
 
     A column of scale zero is dropped (Wu & Farquhar 2007, section 3.1). A transformer and a
     selector: ``transform`` gives the columns that are left, times their scales.
@@ -59,21 +61,26 @@ class FeatureScales(SelectorMixin, KernelEstimator):
     ----------
     kernel : str or Kernel, default="gaussian"
         A kernel of vectors. What the scales are learned with, and what ``kernel_`` puts them into.
-    criterion : {"gradient", "loo", "alignment", "radius_margin"}, default="gradient"
+    criterion : {"gradient", "loo", "alignment", "margin", "radius_margin"}, default="gradient"
         "gradient": the mean squared gradient of a ridge fit along each column, the rule of
         :class:`KernelClassifier`; two fits, whatever the number of columns. The others
         by descent on a criterion of the kernel matrix: the leave-one-out squared error of
-        ridge regression, the centred alignment with the labels, or the radius-margin bound.
+        ridge regression, the centred alignment with the targets, or, of classes, the optimum of
+        support vector machines with squared hinge (their margins, and the rows inside), or the
+        radius-margin bound.
     penalty : float, sequence of floats or "auto", default="auto"
         The price of the 1-norm. For "gradient" it is what is taken from every scale, the
         largest being one; for the others it multiplies the mean scale, the start being one,
-        beside the criterion (relative error, one less alignment, logarithm of the bound).
+        beside the criterion (relative error, one less alignment, the optimum over that at the
+        start, logarithm of the bound).
         Several values are a path, of which the one with the least error in five-fold
         cross-validation is chosen, the scales being learned without the fold. "auto": a path, and
         all columns alike unless the scales are clearly better.
     n_features : int, default=None
         Keep so many columns (the 0-norm), by dropping at most half of them at a time. ``penalty``
         must then be one number; "auto" is 0 for "gradient" and 1 for the descents.
+    target_type : {"auto", "classes", "numbers", "labels"}, default="auto"
+        What y is; as in :class:`HSICSubspace`. Numbers are learned from as of variance one.
     max_iter : int, default=100
         Iterations of each descent.
     memory_budget : int or str, default=None
@@ -98,6 +105,9 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "gradient", the sum of the mean squared gradients.
     n_iter_ : int
     classes_ : ndarray of shape (n_classes,)
+        Of sets of labels the labels; numbers have none.
+    target_type_ : str
+        What y was taken for.
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
     n_features_in_ : int
@@ -125,6 +135,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         "criterion": choice("gradient", *CRITERIA),
         "penalty": choice("auto") | NOT_NEGATIVE | LIST,
         "n_features": COUNT | NONE,
+        "target_type": TARGET_TYPE,
         "max_iter": COUNT,
         "memory_budget": MEMORY,
     }
@@ -136,6 +147,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         criterion: str = "gradient",
         penalty: str | float | Sequence[float] = "auto",
         n_features: int | None = None,
+        target_type: str = "auto",
         max_iter: int = 100,
         memory_budget: MemoryBudget = None,
     ) -> None:
@@ -143,6 +155,7 @@ class FeatureScales(SelectorMixin, KernelEstimator):
         self.criterion = criterion
         self.penalty = penalty
         self.n_features = n_features
+        self.target_type = target_type
         self.max_iter = max_iter
         self.memory_budget = memory_budget
 
@@ -156,14 +169,22 @@ class FeatureScales(SelectorMixin, KernelEstimator):
                 f"FeatureScales multiplies columns of numbers, and {kernel!r} takes "
                 f"{kernel.input}. Give it a kernel of vectors."
             )
-        data = validate_labelled(self, X, y, sample_weight)
+        data = validate_targets(self, X, y, sample_weight)
+        warn_of_scales(self, data.kernels, data.source)
         if self.n_features is not None:
             self._check_n_features()
-        self.classes_, summary = data.classes, data.source.summary
+        if self.criterion in ("margin", "radius_margin") and data.kind != "classes":
+            raise ValueError(
+                f"FeatureScales(criterion={self.criterion!r}) has a margin between classes, and y "
+                f"was taken as {data.kind}. Use another criterion."
+            )
+        store_targets(self, data)
+        summary = data.source.summary
         few = slice(0, min(SEARCH_ROWS, len(summary.rows)))
         source = data.source.subset(np.sort(summary.rows[few]))
         self.plan_ = plan_source([kernel], source, "all", self.memory_budget, self._needs())
-        targets = Targets(dense(summary.labels[few]))
+        targets = pool_targets(data.source, few.stop, standardize=data.kind == "numbers")
+        check_targets_vary(targets)
         rows = to_double(take_rows(data.X, summary.rows[few]))
         plain = kernel.resolve(rows, targets.weight)
         p = targets.weight / targets.total

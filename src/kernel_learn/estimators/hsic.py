@@ -7,39 +7,36 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, Rows, RowsLike, Seed, WeightsLike
+from kernel_learn.arrays import Array, LabelsLike, MemoryBudget, RowsLike, Seed, WeightsLike
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import LabelResolvent, ProjectedDependence
-from kernel_learn.criteria.labels import LabelKernel, factor_of_counts
+from kernel_learn.criteria.labels import LabelKernel
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
-    ARRAY,
     BOOLEAN,
-    FUNCTION,
+    LABEL_KERNEL,
     MOMENT_REGS,
     STREAMED,
+    TARGET_TYPE,
+    UNLABELED,
     WEIGHTS,
     check_n_components,
     check_regs,
-    choice,
 )
 from kernel_learn.fitting.partial import PartialFit
-from kernel_learn.fitting.training import Labelled, validate_labelled
+from kernel_learn.fitting.target_codes import check_label_stream, code_targets, ridge_targets
+from kernel_learn.fitting.training import Labelled, Valued, store_targets, validate_targets
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
-from kernel_learn.representations.pooled import PooledSource
-from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import solve_top_eigen
 
 NEEDS = Needs(exact=2.0)  # G, and the copy that is factorised
 CHOICE_NEEDS = Needs(exact=4.2)  # G, its eigenvectors, and the workspace for them
 PATH_NEEDS = Needs(exact=4.5)
-# A label kernel on a stream with more rows than this is not one of its classes.
-LABEL_ROWS = 20_000
 
 
 class RegularizationPath(NamedTuple):
@@ -66,7 +63,8 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         matrix, or a stack of p of them (n, n, p). Several kernels (a list, a
         dict of names, a stack) are combined into one of trace n, by ``weights``.
     n_components : int, default=None
-        Number of features; None means n_classes - 1, the rank of centred labels.
+        Number of features; None means n_classes - 1, the rank of centred labels, or as many as
+        there are numbers or labels.
     reg : float, list of float, "loo" or "gcv", default=1e-3
         Regularisation relative to the kernel: lambda = reg * tr(G) / n. A list,
         or "loo" for one from 1e-6 to 100: the value with the smallest
@@ -74,16 +72,30 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
     uncorrelated : bool, default=False
         False: an orthogonal projection in feature space (HSIC). True: features
         that are uncorrelated on the training rows, up to ``reg`` (uHSIC).
-    label_kernel : {"normalized", "indicator"}, callable or array, default="normalized"
-        Similarity of labels. "normalized": each class counts the same;
-        "indicator": each pair of equal labels counts the same; a function of
-        two label arrays or a matrix over the classes (sorted) or the samples.
+    label_kernel : str, callable, Kernel or array, default="normalized"
+        Similarity of targets. "normalized": each class, label or number (of variance one) counts
+        the same. Of classes: "indicator", each pair of equal labels counts the same; "ordinal",
+        1 - |i - j| / (n_classes - 1) of the classes i and j in sorted order; a function of two
+        label arrays or a matrix over the classes (sorted). Of numbers: "linear", or "gaussian"
+        (of median width), which finds any dependence. Of sets of labels: "linear", the number of
+        labels that two rows share, or "jaccard", the share of labels that they do. Of any: a
+        matrix over the samples; of numbers and sets a function of two arrays of them, or a kernel.
+    target_type : {"auto", "classes", "numbers", "labels"}, default="auto"
+        What y is. "auto": texts and few whole numbers are classes; real numbers are numbers, and,
+        with a warning, so are whole ones of more than 20 values with fewer than 5 rows each; a
+        matrix of zeros and ones, or a set of labels for each row, are labels; any other matrix
+        is several numbers. Of a stream that is more than memory holds whole numbers are classes.
+    unlabeled : default="raise"
+        What marks rows without a target, -1 say, beside None and NaN; None: nothing else does.
+        These rows are joined with all others in a graph that deforms the kernel,
+        ``kernels.GraphDeformed`` (give it as ``kernel`` for other settings), and the fit is that
+        of the other rows. "raise": every row has a target, and None and NaN are refused.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned together with the subspace; by the exact
-        leave-one-out error of ridge regression on the one-hot labels, whatever
-        the estimator (with landmarks by generalised cross-validation); the same
-        trace for each; centred alignment with the labels; or relative weights
-        of the kernels as given.
+        leave-one-out error of ridge regression on the one-hot labels, or the
+        numbers, whatever the estimator (with landmarks by generalised
+        cross-validation); the same trace for each; centred alignment with the
+        targets; or relative weights of the kernels as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
         How weights are learned; all reach the same optimum. "sdp" needs the
         extra ``sdp`` and is for tens of rows.
@@ -138,6 +150,9 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         The criterion at the weights chosen, at uniform weights and at the best
         single kernel; ``print(model.weights_report_)``.
     classes_ : ndarray of shape (n_classes,)
+        Of sets of labels the labels; numbers have none.
+    target_type_ : str
+        What y was taken for.
     n_components_ : int
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
@@ -169,13 +184,17 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
     (178, 2)
     """
 
+    learns_unlabelled = True
+
     _parameters = (
         STREAMED
         | WEIGHTS
         | {
             "reg": MOMENT_REGS,
             "uncorrelated": BOOLEAN,
-            "label_kernel": choice("normalized", "indicator") | FUNCTION | ARRAY,
+            "label_kernel": LABEL_KERNEL,
+            "target_type": TARGET_TYPE,
+            "unlabeled": UNLABELED,
         }
     )
 
@@ -187,6 +206,8 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         reg: float | Sequence[float] | str = 1e-3,
         uncorrelated: bool = False,
         label_kernel: LabelKernel = "normalized",
+        target_type: str = "auto",
+        unlabeled: object = "raise",
         weights: str | ArrayLike = "learn",
         solver: str = "auto",
         tol: float = 1e-6,
@@ -201,6 +222,8 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         self.reg = reg
         self.uncorrelated = uncorrelated
         self.label_kernel = label_kernel
+        self.target_type = target_type
+        self.unlabeled = unlabeled
         self.weights = weights
         self.solver = solver
         self.tol = tol
@@ -210,12 +233,12 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, data: Labelled) -> Self:
+    def _fit(self, data: Labelled | Valued) -> Self:
         regs = self._regs()
         self._start_weights()
         data = self._choose_width(data, regs)
-        self.classes_ = data.classes
-        source, mixing = self._labels(data)
+        store_targets(self, data)
+        source, mixing = code_targets(data, self.label_kernel)
         decomposes = len(regs) > 1 and source.n_distinct <= EXACT_LOO_ROWS
         needs = CHOICE_NEEDS if decomposes else NEEDS
         data, form = self._represent(data, source, needs=needs, mixing=mixing)
@@ -245,10 +268,10 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         """
         regs = check_regs(regs, self)
         worker = type(self)(**self.get_params(deep=False))
-        data = worker._choose_width(validate_labelled(worker, X, y, sample_weight), regs)
+        data = worker._choose_width(validate_targets(worker, X, y, sample_weight), regs)
         if data.names is not None:
             raise ValueError("A bank of kernels has no path: its weights depend on reg.")
-        source, mixing = worker._labels(data)
+        source, mixing = code_targets(data, worker.label_kernel)
         data, form = worker._represent(data, source, needs=PATH_NEEDS, merge=False)
         sample = worker._combine(form)
         lams = [reg * sample.trace / sample.n for reg in regs]
@@ -263,22 +286,11 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
         return RegularizationPath(coefs, np.array([result.value for result in results]))
 
     def _check_stream(self) -> None:
-        shape = np.shape(self.label_kernel)  # type: ignore[arg-type]
-        if len(shape) == 2 and shape[0] > LABEL_ROWS:
-            raise ValueError(
-                f"label_kernel has the shape {shape}: similarities of samples need all rows "
-                "at once. Pass similarities of the classes, or the rows as an array."
-            )
+        check_label_stream(self.label_kernel)
 
-    def _labels(self, data: Labelled) -> tuple[ArraySource | PooledSource, Array]:
-        """The rows with the targets T of the label kernel, and its mixing: L = T mixing."""
-        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
-        if data.kept is not None and np.shape(kernel) == (data.n_given, data.n_given):
-            kernel = np.asarray(kernel)[np.ix_(data.kept, data.kept)]
-        T, mixing = factor_of_counts(kernel, data.counts, data.classes, data.source.n_rows)
-        return data.source if T is None else data.source.with_labels(T, None), mixing
-
-    def _weights(self, data: Labelled, form: Representation, regs: list[float]) -> Array | None:
+    def _weights(
+        self, data: Labelled | Valued, form: Representation, regs: list[float]
+    ) -> Array | None:
         """Weights of the kernels of a bank; None for one kernel, which stays what it is."""
         if data.names is None:
             return None
@@ -297,23 +309,12 @@ class HSICSubspace(PartialFit, LeaveOneOutChoice, WeightLearner, StreamedSubspac
             criterion = partial(
                 ProjectedDependence, reg=float(reg), n_components=self._n_wanted(data)
             )
-        targets = self._one_hot(data) if self._weighs_by_loo else None
+        targets = ridge_targets(self, data) if self._weighs_by_loo else None
         return self._weigh_bank(form, data.names, criterion, loo_targets=targets).theta
-
-    def _one_hot(self, data: Labelled) -> Array | None:
-        """The one-hot labels of the form's rows, if similarities of rows are its targets."""
-        kernel: Rows = self.label_kernel  # a matrix, if it has a shape
-        if np.shape(kernel) != (data.n_given, data.n_given):
-            return None
-        if self.plan_.representation != "gram":
-            raise ValueError(
-                "HSICSubspace(weights='loo') with similarities of the samples as label_kernel is "
-                "exact: pass landmarks='all', or similarities of the classes."
-            )
-        return data.source.merged()[1]
 
     def _criterion(self, sample: Combined, mixing: Array) -> Dependence:
         return Dependence(sample, mixing, uncorrelated=self.uncorrelated)
 
-    def _n_wanted(self, data: Labelled) -> int:
-        return check_n_components(self.n_components, len(data.classes) - 1, self)
+    def _n_wanted(self, data: Labelled | Valued) -> int:
+        most = data.source.n_targets
+        return check_n_components(self.n_components, most - isinstance(data, Labelled), self)

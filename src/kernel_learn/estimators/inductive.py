@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
@@ -14,29 +14,38 @@ from kernel_learn.arrays import Array, DataLike, LabelsLike, MemoryBudget, Rows,
 from kernel_learn.criteria.constraint_terms import Terms
 from kernel_learn.criteria.constraints import Constraints
 from kernel_learn.criteria.draw import KINDS, draw_constraints
+from kernel_learn.criteria.general_forms.penalties import Penalty, PricedPenalty, as_penalty
 from kernel_learn.criteria.inductive import RegularizedDual
 from kernel_learn.criteria.inductive_solve import SOLVERS, Solution, solve_inductive
 from kernel_learn.criteria.learned_metric import satisfied_share, transformed_kernel
 from kernel_learn.criteria.measure import BaseReference, Measured, measure_constraints
-from kernel_learn.criteria.regularizers import Regularizer, Trace, as_regularizer
-from kernel_learn.fitting.base import KernelEstimator, all_or_nothing
+from kernel_learn.criteria.regularizers import Regularizer, as_regularizer
+from kernel_learn.fitting.base import FitsAndTransforms, KernelEstimator, all_or_nothing
 from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.fitting.inductive_problem import (
+    build_dual,
+    met_share,
+    nearest_accuracy,
+    read_parts,
+)
 from kernel_learn.fitting.inductive_rows import (
     ConstrainedRows,
-    MeasuredRows,
-    RowTable,
+    Earlier,
+    check_constraints,
     check_labels_of_rows,
+    number_rows,
+    ordered_digest,
     refuse_hard,
     warn_of_contradictions,
 )
 from kernel_learn.fitting.inductive_streams import read_for_constraints
 from kernel_learn.fitting.parameters import (
-    ANYTHING,
     COUNT,
     INFINITE,
     NONE,
     POSITIVE,
     SUBSPACE,
+    UNLABELED,
     Read,
     choice,
     instance,
@@ -44,25 +53,28 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.targets import encode_labels, labelled_rows
 from kernel_learn.fitting.training import copied_bytes
-from kernel_learn.fitting.variance import check_spread
+from kernel_learn.fitting.variance import check_spread, warn_of_scales
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.resolve import as_kernel
+from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.points import Points
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.solvers.eigen import METRIC_RANK, learned_directions
 from kernel_learn.streams.sources import as_source
 from kernel_learn.warn import warn_user
 
 
-class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class InductiveKernel(ClassNamePrefixFeaturesOutMixin, FitsAndTransforms, KernelEstimator):
     """A kernel function learned from side information, for new rows too.
 
     Finds k_W(x, y) = phi(x)'W phi(y) with W as close to its prior as the
     constraints allow::
 
-        min over W >= 0 of f(W) + (gamma/2) |s|^2   s.t.  constraints on k_W, up to slack s
+        min over W >= 0 of f(W) + slack * sum_c p(excess of constraint c under k_W)
 
     by the smooth dual of that problem, to a certified gap (Jain, Kulis & Dhillon 2010).
 
@@ -70,11 +82,17 @@ class InductiveKernel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelE
     ----------
     kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
         The base kernel. See :mod:`kernel_learn.kernels`.
-    regularizer : {"logdet", "frobenius", "pola", "trace"} or Regularizer, default="logdet"
+    regularizer : {"logdet", "frobenius", "pola", "trace", "trace_norm"} or Regularizer, \
+default="logdet"
         f. "logdet": tr W - log det W (ITML); "frobenius": |W - I|^2/2; both start from the
         base kernel. "pola": |W|^2/2; "trace": tau tr W + |W|^2/2 (Trace-SSIKDR), of low
-        rank; both start from zero. Or an object with the members of
-        :class:`kernel_learn.criteria.regularizers.Regularizer`.
+        rank; "trace_norm": tau tr W alone; these start from zero. Or an object with the members
+        of :class:`kernel_learn.criteria.regularizers.Regularizer`.
+    penalty : {"squared_hinge", "hinge", "squared", "absolute"} or Penalty, \
+default="squared_hinge"
+        p, the price of an excess t of a constraint, in units of the base kernel's mean squared
+        distance: max(t, 0)^2/2, max(t, 0), t^2/2, |t|. Or an object with the members of
+        :class:`kernel_learn.criteria.general_forms.penalties.Penalty`.
     constraints : {"pairs", "triplets", "similarity", "probability"} or Constraints, \
 default="pairs"
         What is drawn from the labels; or constraints themselves, given by rows
@@ -83,11 +101,11 @@ default="pairs"
         How many are drawn; None: 20 k^2 for k classes, or 10 per labelled row if
         that is more, at most 20 000.
     slack : float, default=1.0
-        The price gamma of a violation, relative: gamma = slack / (mean squared
-        distance of the base kernel)^2 for each constraint. inf: no violation is allowed, and
+        The price of a violation, the same for each constraint; of the squared hinge gamma =
+        slack / (mean squared distance of the base kernel)^2. inf: no violation is allowed, and
         constraints that cannot all be met are refused by name.
     tau : float, default=0.01
-        For regularizer="trace": relative to the value from which on the learned
+        For regularizer="trace" and "trace_norm": relative to the value from which on the learned
         kernel is zero. The rank falls as tau grows to 1.
     unlabeled : default="raise"
         What marks rows without label, -1 say; None and NaN always do. None: nothing else does.
@@ -111,7 +129,8 @@ default="pairs"
         "auto": for logdet Newton's method on the metric itself (no fewer constraints than
         features, at most 500 of these, slack up to 10) or an interior-point method (dearer
         slack, hard constraints); else "quasi-newton", on the dual. "bregman": cyclic
-        projections, for logdet; "uzawa": for the others.
+        projections, for logdet; "uzawa": for the others. Penalties other than the squared hinge
+        and "trace_norm" have their own, proximal, under "auto".
     tol : float, default=1e-6
         Relative primal-dual gap at which to stop.
     max_iter : int, default=None
@@ -155,7 +174,9 @@ default="pairs"
     slack_ : float
         gamma as a number in the problem.
     tau_ : float or None
-        tau as a number in the problem, for "trace".
+        tau as a number in the problem, for "trace" and "trace_norm".
+    constraints_ : Constraints
+        Those it was fitted to, drawn or given; ``partial_fit`` adds to them.
     classes_ : ndarray
         The labels, if there were any.
     history_ : tuple of dict
@@ -178,11 +199,12 @@ default="pairs"
 
     _parameters = SUBSPACE | {
         "regularizer": Read(partial(as_regularizer, tau=1.0)),
+        "penalty": Read(as_penalty),
         "constraints": choice(*KINDS) | instance(Constraints, "a set of constraints"),
         "n_constraints": COUNT | NONE,
         "slack": POSITIVE | INFINITE,
         "tau": POSITIVE,
-        "unlabeled": ANYTHING,
+        "unlabeled": UNLABELED,
         "components": choice("kernel", "metric"),
         "solver": choice(*SOLVERS),
         "tol": POSITIVE,
@@ -194,6 +216,7 @@ default="pairs"
         kernel: KernelLike = "gaussian",
         *,
         regularizer: str | Regularizer = "logdet",
+        penalty: str | Penalty = "squared_hinge",
         constraints: str | Constraints = "pairs",
         n_constraints: int | None = None,
         slack: float = 1.0,
@@ -210,6 +233,7 @@ default="pairs"
     ) -> None:
         self.kernel = kernel
         self.regularizer = regularizer
+        self.penalty = penalty
         self.constraints = constraints
         self.n_constraints = n_constraints
         self.slack = slack
@@ -245,27 +269,79 @@ default="pairs"
         -------
         self
         """
-        regularizer = self._regularizer()
+        return self._fit(X, y, constraints, None)
+
+    def partial_fit(
+        self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Constraints | None = None
+    ) -> Self:
+        """Add constraints on the same rows: the model of all constraints so far.
+
+        It is the model that ``fit`` gives of their sum.
+
+        Parameters
+        ----------
+        X : rows as at fit
+            The same rows in the same order as before; other rows are refused.
+        y : array-like of shape (n_samples,), default=None
+            Labels from which constraints are drawn, in place of ``constraints``.
+        constraints : Constraints, default=None
+            More constraints.
+
+        Returns
+        -------
+        self
+        """
+        if "constraints_" not in self.__dict__:
+            return self.fit(X, y, constraints=constraints)
+        if as_source(X, y) is not None:
+            raise TypeError(
+                "X is a source of blocks, and partial_fit adds constraints on rows in memory: pass "
+                "them as an array, or all constraints to fit(source)."
+            )
+        validate_rows(self, self.base_kernel_, X, reset=False)  # as many columns, by their names
+        earlier = Earlier(self.constraints_, self._order_digest, self.multipliers_)
+        return self._fit_more(X, y, constraints, earlier)
+
+    @all_or_nothing
+    def _fit_more(
+        self,
+        X: RowsLike,
+        y: LabelsLike | None,
+        constraints: Constraints | None,
+        earlier: Earlier,
+    ) -> Self:
+        return self._fit(X, y, constraints, earlier)
+
+    def _fit(
+        self,
+        X: DataLike,
+        y: LabelsLike | None,
+        constraints: Constraints | None,
+        earlier: Earlier | None,
+    ) -> Self:
+        regularizer, penalty = read_parts(self)
         rng = check_random_state(self.random_state)
         source = as_source(X, y)
         if source is not None:
             X, y, constraints = read_for_constraints(self, source, constraints)
-        data = self._validate(X, y, constraints, rng)
+        data = self._validate(X, y, constraints, rng, earlier)
         self.plan_, landmarks = data.plan(self.landmarks, self.memory_budget, float(self.slack))
+        warn_of_scales(self, [data.kernel], data.whole)
         data = data.resolved()
-        measured_rows = data.measure(self.plan_, landmarks, rng)
-        reference = BaseReference(measured_rows.K)
+        features, points, K = data.measure(self.plan_, landmarks, rng)
+        reference = BaseReference(K)
         n_features = getattr(self, "n_features_in_", None)
         check_spread(data.kernel, reference.scale, reference.mean_diagonal, n_features)
         terms = data.constraints.terms(reference)
-        measured = measure_constraints(
-            terms, measured_rows.points, regularizer.alpha, measured_rows.base_values
-        )
+        base_values = data.base_values(self.plan_)
+        measured = measure_constraints(terms, points, regularizer.alpha, base_values)
         self.slack_ = float(self.slack) / reference.scale**2
-        dual = self._dual(regularizer, measured)
-        solution = self._solve(dual, terms)
+        price = PricedPenalty(penalty, float(self.slack), reference.scale) if penalty else None
+        dual, self.tau_ = build_dual(regularizer, measured.constraints, self, self.slack_, price)
+        begin = None if earlier is None else earlier.begin(dual.n)
+        solution = self._solve(dual, terms, price, begin)
         self.base_kernel_ = data.kernel
-        self._store(dual, solution, measured, measured_rows, reference.scale)
+        self._store(dual, solution, measured, features, points, reference.scale)
         return self
 
     @on_sources
@@ -313,35 +389,42 @@ default="pairs"
             np.fill_diagonal(D, 0.0)
         return D
 
-    def _regularizer(self) -> Regularizer:
-        if self.regularizer == "trace" and self.tau >= 1:
-            raise ValueError(
-                f"InductiveKernel(tau={self.tau!r}): tau is relative to the value from which on "
-                "the learned kernel is zero, so it must be less than 1."
-            )
-        regularizer = as_regularizer(self.regularizer, float(self.tau))
-        if not np.isfinite(self.slack) and self.solver in ("bregman", "uzawa"):
-            raise ValueError(
-                f'slack=inf is for solver="auto" and "quasi-newton"; "{self.solver}" needs a '
-                "finite slack."
-            )
-        if not np.isfinite(self.slack) and self.regularizer == "trace":
-            raise ValueError(
-                "tau is relative to the value from which on the learned kernel is zero, and under "
-                'slack=inf there is none: give a finite slack, or use "pola", "frobenius" or '
-                '"logdet".'
-            )
-        if self.solver == "bregman" and self.regularizer != "logdet":
-            raise ValueError(
-                'solver="bregman" projects in closed form, which logdet alone allows; '
-                'use "quasi-newton".'
-            )
-        if self.solver == "uzawa" and np.isfinite(regularizer.domain):
-            raise ValueError(
-                'solver="uzawa" takes steps of fixed length, and the dual of this regulariser '
-                'has a boundary that they would cross; use "quasi-newton" or "bregman".'
-            )
-        return regularizer
+    def score(
+        self, X: RowsLike, y: LabelsLike | None = None, *, constraints: Constraints | None = None
+    ) -> float:
+        """How well the learned kernel does on rows: by their labels, or by constraints on them.
+
+        Parameters
+        ----------
+        X : rows as at fit
+            Any rows; those of the fit, too.
+        y : array-like of shape (n_samples,), default=None
+            Labels: the score is the share of the labelled rows whose nearest other one has their
+            label.
+        constraints : Constraints, default=None
+            In place of y, on these rows: the score is the share that the learned kernel meets,
+            to within 1 % of the base kernel's mean squared distance.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        check_is_fitted(self)
+        X, y = take_named({"X": X, "y": y}).values()
+        if (y is None) == (constraints is None):
+            raise ValueError("score needs labels y or constraints, one of the two.")
+        if y is None:
+            check_constraints(constraints)
+            assert constraints is not None
+            X = validate_rows(self, self.base_kernel_, X, reset=False)
+            return met_share(constraints, X, self.base_kernel_, self.kernel_)
+        check_consistent_length(X, y)
+        D = self.distance(X)
+        rows, labels = labelled_rows(y, self.unlabeled)
+        if len(rows) < 2:
+            raise ValueError("score compares each labelled row with the others: label two or more.")
+        return nearest_accuracy(D[np.ix_(rows, rows)], np.asarray(labels))
 
     def _validate(
         self,
@@ -349,6 +432,7 @@ default="pairs"
         y: LabelsLike | None,
         constraints: Constraints | None,
         rng: np.random.RandomState,
+        earlier: Earlier | None,
     ) -> ConstrainedRows:
         kernel = as_kernel(self.kernel)
         given = constraints if constraints is not None else self.constraints
@@ -357,15 +441,11 @@ default="pairs"
                 "Both y and constraints were given. Constraints take the place of labels: "
                 "pass one of the two."
             )
-        if constraints is not None and not isinstance(constraints, Constraints):
-            raise ValueError(
-                f"constraints={type(constraints).__name__} is not a set of constraints; see "
-                "kernel_learn.constraints: Pairs, Triplets, Similarities, ClassProbabilities."
-            )
+        if constraints is not None:
+            check_constraints(constraints)
         given_rows, X = X, validate_rows(self, kernel, X, reset=True)
         copied = copied_bytes(X, given_rows)
         n, is_matrix = n_rows(X), kernel.input == "matrix"
-        table = RowTable(kernel, X)
         nothing = np.empty((n, 0))
         whole = source = ArraySource(X, nothing, is_matrix=is_matrix, copied_bytes=copied)
         self._rows_digest = source.digest
@@ -376,12 +456,15 @@ default="pairs"
                 "InductiveKernel(constraints=) holds row indices, which mean the rows of one X. "
                 "Give the rows themselves, or pass these constraints to fit(X, constraints=...)."
             )
+        self._order_digest = ordered_digest(source)
+        if earlier is not None:
+            given = earlier.with_more(given, self._order_digest)
+        self.constraints_ = given
         check_labels_of_rows(given, n)
-        indexed = given.indexed(table.index)
-        if table.n_extra:
-            more = np.empty((n + table.n_extra, 0))
-            rows = table.rows()
+        indexed, rows = number_rows(kernel, X, given)
+        if n_rows(rows) > n:
             copied += n_rows(rows) * row_bytes(rows)
+            more = np.empty((n_rows(rows), 0))
             source = ArraySource(rows, more, is_matrix=is_matrix, copied_bytes=copied)
             whole = source.subset(np.arange(n))
         warn_of_contradictions(indexed)
@@ -410,30 +493,17 @@ default="pairs"
         n = self.n_constraints or min(max(20 * k**2, 10 * len(rows)), 20_000)
         return draw_constraints(kind, rows, labels, n, rng, source.n_rows)
 
-    def _dual(self, regularizer: Regularizer, measured: Measured) -> RegularizedDual:
-        dual = RegularizedDual(regularizer, measured.constraints, self.slack_)
-        self.tau_ = None
-        if regularizer.alpha == 0:
-            threshold = dual.zero_threshold()
-            if threshold <= 0:
-                raise ValueError(
-                    f"regularizer={self.regularizer!r} starts from the zero kernel, and the zero "
-                    "kernel meets all of these constraints: the answer would be zero. Add "
-                    "constraints that ask for distance or similarity (dissimilar pairs, say), or "
-                    'use "logdet" or "frobenius", which start from the base kernel.'
-                )
-            if self.regularizer == "trace":
-                self.tau_ = float(self.tau) * threshold
-                dual = RegularizedDual(Trace(self.tau_), measured.constraints, self.slack_)
-        return dual
-
-    def _solve(self, dual: RegularizedDual, terms: Terms) -> Solution:
+    def _solve(
+        self, dual: RegularizedDual, terms: Terms, price: PricedPenalty | None, begin: Array | None
+    ) -> Solution:
         solution = solve_inductive(
             dual,
             solver=self.solver,
             slack=float(self.slack),
             tol=float(self.tol),
             max_iter=None if self.max_iter is None else int(self.max_iter),
+            price=price,
+            begin=begin,
         )
         result = solution.result
         if result.status == "optimal":
@@ -459,10 +529,10 @@ default="pairs"
         dual: RegularizedDual,
         solution: Solution,
         measured: Measured,
-        measured_rows: MeasuredRows,
+        features: FeatureMap,
+        points: Points,
         scale: float,
     ) -> None:
-        features = measured_rows.features
         alpha, A = dual.regularizer.alpha, (solution.A + solution.A.T) / 2
         self.multipliers_, self.metric_ = solution.z, A
         self.objective_, self.dual_objective_ = solution.value, solution.lower
@@ -470,7 +540,7 @@ default="pairs"
         self.n_iter_, self.history_ = solution.result.n_iter, solution.result.history
         self.n_constraints_ = dual.n
         w, V = linalg.eigh(A)
-        factor = learned_directions(w, V, measured_rows.points.second_moment())
+        factor = learned_directions(w, V, points.second_moment())
         if self.components == "metric":
             kept = w > METRIC_RANK * max(w[-1], 0.0)
             factor = (V[:, kept] * np.sqrt(w[kept]))[:, ::-1]

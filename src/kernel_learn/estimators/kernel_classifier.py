@@ -1,66 +1,61 @@
 """KernelClassifier: a classifier for tables that needs no tuning."""
 
-import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from numpy.typing import ArrayLike
+from sklearn.preprocessing import MultiLabelBinarizer
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import (
-    Array,
-    MemoryBudget,
-    Rows,
+from kernel_learn.arrays import Array, DataLike, MemoryBudget, Rows
+from kernel_learn.criteria.held_out.conformal import Thresholds, cross_sets
+from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error, row_mean_and_error
+from kernel_learn.criteria.held_out.label_targets import LabelTargets
+from kernel_learn.criteria.held_out.stacking import centered, log_losses, softmax
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble.assessment import (
+    WORDS,
+    Assessment,
+    assess,
+    effective_number,
+    error_interval,
 )
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
-from kernel_learn.criteria.held_out.stacking import log_losses
+from kernel_learn.ensemble.estimator import EnsembleEstimator, Folder
+from kernel_learn.ensemble.fit import fit_ensemble
 from kernel_learn.ensemble.fitted import FittedEnsemble
-from kernel_learn.ensemble.ingest import ColumnNames, Prepared, prepare, read_rows
-from kernel_learn.ensemble.quality import QUALITIES
-from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
-from kernel_learn.ensemble.summary import Explanation, Members, contrasts, explain_rows, summarise
-from kernel_learn.fitting.base import Convertible, all_or_nothing
-from kernel_learn.fitting.pages import OwnPage
-from kernel_learn.fitting.parameters import (
-    BOOLEAN,
-    CLASS_WEIGHT,
-    COUNT,
-    JOBS,
-    LIST,
-    NONE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    SEEDED,
-    check_count,
-    choice,
-    instance,
+from kernel_learn.ensemble.given.targets import GivenClasses, GivenLabels, is_label_lists
+from kernel_learn.ensemble.ingest import ColumnNames, Prepared
+from kernel_learn.ensemble.ledger.class_ledger import ClassLedger
+from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, row_log_odds
+from kernel_learn.ensemble.members import Ensemble
+from kernel_learn.ensemble.outcomes.base import AnyTargets
+from kernel_learn.ensemble.outcomes.labels import hamming_losses, label_losses
+from kernel_learn.ensemble.summary import (
+    Explanation,
+    Headline,
+    contrasts,
+    explain_rows,
+    headline_lines,
+    summarise,
 )
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.fitting.parameters import CLASS_WEIGHT, FALSE, check_count, choice
 from kernel_learn.fitting.predictions import ProbabilityClassifier
-from kernel_learn.fitting.state import PlainState
-from kernel_learn.kernels import Combination
+from kernel_learn.fitting.uncertainty import calibrate_rows, fade
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.sources import (
-    as_source,
-)
 
 
-class KernelClassifier(
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ProbabilityClassifier,
-    Convertible,
-    OwnPage,
-    PlainState,
-    BaseEstimator,
-):
+class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     """Many kernels on several views of the columns, cross-validated and averaged.
 
     Columns are seen as z-scores, normal scores, ranks and clipped scores; on
     each view kernel ridge fits of several families and widths are compared by
     exact leave-one-out, some of them on columns scaled by what was learned;
-    a discriminant on the held-out scores turns them into probabilities; those
+    a discriminant on the held-out scores turns them into log-odds; those
     are averaged with weights by how surely the best member is better.
 
     Parameters
@@ -79,11 +74,18 @@ class KernelClassifier(
     class_weight : dict or "balanced", optional
         Weights of the classes; they change shares, not the number of rows.
     time_budget : float, optional
-        Seconds; asked between members, and one member is always fitted.
+        Seconds; asked between members, and one member is always fitted. The assessment takes what
+        is left of them: fewer folds, or none.
     memory_budget : float or str, optional
         Bytes, or a string such as "2GB"; by default half of what is free. Where
         exact fits would take more, leaves are smaller, with a warning. The rows of a
         source stay on the disk if they and the fits would take more.
+    assess : {"nested", "loo"} or False
+        Where ``error_`` comes from. ``"nested"``: up to 500 distinct rows the whole procedure is
+        repeated without each of five folds, for four to five times the time of the fit alone, up to
+        1000 without each of three; of more rows those are judged on which no kernel was chosen, by
+        regularisers and weights chosen without their fold, which costs nothing that shows.
+        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
     n_jobs : int, optional
         Threads in which the views are cross-validated side by side; the result is the same.
     random_state : int, RandomState instance or None
@@ -95,29 +97,43 @@ class KernelClassifier(
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
+        Or the labels where rows have several; of an indicator the numbers of its columns.
     members_ : tuple of Member
         View, kernel, reg, weight, held-out loss and error of each; prints as a table.
+    error_ : float
+        Share of errors among rows that nothing was chosen by: what to expect of new rows like
+        these. Equal rows are left out together, and so are groups. Of more than 1000 distinct rows
+        those are judged on which no kernel was chosen, all but 400, and of more than 2000 all but
+        1500; of more than 5000 all of them, by weights that have not seen their fold.
+    error_interval_ : tuple of two floats
+        Its 95 % interval; wider than that of so many independent rows, since rows share fits.
+        Weights count as (sum w)^2 / sum w^2 rows, a group as one.
+    log_loss_ : float
+        Log loss of the same rows.
+    held_out_proba_ : ndarray of shape (n_samples, n_classes)
+        Probabilities of all rows, those judged among them; ``loo_proba_`` if ``assess="loo"``.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of the training rows by models that have not seen them. Of a source
         that does not fit into memory it is of some rows: those at ``loo_rows_``.
     loo_rows_ : ndarray
         Where the rows of ``loo_proba_`` stand in such a source.
     loo_error_ : float
-        Share of errors among those.
-
-        Members and weights were chosen by the same rows; over 30 tables that
-        cost nothing (13.5 % held out, 13.2 % on new rows), but labels by
-        chance look like 42 to 44 % instead of 50: ask ``permutation_p_value``.
+        Share of errors among those, which chose members and weights, hence too small on few rows
+        (labels by chance on 24 rows: 41 %); see ``error_``. Of several labels the Hamming loss.
     loo_error_se_ : float
         Its standard error.
     loo_log_loss_ : float
-        Log loss of those.
+        Log loss of those; of several labels its mean over them.
     loo_log_loss_se_ : float
         Its standard error.
     feature_relevance_ : ndarray of shape (n_features_in_,)
         Share of each column in the squared gradient of a fit to normal scores.
     feature_relevance_std_ : ndarray of shape (n_features_in_,)
         Its standard deviation over five cross-validation folds.
+    relevant_features_ : ndarray of shape (n_features_in_,)
+        Whether each column surely matters: more than every one of 19 shuffled copies of columns.
+    row_values_ : ndarray of shape (n_samples,)
+        How much worse all other rows are predicted without each row; negative: it harms.
     kernel_ : Combination
         sum of weight * kernel / mean diagonal, each on its view.
     plan_ : EnsemblePlan
@@ -134,18 +150,10 @@ class KernelClassifier(
     True
     """
 
-    _parameters = SEEDED | {
-        "quality": choice(*QUALITIES),
-        "max_members": COUNT,
-        "categorical": choice("auto") | NONE | LIST,
-        "column_groups": NONE | instance(Mapping, "a dict of names to lists of columns"),
+    _parameters = EnsembleEstimator._parameters | {
         "class_weight": CLASS_WEIGHT,
-        "time_budget": POSITIVE | NONE,
-        "n_jobs": JOBS,
-        "verbose": BOOLEAN | NOT_NEGATIVE,
+        "assess": choice("nested", "loo") | FALSE,
     }
-
-    streams = True
 
     def __init__(
         self,
@@ -157,6 +165,7 @@ class KernelClassifier(
         class_weight: Any = None,
         time_budget: float | None = None,
         memory_budget: MemoryBudget = None,
+        assess: str | bool = "nested",
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -168,17 +177,14 @@ class KernelClassifier(
         self.class_weight = class_weight
         self.time_budget = time_budget
         self.memory_budget = memory_budget
+        self.assess = assess
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.required = True
+        tags.classifier_tags.multi_label = self.class_weight is None
         return tags
 
     @all_or_nothing
@@ -189,7 +195,7 @@ class KernelClassifier(
         sample_weight: Any = None,
         groups: Any = None,
         *,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: Folder = None,
     ) -> Self:
         """Fit to a table and its labels.
 
@@ -202,7 +208,8 @@ class KernelClassifier(
             files, and leaves are filled from there; if they do not fit there, members are
             fitted on landmarks, with a warning.
         y : array-like of shape (n_samples,)
-            Class labels; None for a source, which has its own and its own weights.
+            Class labels; None for a source, which has its own and its own weights. Or several
+            labels per row: 0 and 1, (n_samples, n_labels), or lists of labels.
         sample_weight : array-like of shape (n_samples,), optional
             How often each row counts.
         groups : array-like of shape (n_samples,), optional
@@ -212,114 +219,217 @@ class KernelClassifier(
             done are kept there, and a fit that was stopped, or killed, goes on after them: rows
             are read and kernels chosen again, with the same result. Removed when the fit is done.
         """
-        seed = 0 if self.random_state is None else _seed(self.random_state)
-        source = as_source(X, y, sample_weight)
-        if source is not None:
-            if groups is not None:
-                raise ValueError("X comes in blocks, which have no groups: pass the rows at once.")
-            self._store(*fit_source(self, source, seed, checkpoint), seed)
-            return self
-        prepared = prepare(self, X, y, sample_weight, groups, seed)
-        self._store(*fit_prepared(self, prepared, checkpoint), seed)
-        return self
-
-    def transform(self, X: Rows) -> Array:
-        """Discriminant features of ``kernel_``, (n_samples, n_classes - 1)."""
-        check_is_fitted(self)
-        return self._fitted.ensemble.features(self._table(X))
+        return self._fit_ensemble(X, y, sample_weight, groups, checkpoint)
 
     def explain(self, X: Rows, n_rows: int = 10) -> Explanation:
-        """The training rows that speak loudest for each row's predicted class."""
+        """The training rows that speak loudest for each row's predicted class.
+
+        What all of them add, and the baseline, sum exactly to the averaged log-odds of that
+        class; ``fading`` and ``prior`` lead from there to ``predict_proba``.
+        Of several labels for the one that is likeliest there.
+        """
         check_is_fitted(self)
         table = self._table(X)
         count = check_count("n_rows", n_rows, self)
-        winners = self._fitted.ensemble.proba(table).argmax(axis=1)
-        contrast = contrasts(winners, len(self.classes_))
+        if self._several:
+            return self._explain_labels(table, count)
+        odds = self._row_log_odds(table)
+        contrast = contrasts(odds.winners, len(self.classes_))
         added, baseline = self._fitted.ensemble.contributions(table, contrast)
+        labels = self.classes_[odds.winners]
+        found = explain_rows(added, baseline, self._first, labels, count)
+        return replace(found, fading=odds.fading, prior=contrast @ odds.prior)
+
+    def _explain_labels(self, table: Table, count: int) -> Explanation:
+        ensemble = self._fitted.ensemble
+        winners = ensemble.predict(table).argmax(axis=1)
+        added, baseline = np.zeros((len(winners), ensemble.targets.n)), np.zeros(len(winners))
+        for label in np.unique(winners):
+            rows = np.flatnonzero(winners == label)
+            added[rows], baseline[rows] = ensemble.label_contributions(table[rows], int(label))
         return explain_rows(added, baseline, self._first, self.classes_[winners], count)
-
-    def permutation_p_value(self, n_permutations: int = 200) -> float:
-        """Is there any signal at all? The share of shuffled labels that are predicted as well.
-
-        By a kernel that has not seen the labels, on at most 1000 rows; one
-        decomposition serves all permutations. Groups keep one label each, which is
-        shuffled among them; refused where labels differ within a group.
-        """
-        check_is_fitted(self)
-        count = check_count("n_permutations", n_permutations, self)
-        return self._fitted.probe.p_value(count, self._seed)
-
-    @property
-    def members_(self) -> Members:
-        """What predicts, with weights; prints as a table."""
-        check_is_fitted(self)
-        return Members(self._fitted.members)
-
-    @property
-    def feature_relevance_(self) -> Array:
-        """Share of each column in the squared gradient of a fit to normal scores.
-
-        (n_features_in_,); of sparse rows, which have none, to rows of length one.
-        """
-        check_is_fitted(self)
-        return self._fitted.probe.relevance[0]
-
-    @property
-    def feature_relevance_std_(self) -> Array:
-        """Its standard deviation over five cross-validation folds."""
-        check_is_fitted(self)
-        return self._fitted.probe.relevance[1]
-
-    @property
-    def kernel_(self) -> Combination:
-        """sum of weight * kernel / mean diagonal, each on its view."""
-        check_is_fitted(self)
-        return self._fitted.ensemble.kernel_object()
 
     @property
     def summary_(self) -> str:
         """What was found, in words."""
         check_is_fitted(self)
-        return summarise(
-            f"KernelClassifier: {len(self.classes_)} classes",
-            self.plan_,
-            (self.loo_error_, self.loo_error_se_),
-            (self.loo_log_loss_, self.loo_log_loss_se_),
-            self.members_,
-        )
+        headline = self._headline
+        is_loo = headline is not None and headline.words == WORDS["loo"]
+        loo = None if is_loo else (self.loo_error_, self.loo_log_loss_)
+        many = "labels, several per row" if self._several else "classes"
+        found = f"KernelClassifier: {len(self.classes_)} {many}"
+        return summarise(found, self.plan_, headline_lines(headline, loo), self.members_)
+
+    @property
+    def _several(self) -> bool:
+        """Whether rows have several labels."""
+        return isinstance(self._fitted.ensemble.targets, LabelTargets)
+
+    @on_sources
+    def predict(self, X: DataLike) -> Array:
+        """The most likely class of each row, (n_samples,).
+
+        Of several labels per row which of them are more likely there than not: 0 and 1,
+        (n_samples, n_classes).
+        """
+        check_is_fitted(self)
+        if self._several:
+            return (self._fitted.ensemble.predict(self._table(X)) > 0.5).astype(int)
+        return super().predict(X)
+
+    @on_sources
+    def predict_proba(self, X: DataLike) -> Array:
+        """Probabilities of the classes, or of each of several labels, (n_samples, n_classes)."""
+        check_is_fitted(self)
+        if self._several:
+            return self._fitted.ensemble.predict(self._table(X))
+        return super().predict_proba(X)
+
+    @on_sources
+    def predict_log_proba(self, X: DataLike) -> Array:
+        """Logarithms of ``predict_proba``, finite where those round to zero."""
+        check_is_fitted(self)
+        return self._class_scores(X) if self._several else super().predict_log_proba(X)
+
+    @on_sources
+    def decision_function(self, X: DataLike) -> Array:
+        """Log probabilities of the classes, (n_samples, n_classes); of two their difference.
+
+        Of several labels the log-odds of each, (n_samples, n_classes).
+        """
+        check_is_fitted(self)
+        if not self._several:
+            return super().decision_function(X)
+        P = np.clip(self._fitted.ensemble.predict(self._table(X)), 1e-300, 1 - 1e-16)
+        return np.log(P) - np.log1p(-P)
+
+    def score(self, X: DataLike, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy; of several labels the share of rows with all of them right."""
+        check_is_fitted(self)
+        if self._several and is_label_lists(y):
+            known = MultiLabelBinarizer(classes=self.classes_.tolist())
+            y = known.fit_transform([list(own) for own in y])
+        return super().score(X, y, sample_weight)
+
+    @property
+    def _headline(self) -> Headline | None:
+        """None if nothing was assessed, or the file of the model is of before."""
+        how: Assessment | None = getattr(self, "_assessment", None)
+        if how is None:
+            return None
+        n = len(self.held_out_proba_)
+        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n)
 
     def _class_scores(self, X: Rows) -> Array:
         check_is_fitted(self)
-        return np.log(np.maximum(self._fitted.ensemble.proba(self._table(X)), 1e-300))
+        return self._log_proba(self._table(X))
 
-    def _table(self, X: Rows) -> Table:
-        return self._fitted.ensemble.reader.read(read_rows(self, X, reset=False))
+    def _log_proba(self, table: Table) -> Array:
+        return np.log(np.maximum(self._fitted.ensemble.predict(table), 1e-300))
 
-    def _store(self, prepared: Prepared, fitted: FittedEnsemble, seed: int) -> None:
-        rows, some = prepared.rows, fitted.proba_rows
-        targets = rows.targets if some is None else rows.targets.take(some)
-        self.classes_ = prepared.classes
-        self._fitted = fitted
-        first = prepared.first
-        known = slice(None) if fitted.known_rows is None else fitted.known_rows
-        self._first = first[known]  # of the ensemble's rows
-        self._rows_digest = rows.digest
-        self._seed = seed
-        self._n_features_out = len(self.classes_) - 1
-        self.plan_ = fitted.plan
-        if some is None:
-            self.loo_proba_ = prepared.held_out(fitted)
-        else:
-            order = np.argsort(first[some])
-            self.loo_rows_ = first[some][order]
-            self.loo_proba_ = fitted.proba[order]
-        wrong = 1.0 - np.eye(len(self.classes_))[fitted.proba.argmax(axis=1)]
-        self.loo_error_, self.loo_error_se_ = mean_and_error(wrong, targets)
-        losses = log_losses(fitted.proba)
-        self.loo_log_loss_, self.loo_log_loss_se_ = mean_and_error(losses, targets)
+    def _faded_logits(self, X: Rows) -> Array:
+        table = self._table(X)
+        if self._fitted.ensemble.shares is not None:
+            return self._row_log_odds(table).faded
+        L, calibration = self._log_proba(table), getattr(self, "_calibration", None)
+        return L if calibration is None else fade(calibration, L, lambda: self._in_view(table))
+
+    def _cross_sets(self, X: DataLike, coverage: float, by_class: bool, method: str) -> Array:
+        how: Assessment | None = getattr(self, "_assessment", None)
+        if method != "cv+" or how is None or how.way != "nested":
+            return super()._cross_sets(X, coverage, by_class, method)
+        self._thresholds(coverage, by_class)  # says where there are too few rows
+        table, fold_of = self._table(X), np.empty(self._fitted.ensemble.targets.n, dtype=int)
+        proba = []
+        for number, fold in enumerate(how.folds):
+            fold_of[fold.rows] = number
+            L = np.log(np.maximum(fold.ensemble.proba(table), 1e-300))
+            proba.append(softmax(self._calibration.fading(centered(L))))
+        held = self._calibration.held
+        return cross_sets(np.array(proba), held, fold_of[held.rows], coverage, by_class=by_class)
+
+    def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
+        if self._several:
+            raise ValueError(
+                "predict_set gives the classes of which one is right, and these rows have several "
+                "labels, each there or not: predict_proba says how likely each is."
+            )
+        return super()._thresholds(coverage, by_class)
+
+    def _row_log_odds(self, table: Table) -> RowLogOdds:
+        calibration = getattr(self, "_calibration", None)
+        return row_log_odds(self._fitted.ensemble, table, calibration, self._in_view)
+
+    def read_targets(self, y: ArrayLike) -> GivenClasses | GivenLabels:
+        """Class labels as indices, or several labels per row as an indicator."""
+        several = GivenLabels.read(y)
+        if several is None:
+            return GivenClasses.read(y, self.class_weight)
+        if self.class_weight is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} weighs classes, and y has several labels per "
+                "row, none of which excludes another. Leave it out, or pass sample_weight."
+            )
+        return several
+
+    def _store_held(self, prepared: Prepared, fitted: FittedEnsemble) -> None:
+        given, targets, some = prepared.given, prepared.rows.targets, fitted.held_rows
+        assert isinstance(given, GivenClasses | GivenLabels)
+        self.classes_ = given.classes
+        self._fitted = replace(fitted, cross_chosen=None, unseen=None)  # see held_out_proba_
+        self._given = prepared.given_rows
+        self.__dict__.pop("_row_values", None)  # of an earlier fit
+        if some is not None:
+            targets, self.loo_rows_ = targets.take(some), np.sort(prepared.first[some])
+        held = fitted.held
+        self.loo_proba_ = prepared.held_out(fitted, held)
+        (self.loo_error_, self.loo_error_se_), (self.loo_log_loss_, self.loo_log_loss_se_) = (
+            figures_of(held, targets)
+        )
+        self._assessment: Assessment | None = None
+        if self.assess:
+            held = self._store_assessment(prepared, fitted, targets)
+        self.__dict__.pop("_calibration", None)  # of an earlier fit
+        if isinstance(targets, Targets):
+            shares, L = fitted.ensemble.shares, centered(np.log(np.maximum(held, 1e-300)))
+            assert shares is not None
+            reference = fitted.probe.reference
+            self._calibration = calibrate_rows(shares, L, targets, targets.total, reference)
+
+    def _store_assessment(
+        self, prepared: Prepared, fitted: FittedEnsemble, targets: AnyTargets
+    ) -> Array:
+        """Keeps the figures; gives the probabilities of the distinct rows that they are of."""
+        found, proba = assess(
+            prepared.problem, fitted, fit_ensemble, Ensemble.predict, nested=self.assess == "nested"
+        )
+        self._assessment, is_loo = found, found.way == "loo"
+        self.held_out_proba_ = self.loo_proba_ if is_loo else prepared.held_out(fitted, proba)
+        squares = prepared.rows.squares
+        if squares is not None and fitted.held_rows is not None:
+            squares = squares[fitted.held_rows]
+        judged, unseen = proba, fitted.unseen
+        if found.way == "unseen" and unseen is not None:
+            judged, targets = proba[unseen], targets.take(unseen)
+            squares = None if squares is None else squares[unseen]
+        (self.error_, _), (self.log_loss_, _) = figures_of(judged, targets)
+        self.error_interval_ = error_interval(self.error_, effective_number(targets, squares))
+        return proba
 
 
-def _seed(random_state: int | np.random.RandomState) -> int:
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))
+Figure = tuple[float, float]  # and its standard error
+
+
+def figures_of(proba: Array, targets: AnyTargets) -> tuple[Figure, Figure]:
+    """Error and log loss of rows; of several labels the Hamming loss, and the mean over labels."""
+    if isinstance(targets, LabelTargets):
+        wrong, losses = hamming_losses(proba, targets), label_losses(proba, targets)
+        weight = targets.weight
+        return row_mean_and_error(wrong, weight), row_mean_and_error(losses, weight)
+    assert isinstance(targets, Targets), "classes are told apart"
+    return mean_and_error(zero_one(proba), targets), mean_and_error(log_losses(proba), targets)
+
+
+def zero_one(proba: Array) -> Array:
+    """Whether the likeliest class of each row is wrong, had the row each class, (n, k)."""
+    return np.asarray(1.0 - np.eye(proba.shape[1])[proba.argmax(axis=1)])

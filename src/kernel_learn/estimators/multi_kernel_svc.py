@@ -32,7 +32,7 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
 from kernel_learn.fitting.row_validation import validate_rows
-from kernel_learn.fitting.training import TrainingLike, class_prices
+from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import BLOCK_SIZE, KernelsLike
 from kernel_learn.representations.gram import GramForm
@@ -43,7 +43,7 @@ from kernel_learn.representations.sources import ArraySource, one_hot
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 
-NEEDS = Needs(exact=4.0, weights=4.0)
+NEEDS = Needs(exact=4.0, weights=4.0, compared=True)
 LOSSES = ("hinge", "squared_hinge")
 
 
@@ -102,7 +102,8 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
     history_ : tuple of dict
         The value, and what is known of its distance from the optimum, at each iteration.
     weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform ones and at the best single kernel.
+        The criterion at the weights chosen, at uniform ones and at the best single kernel; the
+        error by five folds with all kernels, and without each beside its weight.
     kernel_ : Combination
         The learned kernel.
     base_kernel_ : Combination
@@ -193,8 +194,13 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         self
         """
         self._check_learned_C()
-        self._start_weights()
         data = self._rows(X, y, sample_weight)
+        self._fit_rows(data)
+        self._judge_without_each(data, type(self)._fit_rows, "five folds of the machines")
+        return self
+
+    def _fit_rows(self, data: Labelled) -> Self:
+        self._start_weights()
         chosen = self._landmark_plan(data)
         if chosen is not None:
             return self._fit_on_landmarks(data, chosen)
@@ -217,10 +223,10 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         )
         criterion = partial(MarginWeights, signs=signs, C=self.C, loss=self.loss, prices=prices)
         names = data.names or ["kernel"]
-        found = self._weigh_bank(form, names, criterion, align=GramForm.centred)
+        found = self._weigh_bank(form, names, criterion)
         self.C_ = found.criterion.learned_C(found.result.point)
         assert isinstance(form, GramForm)
-        self._store_machines(source, form, found, first)
+        self._store_machines(source, form, found, first, data.source)
         return self
 
     def _check_learned_C(self) -> None:
@@ -243,6 +249,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         form: GramForm,
         found: Weighed[MarginWeights],
         first: Array,
+        given: ArraySource,  # the rows before they were merged
     ) -> None:
         """The machines on the combined kernel with the C found: prediction and objective agree."""
         K = form.combine(form.point(found.theta))
@@ -262,7 +269,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         counts = one_hot(source.labels, len(self.classes_)) * source.weight[:, None]
         boxes = found.criterion.boxes(self.C_)[told]
         K = K if len(told) == len(K) else K[np.ix_(told, told)]
-        self.sharpness_ = machine_sharpness(K, Targets(counts[told]), boxes, self.loss)
+        self._sharpen(machine_sharpness(K, Targets(counts[told]), boxes, self.loss), given)
 
     def _machine_values(self, X: Rows) -> Array:
         check_is_fitted(self)

@@ -1,41 +1,53 @@
 """Kernel partial least squares, for classes and for real targets."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 
 from kernel_learn.arrays import Array, DataLike, MemoryBudget, Seed
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, pls_loo_errors
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
-from kernel_learn.fitting.parameters import STREAMED, check_n_components
+from kernel_learn.fitting.kernel_weights import BankWeights
+from kernel_learn.fitting.parameters import BANK, STREAMED, UNLABELED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
 from kernel_learn.fitting.probabilities import ScoreFold, fit_sharpness, pool_kernel
 from kernel_learn.fitting.training import Labelled, Training, Valued
-from kernel_learn.kernels.base import KernelLike
+from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.solvers.pls import solve_pls
 
+# Of so many components the best number, by the errors of so many rows left out: half a second.
+MOST_COMPONENTS, LOO_ROWS = 30, 500
+NEEDS = Needs(exact=1.0, features=1.0, columns=8.0)
 
-class _KernelPLS(PartialFit, StreamedSubspace):
+
+class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
 
-    _parameters = STREAMED
+    learns_unlabelled = True
+
+    _parameters = (STREAMED | BANK) | {"unlabeled": UNLABELED}
 
     def __init__(
         self,
-        kernel: KernelLike = "gaussian",
+        kernel: KernelsLike = "gaussian",
         *,
         n_components: int | None = None,
+        unlabeled: object = "raise",
+        weights: str | ArrayLike = "loo",
         landmarks: LandmarksLike = "auto",
         memory_budget: MemoryBudget = None,
         random_state: Seed = None,
@@ -43,16 +55,19 @@ class _KernelPLS(PartialFit, StreamedSubspace):
     ) -> None:
         self.kernel = kernel
         self.n_components = n_components
+        self.unlabeled = unlabeled
+        self.weights = weights
         self.landmarks = landmarks
         self.memory_budget = memory_budget
         self.random_state = random_state
         self.verbose = verbose
 
-    def _solve(self, data: Training, default: int) -> tuple[Training, Combined]:
-        wanted = check_n_components(self.n_components, default, self)
-        data, form = self._represent(data, needs=Needs(exact=1.0, features=1.0, columns=8.0))
-        sample = self._combine(form)
-        found = solve_pls(sample, wanted)
+    def _solve(
+        self, data: Training, n_components: Callable[[Training], int], needs: Needs = NEEDS
+    ) -> tuple[Training, Combined]:
+        data, form = self._represent(data, needs=needs)
+        sample = self._combine(form, self._bank_weights(form, data.names))
+        found = solve_pls(sample, n_components(data))
         self._store_kernel(sample.expand(found.R))
         self.loadings_ = found.P
         self.intercept_ = data.source.counts / sample.n
@@ -72,10 +87,20 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        How alike two rows are; several kernels as in :class:`HSICSubspace`, combined into one of
+        trace n by ``weights``.
     n_components : int, default=None
         Number of features; None means n_classes.
+    unlabeled : default="raise"
+        What marks rows without a target, -1 say, beside None and NaN; None: nothing else does.
+        These rows are joined with all others in a graph that deforms the kernel,
+        ``kernels.GraphDeformed`` (give it as ``kernel`` for other settings), and the fit is that
+        of the other rows. "raise": every row has a target, and None and NaN are refused.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the targets, see
+        :class:`HSICSubspace`; the same trace for each; centred alignment; relative weights of
+        the kernels as given.
     landmarks : "auto", "all", int, str, Landmarks or array
         As in :class:`HSICSubspace`.
     memory_budget : int or str
@@ -99,6 +124,10 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         by five-fold cross-validation: five small fits.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     classes_ : ndarray of shape (n_classes,)
     n_components_ : int
         Number of features.
@@ -122,8 +151,9 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
 
     def _fit(self, data: Labelled) -> Self:
         self.classes_ = data.classes
-        solved, sample = self._solve(data, default=len(data.classes))
-        self.sharpness_ = fit_sharpness(*self._parts(solved, sample))
+        wanted = check_n_components(self.n_components, len(data.classes), self)
+        solved, sample = self._solve(data, lambda _: wanted, replace(NEEDS, compared=True))
+        self._sharpen(fit_sharpness(*self._parts(solved, sample)), solved.source)
         self._warn_if_fewer()
         return self
 
@@ -140,7 +170,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
                 G = sample.operator[np.ix_(told[a], told[b])]
                 return np.asarray(G / root[a][:, None] / root[b])
         else:
-            targets, K = pool_kernel(data.kernel, data.source)
+            targets, K = pool_kernel(sample.kernel, data.source)
 
             def block(a: Array, b: Array) -> Array:
                 return np.asarray(K[np.ix_(a, b)])
@@ -177,15 +207,32 @@ def score_rows(K: Array, targets: Targets, K_cross: Array, n_components: int) ->
     return np.asarray(K_cross @ A + targets.mean - centred.m @ A)
 
 
+def choice_bytes(n: int) -> float:
+    """Of the rows that choose the number of components: their kernel matrix, and their fits."""
+    m = min(n, LOO_ROWS)
+    return 8.0 * m * (1.5 * m + SIDE_BY_SIDE * (MOST_COMPONENTS + 16))
+
+
 class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     """Kernel partial least squares for real targets, several at once (Rosipal & Trejo 2001).
 
     Parameters
     ----------
-    kernel : str, Kernel, callable or scikit-learn kernel, default="gaussian"
-        How alike two rows are.
+    kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
+        How alike two rows are; several kernels as in :class:`HSICSubspace`, combined into one of
+        trace n by ``weights``.
     n_components : int, default=None
-        Number of scores; None means 10, or fewer if they exhaust the targets.
+        Number of scores; None: of up to 30 the number with the smallest leave-one-out error on
+        at most 500 rows, the first by content. Each row is left out of a fit of its own.
+    unlabeled : default="raise"
+        What marks rows without a target, -1 say, beside None and NaN; None: nothing else does.
+        These rows are joined with all others in a graph that deforms the kernel,
+        ``kernels.GraphDeformed`` (give it as ``kernel`` for other settings), and the fit is that
+        of the other rows. "raise": every row has a target, and None and NaN are refused.
+    weights : {"loo", "uniform", "alignment"} or array-like, default="loo"
+        With several kernels: by the leave-one-out error of ridge regression on the targets, see
+        :class:`HSICSubspace`; the same trace for each; centred alignment; relative weights of
+        the kernels as given.
     landmarks : "auto", "all", int, str, Landmarks or array
         As in :class:`HSICSubspace`.
     memory_budget : int or str
@@ -205,8 +252,15 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
         The mean target.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
+    kernel_weights_ : ndarray of shape (n_kernels,)
+        With several kernels: their weights, on the kernels as given.
+    kernel_names_ : ndarray of str
+        Their names.
     n_components_ : int
         Number of features.
+    loo_errors_ : ndarray or None
+        If the number was chosen: the leave-one-out squared errors of 1, 2, ... of them, relative
+        to the variance of the targets, in the mean over these.
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
     landmark_residual_ : float or None
@@ -221,17 +275,35 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     >>> from sklearn.datasets import load_diabetes
     >>> from kernel_learn import KernelPLSRegressor
     >>> X, y = load_diabetes(return_X_y=True)
-    >>> print(f"{KernelPLSRegressor(n_components=3).fit(X, y).score(X, y):.1f}")
-    0.6
+    >>> model = KernelPLSRegressor().fit(X, y)
+    >>> model.n_components_
+    2
     """
 
     learns_values = True
 
     def _fit(self, data: Valued) -> Self:
         self._single = data.single
-        self._solve(data, default=10)
+        self.loo_errors_: Array | None = None
+        chosen = 0.0 if self.n_components is not None else choice_bytes(data.source.n_distinct)
+        self._solve(data, self._choose, replace(NEEDS, extra=lambda n, M: chosen))
         self._warn_if_fewer()
         return self
+
+    def _choose(self, data: Training) -> int:
+        """How many components."""
+        if self.n_components is not None:
+            return check_n_components(self.n_components, 1, self)
+        targets, K = pool_kernel(self.base_kernel_, data.source, LOO_ROWS)
+        told = np.flatnonzero(targets.weight > 0)  # rows of a kernel matrix may not count
+        if len(told) < len(K):
+            targets, K = targets.take(told), K[np.ix_(told, told)]
+        squares = pls_loo_errors(K, targets, MOST_COMPONENTS)
+        variance = targets.weight @ (targets.Y - targets.mean) ** 2 / targets.total
+        varies = variance > 0
+        errors = np.sum(squares[:, varies] / variance[varies], axis=1) / len(varies)
+        self.loo_errors_ = errors
+        return 1 + int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0])
 
     @on_sources
     def predict(self, X: DataLike) -> Array:

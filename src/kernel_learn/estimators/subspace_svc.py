@@ -23,7 +23,7 @@ from kernel_learn.arrays import (
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.joint_problem import DualMap, DualProblem, JointProblem, RowMap, map_dual
 from kernel_learn.criteria.joint_rows import JointRows
-from kernel_learn.criteria.margin_weights import SubspaceMarginWeights
+from kernel_learn.criteria.margin_weights import ProjectedMarginWeights, SubspaceMarginWeights
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.block_svc import BlockMachines
 from kernel_learn.fitting.parameters import (
@@ -46,6 +46,7 @@ from kernel_learn.kernels.resolve import is_bank
 from kernel_learn.representations.base import Representation
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_closed, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
@@ -53,12 +54,12 @@ from kernel_learn.warn import warn_user
 
 # G, its eigenvectors, the rows on them, Khat, and what LIBSVM holds of it; on features the
 # rows on their axes, once and scaled.
-EXACT_NEEDS = Needs(exact=5.5, rows=3.5, extra=parts_bytes)
+EXACT_NEEDS = Needs(exact=5.5, rows=3.5, compared=True, extra=parts_bytes)
 # One reg: G, the inverse of G + lam which becomes Khat, and what LIBSVM holds of it.
-CLOSED_NEEDS = {True: Needs(exact=2.6, rows=3.5, extra=parts_bytes)}
-CLOSED_NEEDS[False] = Needs(exact=3.6, rows=3.5, extra=parts_bytes)  # and the inverse itself
+CLOSED_NEEDS = {True: Needs(exact=2.6, rows=3.5, compared=True, extra=parts_bytes)}
+CLOSED_NEEDS[False] = replace(CLOSED_NEEDS[True], exact=3.6)  # and the inverse itself
 LEAST_CLOSED_REG = 1e-9  # below, G + lam may not be positive definite in floating point
-BANK_NEEDS = Needs(exact=5.5, weights=6.0, extra=parts_bytes)
+BANK_NEEDS = Needs(exact=5.5, weights=6.0, compared=True, extra=parts_bytes)
 LEAST_WEIGHT = 1e-12  # beside the largest
 
 
@@ -126,11 +127,11 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         Factors on C for the rows of each class.
     weights : {"learn", "loo", "uniform", "alignment"} or array-like, default="learn"
         With several kernels: learned with the subspace and the machines
-        (SVM_mkl, section 5.5), which needs ``uncorrelated=True``: otherwise the
-        problem in the weights is neither convex nor concave. Or by the
-        leave-one-out error of ridge regression, see :class:`HSICSubspace`; the
-        same trace for each; centred alignment; relative weights of the kernels
-        as given.
+        (SVM_mkl, section 5.5), a convex problem with ``uncorrelated=True``; otherwise it is
+        neither convex nor concave in the weights, and the search is local: no worse than
+        uniform weights or any kernel alone, and without a bound. Or by the leave-one-out
+        error of ridge regression, see :class:`HSICSubspace`; the same trace for each; centred
+        alignment; relative weights of the kernels as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
         How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
@@ -174,8 +175,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         n_components < n_classes.
     gap_ : float
         upper_bound_ - lower_bound_; ``gap_.structural`` is the part between
-        the relaxed problem and this subspace, which no solver can close. With
-        ``weights="loo"`` nan: the weights have no bound.
+        the relaxed problem's bound and the best subspace found. With
+        ``weights="loo"``, and with learned weights of ``uncorrelated=False``, nan: the weights
+        have no bound.
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
@@ -188,7 +190,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
     kernel_names_ : ndarray of str
         Their names.
     weights_report_ : WeightsReport
-        The criterion at the weights chosen, at uniform ones and at the best single kernel.
+        The criterion at the weights chosen, at uniform ones and at the best single kernel; the
+        error by five folds with all kernels, and without each beside its weight.
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
         loss on scores of up to 400 training rows by five-fold cross-validation:
@@ -287,18 +290,23 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         -------
         self
         """
+        data = self._rows(X, y, sample_weight)
+        self._fit_rows(data)
+        self._judge_without_each(data, type(self)._fit_rows, "five folds of the machines")
+        return self
+
+    def _fit_rows(self, data: Labelled) -> Self:
         self._start_weights()
         self.__dict__.pop("_log_odds", None)  # of a fit with fewer features than classes
         regs = self._regs()
-        data = self._rows(X, y, sample_weight)
         if self._goes_in_blocks(data):
             return self._fit_in_blocks(data, regs)
         rows = self._prepare(data, regs)
         self.reg_ = self._choose_reg(rows.sample, regs)
         solution, coordinates = self._solve_at(rows, self.reg_, float(self.C))
         descent = (self.history_, self.n_iter_)
-        self._store(solution, rows, coordinates)
-        if rows.weighed_by_loo:
+        self._store(solution, rows, coordinates, data.source)
+        if rows.weights_unbounded:
             self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
         if rows.weights_lower is not None and not solution.subspace_fixed:
             self.lower_bound_: float = min(solution.lower, rows.weights_lower)
@@ -391,8 +399,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
-            weighed_by_loo=several and self._weighs_by_loo,
+            weights_unbounded=several and self._weights_unbounded,
         )
+
+    @property
+    def _weights_unbounded(self) -> bool:
+        """Whether nothing is known of what other weights would reach."""
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        return self._weighs_by_loo or (learns and not self.uncorrelated)
 
     def _needs(self, is_closed: bool) -> Needs:
         if is_closed and self.method == "exact" and isinstance(self.reg, Real):
@@ -417,12 +431,6 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
                 "SubspaceSVC(weights='learn') learns weights at one reg: give a number for reg, "
                 "or weights='loo'."
             )
-        if learns and not self.uncorrelated:
-            raise ValueError(
-                "SubspaceSVC(uncorrelated=False) cannot learn weights of several kernels: the "
-                "problem is neither convex nor concave in them. Use uncorrelated=True, or "
-                "weights='loo', 'uniform', 'alignment' or an array."
-            )
 
     def _weights(
         self, data: Labelled, form: Representation, price: Array
@@ -430,18 +438,18 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         """Weights of a bank, and a lower bound over all weights if they were learned."""
         if data.names is None:
             return None, None
-        if not (self.uncorrelated and isinstance(self.reg, Real)):
+        learns = isinstance(self.weights, str) and self.weights == "learn"
+        if not isinstance(self.reg, Real) or not (self.uncorrelated or learns):
             return self._weigh_without_criterion(form, data.names), None
         criterion = partial(
-            SubspaceMarginWeights,
+            SubspaceMarginWeights if self.uncorrelated else ProjectedMarginWeights,
             signs=one_vs_rest_signs(data.labels, len(data.classes)),
             C=float(self.C),
             reg=float(self.reg),
             prices=price[data.labels],
         )
         theta, result, _ = self._weigh_bank(form, data.names, criterion)
-        learns = isinstance(self.weights, str) and self.weights == "learn"
-        return theta, result.value - result.gap if learns else None
+        return theta, result.value - result.gap if learns and self.uncorrelated else None
 
     def _solve_at(
         self, rows: JointRows, lam: float, C: float
@@ -492,7 +500,11 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         warn_user(text, ConvergenceWarning)
 
     def _store(
-        self, solution: JointSolution, rows: JointRows, coordinates: RowMap | DualMap
+        self,
+        solution: JointSolution,
+        rows: JointRows,
+        coordinates: RowMap | DualMap,
+        given: ArraySource,  # the rows before they were merged
     ) -> None:
         machines = solution.machines
         # signs by the machines' weights: those of the axes depend on how they were found
@@ -511,14 +523,15 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         self.support_, self.dual_coef_ = rows.kept[support], A[support].T
         part = partial(rows.score_fold, reg=self.reg_ / rows.lam(1.0), C=float(self.C))
         if rows.is_closed or isinstance(coordinates, DualMap):
-            self.sharpness_ = fit_sharpness(rows.targets, part)
+            sharpness = fit_sharpness(rows.targets, part)
         else:
             # some classes are never the largest of so few values: class means may decide
-            rule, self.sharpness_ = choose_rule(rows.targets, part)
+            rule, sharpness = choose_rule(rows.targets, part)
             if rule == 1:
                 F = rows.on_axes(np.sqrt(coordinates.spectrum / rows.spectrum.w))
                 F = F @ (solution.directions * flip)
                 self._log_odds = fit_centroids(F, rows.targets.counts)
+        self._sharpen(sharpness, given)
         self._store_kernel(rows.sample.expand(coordinates.lift(solution.directions * flip)))
         if self.n_components is not None and self.n_components_ < rows.n_components:
             warn_user(

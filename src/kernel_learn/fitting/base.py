@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
+from inspect import signature
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -32,10 +33,9 @@ from kernel_learn.fitting.training import (
     AnyTraining,
     Training,
     TrainingLike,
-    validate_labelled,
-    validate_valued,
+    validate_targets,
 )
-from kernel_learn.fitting.variance import check_distinct, check_variance
+from kernel_learn.fitting.variance import check_distinct, check_variance, warn_of_scales
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind, Kernel, KernelsLike
 from kernel_learn.kernels.nested import nested_parameters, with_parameters
@@ -49,6 +49,7 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import build_features, plan_source, represent
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
+from kernel_learn.rows.named_columns import take_named, without_named
 from kernel_learn.solvers.result import Result
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.progress import with_callbacks
@@ -81,12 +82,17 @@ def all_or_nothing(fit: Fit) -> Fit:
     """A ``fit`` that checks parameters first and leaves the estimator as it was if it fails.
 
     What an earlier fit learned is gone once a new one succeeds: nothing of two
-    fits is ever mixed.
+    fits is ever mixed. Labels, weights and groups may be names of columns of X.
     """
+    arguments = list(signature(fit).parameters)[1:]
 
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_parameters(self)
+        if len(args) <= len(arguments):  # else Python has its sentence
+            given = take_named({**dict(zip(arguments, args, strict=False)), **kwargs})
+            args = tuple(given[name] for name in arguments[: len(args)])
+            kwargs = {name: given[name] for name in kwargs}
         rows = args[0] if args else kwargs.get("X")
         try:
             with unchanged_if_it_fails(self), one_thread_if_small(rows):
@@ -102,6 +108,15 @@ def all_or_nothing(fit: Fit) -> Fit:
             ) from error
 
     return fit_or_restore  # type: ignore[return-value]
+
+
+class FitsAndTransforms(TransformerMixin):
+    """``fit_transform`` where labels, weights or groups are columns of X: features of the rest."""
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
+        """``fit`` and ``transform`` of the same rows."""
+        rows = without_named({"X": X, "y": y, **fit_params})
+        return self.fit(X, y, **fit_params).transform(rows)
 
 
 class Convertible:
@@ -131,7 +146,6 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         y: LabelsLike | None,
         sample_weight: WeightsLike = None,
         *,
-        values: bool = False,
         checkpoint: PathLike | None = None,
     ) -> Iterator[Any]:
         """Checked training data: of arrays, of a source, or of the state of one.
@@ -143,14 +157,15 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         if isinstance(X, StreamState):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
-            validate = validate_valued if values else validate_labelled
-            checked = validate(self, X, y, sample_weight)
+            checked = validate_targets(self, X, y, sample_weight)
             check_distinct(checked.source)
+            warn_of_scales(self, checked.kernels, checked.source)
             yield checked
         else:
             source = ArrayRows(X, y, sample_weight) if source is None else source
-            with read_training(self, source, values=values, checkpoint=checkpoint) as data:
+            with read_training(self, source, checkpoint=checkpoint) as data:
                 check_distinct(data.source)
+                warn_of_scales(self, data.kernels, data.source)
                 yield data
 
     def _rows(
@@ -216,7 +231,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         return "vectors" if is_bank(self.kernel) else as_kernel(self.kernel).input
 
 
-class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, FitsAndTransforms, KernelEstimator):
     """A transformer whose features are those of its fitted ``kernel_``."""
 
     n_components: int | None
@@ -314,7 +329,7 @@ class SubspaceTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ker
 class StreamedSubspace(SubspaceTransformer):
     """A transformer that learns, by ``_fit``, from rows, from a source of blocks, or a state."""
 
-    learns_values = False  # and not labels
+    learns_values = False  # and nothing else
 
     @all_or_nothing
     @with_callbacks
@@ -335,7 +350,7 @@ class StreamedSubspace(SubspaceTransformer):
             more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
             data frame, which stays with its workers.
         y : array-like of shape (n_samples,), for a regression also (n_samples, n_targets)
-            Class labels, or values for a regression; None for a source; for a Dask frame the
+            Class labels, or values for a regression; None for a source; for a data frame the
             name of a column, too.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 counts as two rows.
@@ -347,8 +362,7 @@ class StreamedSubspace(SubspaceTransformer):
         -------
         self
         """
-        values = self.learns_values
-        with self._training(X, y, sample_weight, values=values, checkpoint=checkpoint) as data:
+        with self._training(X, y, sample_weight, checkpoint=checkpoint) as data:
             return self._fit(data)
 
     @abstractmethod

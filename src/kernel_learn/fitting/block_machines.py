@@ -8,12 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.stacking import fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import RowMap
-from kernel_learn.criteria.landmark_margin import Change, Projected, map_blocks
+from kernel_learn.criteria.landmark_margin import Projected
 from kernel_learn.fitting.kernel_weights import Judge
-from kernel_learn.fitting.probabilities import class_logits
+from kernel_learn.fitting.probabilities import Sharpness, class_logits, sharpen
 from kernel_learn.fitting.training import Labelled
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.block import CheckedBlock
@@ -23,8 +22,10 @@ from kernel_learn.representations.state import class_places
 from kernel_learn.rows.access import dense, take_rows
 from kernel_learn.solvers.block_newton import (
     GATHERED,
+    Change,
     HingeSums,
     KeptHessians,
+    map_blocks,
     solve_squared_hinges,
     sum_blocks,
 )
@@ -227,10 +228,10 @@ def solve_in_blocks(
     return found, blocks.plan
 
 
-def calibrate_scores(data: Labelled, score: Callable[[Rows], Array]) -> float:
-    """The factor on scores with the least log loss on rows of the summary."""
+def calibrate_scores(data: Labelled, score: Callable[[Rows], Array]) -> Sharpness:
+    """The factor on scores with the least log loss on rows of the summary, a few of many."""
     summary = data.source.summary
     few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))
     rows = take_rows(data.source.X, summary.rows[few])
     counts = dense(summary.labels[few])
-    return float(fit_temperature(class_logits(score(rows)), Targets(counts))[0])
+    return sharpen(class_logits(score(rows)), Targets(counts), np.arange(len(counts)))

@@ -10,7 +10,7 @@ from kernel_learn.criteria.landmark_margin import LandmarkMargin
 from kernel_learn.fitting.base import KernelEstimator
 from kernel_learn.fitting.block_machines import bank_criterion
 from kernel_learn.fitting.kernel_weights import WeightLearner
-from kernel_learn.fitting.probabilities import fit_sharpness, pool_kernel
+from kernel_learn.fitting.probabilities import Sharpness, fit_sharpness, pool_kernel
 from kernel_learn.fitting.training import Labelled, Training, class_prices
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel
@@ -21,7 +21,7 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import build_features, plan_source, represent
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs, solve_margin
 
-BLOCK_NEEDS = Needs(features=16.0)
+BLOCK_NEEDS = Needs(features=16.0, compared=True)
 PART_TOL = 1e-3  # of machines whose scores decide one factor
 
 
@@ -80,7 +80,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         criterion, self.plan_ = bank_criterion(
             LandmarkMargin, data, form.features, prices, self.plan_, self.tol
         )
-        found = self._weigh_bank(form, data.names or ["kernel"], criterion, align=centred)
+        found = self._weigh_bank(form, data.names or ["kernel"], criterion)
         theta = found.theta
         machines = found.criterion.machines(form.point(theta))
         self.C_, self.objective_ = float(self.C), machines.value
@@ -91,14 +91,14 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), theta)
         targets, K = pool_kernel(self.kernel_, source)
         boxes = prices[targets.majority] * targets.weight
-        self.sharpness_ = machine_sharpness(K, targets, boxes, self.loss)
+        self._sharpen(machine_sharpness(K, targets, boxes, self.loss), source)
         return self
 
     def _landmark_values(self, X: Rows) -> Array:
         return np.asarray(self._machines.transform(X) + self.intercept_, dtype=np.float64)
 
 
-def machine_sharpness(K: Array, targets: Targets, boxes: Array, loss: Loss) -> float:
+def machine_sharpness(K: Array, targets: Targets, boxes: Array, loss: Loss) -> Sharpness:
     """The factor on decision values, from scores of rows held out of machines on K."""
 
     def score_fold(inside: Array, outside: Array) -> Array:
@@ -108,8 +108,3 @@ def machine_sharpness(K: Array, targets: Targets, boxes: Array, loss: Loss) -> f
         return np.asarray(K[np.ix_(outside, inside)] @ machines.A + machines.intercept)
 
     return fit_sharpness(targets, score_fold)
-
-
-def centred(form: MomentForm) -> MomentForm:
-    """The same features centred, for weights by alignment."""
-    return MomentForm(form.features, form.moments, source=form.source, block_rows=form.block_rows)

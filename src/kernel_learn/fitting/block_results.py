@@ -1,10 +1,8 @@
 """Results for rows that come in blocks: an iterator of blocks, a file, or one figure."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import wraps
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,88 +10,68 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array
-from kernel_learn.atomic_write import atomic_write
 from kernel_learn.kernels.pool import ColumnSums
-from kernel_learn.streams.blocks import (
-    READ_ROWS,
-    ArrayRows,
-    NoRowsError,
-    RawBlock,
-    RowSource,
-    raw_length,
-)
+from kernel_learn.rows.block import Block
+from kernel_learn.rows.named_columns import take_named
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, NoRowsError, RowSource
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
 from kernel_learn.streams.dask_rows import SpreadRows
-from kernel_learn.streams.sources import as_source
+from kernel_learn.streams.result_files import result_names, write_results
+from kernel_learn.streams.sources import as_source, is_collection
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-
-# Bytes of the header of a .npy file that is written before its length is known.
-HEADER = 128
 
 
 def on_sources(method: Method) -> Method:
     """A method of rows ``f(self, X)`` that takes a source too: ``f(self, source, out=None)``.
 
     Of a source it gives an iterator with an array for each of its blocks; or, of any rows, it
-    writes them to the .npy file ``out`` and gives its path. A block at a time is in memory.
+    writes them to the file ``out`` (.npy, .csv or .parquet) and gives its path. A block at a time
+    is in memory.
     """
 
     @wraps(method)
     def of_rows_or_source(self: Any, X: Any, *, out: Any = None) -> Any:
+        if out is None and is_collection(X):
+            from kernel_learn.streams.dask import lazy_results
+
+            check_is_fitted(self)
+            return lazy_results(X, self, method.__name__)
         source: Any = as_source(X)
         if source is None and out is None:
             return method(self, X)
         check_is_fitted(self)
-        if out is None and hasattr(source, "map"):  # a Dask collection of a Dask collection
-            return source.map(self, method.__name__)
         source = ArrayRows(X) if source is None else source
         blocks = (found for *_, found in _results(self, method, numbered(source)))
-        return blocks if out is None else write_blocks(blocks, out, self)
+        return (
+            blocks
+            if out is None
+            else write_results(blocks, out, result_names(self, method.__name__))
+        )
 
     return of_rows_or_source  # type: ignore[return-value]
 
 
-def numbered(source: RowSource) -> Iterator[tuple[int, int, RawBlock]]:
+def numbered(source: RowSource) -> Iterator[tuple[int, int, Block]]:
     """(number, first row, block) of each block of a source."""
     start = 0
     for number, raw in enumerate(source.read(READ_ROWS)):
         yield number, start, raw
-        start += raw_length(raw)
+        start += raw.n_rows
 
 
 def _results(
     estimator: Any,
     method: Callable[..., Any],
-    blocks: Iterable[tuple[int, int | None, RawBlock]],
-) -> Iterator[tuple[int, RawBlock, Array]]:
+    blocks: Iterable[tuple[int, int | None, Block]],
+) -> Iterator[tuple[int, Block, Array]]:
     for number, start, raw in blocks:
-        if raw_length(raw) == 0:
+        if raw.n_rows == 0:
             continue
         try:
             yield number, raw, method(estimator, raw.X)
         except ValueError as error:
             raise bad_block(error, number, bad_row(raw.X), start) from error
-
-
-def write_blocks(blocks: Iterator[Array], out: Any, estimator: Any) -> Path:
-    """Write arrays one below the other into a .npy file, which appears when it is whole."""
-    target = Path(os.fspath(out))
-    n, first = 0, None
-    with atomic_write(target) as part, part.open("wb") as file:
-        file.write(b" " * HEADER)
-        for block in blocks:
-            if block.dtype == object:  # labels that are texts
-                block = block.astype(np.asarray(estimator.classes_.tolist()).dtype)
-            first = block[:0] if first is None else first
-            file.write(np.ascontiguousarray(block, dtype=first.dtype).tobytes())
-            n += len(block)
-        if first is None:
-            raise NoRowsError
-        file.seek(0)
-        look = {"descr": np.lib.format.dtype_to_descr(first.dtype), "fortran_order": False}
-        np.lib.format.write_array_header_1_0(file, look | {"shape": (n, *first.shape[1:])})
-    return target
 
 
 class ScoredOnSources:
@@ -104,6 +82,7 @@ class ScoredOnSources:
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, or R^2 for real targets; of a source by its own labels and weights."""
+        X, y, sample_weight = take_named({"X": X, "y": y, "sample_weight": sample_weight}).values()
         source: Any = as_source(X, y, sample_weight)
         if source is None:
             return super().score(X, y, sample_weight)  # type: ignore[misc]
@@ -121,7 +100,7 @@ class BlockScores:
 
     estimator: Any
 
-    def __call__(self, blocks: Iterable[tuple[int, int | None, RawBlock]]) -> Any:
+    def __call__(self, blocks: Iterable[tuple[int, int | None, Block]]) -> Any:
         model, total = self.estimator, None
         for number, raw, found in _results(model, type(model).predict, blocks):
             if raw.y is None or len(raw.y) != len(found):

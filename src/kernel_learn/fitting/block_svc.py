@@ -28,7 +28,7 @@ from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import Gap
 
 # A Hessian for each of a few machines, and what is solved with them.
-BLOCK_NEEDS = Needs(exact=5.5, features=16.0)
+BLOCK_NEEDS = Needs(exact=5.5, features=16.0, compared=True)
 # With landmarks and more rows than this the loss is the squared hinge, unless it is given.
 BLOCK_ROWS = 20_000
 
@@ -141,7 +141,8 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         gap = Gap(max(found.value - self.lower_bound_, 0.0))
         self.gap_, self.history_, self.n_iter_ = gap, found.history, found.n_iter
         self._store_kernel(sample.expand(coordinates.lift(E)))
-        self.sharpness_ = calibrate_scores(
+        sharpness = calibrate_scores(
             data, lambda rows: self.kernel_.transform(rows) @ self.coef_.T + self.intercept_
         )
+        self._sharpen(sharpness, data.source)
         return self

@@ -1,9 +1,9 @@
 """The rows that constraints touch: their numbering, the plan of the fit, and their features."""
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,8 @@ from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.points import Points, exact_points, feature_points
 from kernel_learn.representations.represent import build_features, plan_source
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.representations.summary import stack_rows
+from kernel_learn.rows.access import is_sparse, n_rows, take_rows
 from kernel_learn.rows.check_rows import check_magnitude
 from kernel_learn.solvers.metric_system import DIRECT_SIZE
 from kernel_learn.warn import warn_user
@@ -32,15 +33,6 @@ from kernel_learn.warn import warn_user
 EXACT_ROWS = 1000
 DEFAULT_LANDMARKS = 500
 NAMED = 5  # of the constraints that contradict each other
-
-
-class MeasuredRows(NamedTuple):
-    """Constrained rows in the features of a kernel, with what the base kernel says of them."""
-
-    features: FeatureMap
-    points: Points  # the constrained rows in them
-    K: Array  # the base kernel among (some of) the distinct constrained rows, in key order
-    base_values: Callable[[Terms], Array] | None  # <C_c, K>; None: the features reproduce it
 
 
 @dataclass(frozen=True)
@@ -96,23 +88,30 @@ class ConstrainedRows:
             return planned(plan.n_landmarks, self.whole), plan.n_landmarks
         return planned(landmarks, self.whole), landmarks
 
-    def measure(self, plan: Plan, landmarks: LandmarksLike, rng: Seed) -> MeasuredRows:
-        """The feature map, and the constrained rows in it; each kernel value once."""
+    def measure(
+        self, plan: Plan, landmarks: LandmarksLike, rng: Seed
+    ) -> tuple[FeatureMap, Points, Array]:
+        """The feature map, the constrained rows in it, and their kernel; each value once.
+
+        The kernel is the base kernel among (some of) the distinct ones, in the order of keys.
+        """
         source, rows = self.source, self.rows
         if plan.representation == "gram":
-            features, points, K = exact_points(self.kernel, source, rows, self.constrained)
-            return MeasuredRows(features, points, K, None)
-        is_exact = plan.representation == "explicit"
-        chosen_from = self.constrained if is_exact else self.whole
+            return exact_points(self.kernel, source, rows, self.constrained)
+        chosen_from = self.constrained if plan.representation == "explicit" else self.whole
         features = build_features([self.kernel], chosen_from, plan, landmarks, rng)
         points = feature_points(features, source, rows, self.constrained)
         few = rows[self.constrained.first[:REFERENCE_ROWS]]
         X_few = to_double(take_rows(source.X, few))
         is_matrix = self.kernel.input == "matrix"
         X_ref = to_double(self.kernel.reference(source.X, few)) if is_matrix else None
-        K = self.kernel(X_few, X_ref)
-        exact = partial(base_values, kernel=self.kernel, X=source.X)
-        return MeasuredRows(features, points, K, None if is_exact else exact)
+        return features, points, self.kernel(X_few, X_ref)
+
+    def base_values(self, plan: Plan) -> Callable[[Terms], Array] | None:
+        """<C_c, K> under the base kernel; None where the features reproduce it."""
+        if plan.representation != "landmarks":
+            return None
+        return partial(base_values, kernel=self.kernel, X=self.source.X)
 
 
 class UnitReference:
@@ -125,46 +124,76 @@ class UnitReference:
         return 1.0
 
 
-class RowTable:
-    """The rows of X, and the rows that constraints bring along, under one numbering."""
+def number_rows(kernel: Kernel, X: Rows, constraints: Constraints) -> tuple[Constraints, Rows]:
+    """The constraints by numbers of rows: those of X, and after them those that they bring."""
+    parts, n = [X], n_rows(X)
 
-    def __init__(self, kernel: Kernel, X: Rows) -> None:
-        self.kernel, self.X = kernel, X
-        self.n = n_rows(X)
-        self.extra: list[Array] = []
-        self.n_extra = 0
-
-    def index(self, tuples: Array, name: str) -> Array:
+    def index(tuples: Array, name: str) -> Array:
         if tuples.ndim == 2:
-            if tuples.size and tuples.max() >= self.n:
+            if tuples.size and tuples.max() >= n:
                 raise ValueError(
-                    f"{name} names row {tuples.max()}, and X has {self.n} rows (indices 0 to "
-                    f"{self.n - 1})."
+                    f"{name} names row {tuples.max()}, and X has {n} rows (indices 0 to {n - 1})."
                 )
             return tuples
-        if self.kernel.input != "vectors":
-            raise ValueError(
-                f"{name} holds rows of numbers, and a row here is one of {self.kernel.input}: "
-                "give indices of rows of X."
-            )
-        if tuples.shape[2] != self.X.shape[1]:
-            raise ValueError(
-                f"{name} holds rows of {tuples.shape[2]} columns, and X has {self.X.shape[1]}."
-            )
-        flat = tuples.reshape(-1, tuples.shape[2]).astype(self.X.dtype)
-        check_magnitude(flat, name)
-        start = self.n + self.n_extra
-        self.extra.append(flat)
-        self.n_extra += len(flat)
+        start = sum(map(n_rows, parts))
+        flat = brought_rows(kernel, X, tuples, name)
+        parts.append(sparse.csr_matrix(flat) if is_sparse(X) else flat)
         return np.arange(start, start + len(flat)).reshape(tuples.shape[:2])
 
-    def rows(self) -> Rows:
-        if not self.extra:
-            return self.X
-        if sparse.issparse(self.X):
-            parts: list[Rows] = [self.X, *map(sparse.csr_matrix, self.extra)]
-            return sparse.vstack(parts, format="csr")
-        return np.concatenate([self.X, *self.extra])
+    indexed = constraints.indexed(index)
+    return indexed, stack_rows(*parts)
+
+
+def brought_rows(kernel: Kernel, X: Rows, tuples: Array, name: str) -> Array:
+    """The rows that constraints hold, one below the other; refuses those that are not as X's."""
+    if kernel.input != "vectors":
+        raise ValueError(
+            f"{name} holds rows of numbers, and a row here is one of {kernel.input}: "
+            "give indices of rows of X."
+        )
+    if tuples.shape[2] != X.shape[1]:
+        raise ValueError(f"{name} holds rows of {tuples.shape[2]} columns, and X has {X.shape[1]}.")
+    flat = tuples.reshape(-1, tuples.shape[2]).astype(X.dtype)
+    check_magnitude(flat, name)
+    return flat
+
+
+def check_constraints(constraints: object) -> None:
+    """Refuse what is not a set of constraints."""
+    if not isinstance(constraints, Constraints):
+        raise ValueError(
+            f"constraints={type(constraints).__name__} is not a set of constraints; see "
+            "kernel_learn.constraints: Pairs, Triplets, Quadruplets, Similarities, "
+            "ClassProbabilities, Linear."
+        )
+
+
+def ordered_digest(source: ArraySource) -> str:
+    """Of the rows in their order, which indices of constraints mean."""
+    rows = source.X if source.is_matrix else source.keys
+    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What ``partial_fit`` keeps of the constraints before."""
+
+    constraints: Constraints
+    order_digest: str
+    multipliers: Array  # (m,)
+
+    def with_more(self, more: Constraints, order_digest: str) -> Constraints:
+        """All constraints so far; refuses other rows."""
+        if order_digest != self.order_digest:
+            raise ValueError(
+                "partial_fit adds constraints on the rows of the calls before, in their order, and "
+                "X is not these rows. fit(X, constraints=...) starts anew."
+            )
+        return self.constraints + more
+
+    def begin(self, m: int) -> Array:
+        """Multipliers to start from: those before, and 0 for what is new."""
+        return np.concatenate([self.multipliers, np.zeros(m - len(self.multipliers))])
 
 
 def check_labels_of_rows(constraints: Constraints, n: int) -> None:

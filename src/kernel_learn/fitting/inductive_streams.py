@@ -12,7 +12,8 @@ from kernel_learn.representations.block import CheckedBlock, stack_blocks
 from kernel_learn.representations.state import StreamState, sum_states
 from kernel_learn.representations.summary import stack_rows
 from kernel_learn.rows.access import take_rows
-from kernel_learn.streams.blocks import READ_ROWS, Given, NoRowsError, RowSource
+from kernel_learn.rows.block import Given
+from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
 from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.gather import Room
 

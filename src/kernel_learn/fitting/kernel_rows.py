@@ -9,8 +9,8 @@ from kernel_learn.arrays import Rows
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.block import Given
 from kernel_learn.rows.table import Table
-from kernel_learn.streams.blocks import Given
 from kernel_learn.streams.checked_blocks import bad_row
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.fitting.target_codes import pool_targets
 from kernel_learn.fitting.training import AnyTraining
 from kernel_learn.kernels.bank import evaluate_bank
 from kernel_learn.kernels.pairwise import to_double
@@ -21,7 +22,8 @@ from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import dense, take_rows
+from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.targets import TargetType
 
 LOO_REGS = tuple(np.geomspace(1e-6, 1e2, 25))
 # Up to so many rows an exact sample is decomposed to choose reg, and then for the fit; of a
@@ -79,23 +81,28 @@ class LeaveOneOutChoice:
         kernel = data.kernels[0]
         if data.names is not None or not (isinstance(kernel, Stationary) and kernel.gamma == "loo"):
             return data
-        return replace(data, kernels=[choose_width(kernel, data.source, regs)])
+        return replace(data, kernels=[choose_width(kernel, data.source, regs, data.kind)])
 
 
 def _is_word(value: object, word: str) -> bool:
     return isinstance(value, str) and value == word
 
 
-def choose_width(kernel: Stationary, source: ArraySource, regs: Sequence[float]) -> Stationary:
+def choose_width(
+    kernel: Stationary,
+    source: ArraySource,
+    regs: Sequence[float],
+    kind: TargetType = "numbers",  # of values
+) -> Stationary:
     """The width with the least leave-one-out squared error of ridge regression, at its best reg.
 
-    Of ``WIDTHS`` times the median's gamma, on one-hot labels of at most ``CHOICE_ROWS``
-    distinct rows, with their weights: one table of distances for all widths, one
-    decomposition for each. The wider one among equals.
+    Of ``WIDTHS`` times the median's gamma, on one-hot labels, or numbers of variance one, of at
+    most ``CHOICE_ROWS`` distinct rows, with their weights: one table of distances for all widths,
+    one decomposition for each. The wider one among equals.
     """
     summary = source.summary
     few = slice(0, min(CHOICE_ROWS, len(summary.rows)))
-    targets = Targets(dense(summary.labels[few]))
+    targets = pool_targets(source, few.stop, standardize=kind == "numbers")
     median = kernel.with_gamma("median").resolve_on(summary.pool(source.X))
     kernels = [kernel.with_gamma(c * float(median.gamma)) for c in WIDTHS]
     X = to_double(take_rows(source.X, summary.rows[few]))

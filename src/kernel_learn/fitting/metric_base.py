@@ -14,7 +14,7 @@ from kernel_learn.criteria.neighbours import BLOCK_SIZE
 from kernel_learn.fitting.base import SubspaceTransformer
 from kernel_learn.fitting.parameters import COUNT, NONE, POSITIVE, SUBSPACE, check_n_components
 from kernel_learn.fitting.training import Training, validate_labelled, validate_unlabelled
-from kernel_learn.fitting.variance import check_spread
+from kernel_learn.fitting.variance import check_spread, warn_of_scales
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.feature_map import FeatureMap
@@ -122,6 +122,7 @@ class KernelMetric(SubspaceTransformer):
             exact_rows=EXACT_ROWS,
             default_landmarks=DEFAULT_LANDMARKS,
         )
+        warn_of_scales(self, data.kernels, source)
         data = data.resolved()
         self.base_kernel_ = data.kernel
         if self.plan_.representation == "gram":

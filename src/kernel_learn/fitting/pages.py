@@ -22,9 +22,11 @@ PAGES = {
     "KernelPLS": "kernel_pls",
     "KernelPLSRegressor": "kernel_pls",
     "KernelRCA": "inductive_kernel",
+    "KernelRegressor": "kernel_regressor",
     "MultiKernelSVC": "kernel_weights",
     "PairClassifier": "pair_classifier",
     "SubspaceSVC": "subspace_svc",
+    "TableEncoder": "table_encoder",
 }
 
 

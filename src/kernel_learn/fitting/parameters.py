@@ -10,12 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
 from kernel_learn.arrays import Seed
+from kernel_learn.criteria.label_values import LABEL_KERNELS
 from kernel_learn.kernels.bank import as_bank
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.landmarks import check_landmarks
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.targets import TARGET_TYPES
 from kernel_learn.solvers.choice import SOLVERS
 
 
@@ -129,9 +131,13 @@ def _is_array(value: object) -> bool:
     return A.dtype.kind in "fiub" and bool(np.isfinite(A).all())
 
 
-ANYTHING = Condition(("anything",), lambda value: True)
+UNLABELED = Condition(
+    ("the label of rows without one", "None", "'raise' (there is no 'ignore')"),
+    lambda value: not (isinstance(value, str) and value == "ignore"),
+)
 NONE = Condition(("None",), lambda value: value is None)
 BOOLEAN = Condition(("True", "False"), _is_bool)
+FALSE = Condition(("False",), lambda value: isinstance(value, bool | np.bool_) and not value)
 POSITIVE = Condition(("a positive finite number (1e-30 to 1e30)",), _is_positive)
 NOT_NEGATIVE = Condition(
     ("a number, zero or positive (1e-30 to 1e30)",),
@@ -149,6 +155,8 @@ KERNEL, KERNELS = Read(as_kernel), Read(_read_kernel)
 LANDMARKS, MEMORY, RANDOM = Read(check_landmarks), Read(parse_memory), Read(check_seed)
 REGS = POSITIVE | choice("loo") | POSITIVE_LIST
 MOMENT_REGS = POSITIVE | choice("loo", "gcv") | POSITIVE_LIST
+LABEL_KERNEL = choice(*LABEL_KERNELS) | FUNCTION | ARRAY
+TARGET_TYPE = choice(*TARGET_TYPES)
 CLASS_WEIGHT = (
     NONE
     | choice("balanced")
@@ -177,6 +185,11 @@ WEIGHTS: ParameterTable = {
     "tol": POSITIVE,
     "max_iter": COUNT | NONE,
     "memory_budget": MEMORY,
+}
+# Those that weigh kernels before they learn.
+BANK: ParameterTable = {
+    "kernel": KERNELS,
+    "weights": choice("loo", "uniform", "alignment") | ARRAY,
 }
 
 

@@ -7,21 +7,31 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kernel_learn.fitting.base import is_fitted_name, unchanged_if_it_fails
+from kernel_learn.fitting.drift import faded_weights, measure_drift
 from kernel_learn.fitting.kernel_rows import KernelRows
-from kernel_learn.fitting.parameters import check_parameters
-from kernel_learn.fitting.stream_training import check_stream, start_features, training_of
+from kernel_learn.fitting.parameters import NONE, POSITIVE, check_parameters
+from kernel_learn.fitting.stream_training import (
+    block_target,
+    check_stream,
+    start_features,
+    training_of,
+)
 from kernel_learn.fitting.training import Training, stream_kernels
-from kernel_learn.representations.block import rebatch
+from kernel_learn.fitting.variance import warn_of_scales
+from kernel_learn.representations.block import CheckedBlock, rebatch
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import StreamState, sum_states
+from kernel_learn.representations.subtraction import subtract_state
+from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import READ_ROWS, ArrayRows
-from kernel_learn.streams.checked_blocks import CheckedBlocks
+from kernel_learn.streams.checked_blocks import CheckedBlocks, Target
 from kernel_learn.streams.progress import CallbackSupport
 from kernel_learn.streams.sources import as_source
 
 # What a model of growing rows keeps from one call to the next.
-LASTING = ("state_", "n_features_in_", "feature_names_in_")
+LASTING = ("state_", "drift_", "n_features_in_", "feature_names_in_")
 
 
 def _can_grow(estimator: Any) -> bool:
@@ -47,7 +57,13 @@ class PartialFit(CallbackSupport):
 
     @available_if(_can_grow)
     def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        decay: float | None = None,
     ) -> Self:
         """Add rows to the model, which is solved when it is next used.
 
@@ -63,21 +79,98 @@ class PartialFit(CallbackSupport):
             The labels that may come: others are refused. None: labels are taken as they
             come. ``classes_`` are those that have come so far.
         sample_weight : array-like of shape (n_samples,), default=None
+        decay : float, default=None
+            Half-life in rows: after so many more a row counts half as much, whatever the blocks.
+            None: rows are never forgotten. The landmarks stay those of the first call.
+
+        Returns
+        -------
+        self
+            With ``drift_``, a dict: the mean ``discrepancy`` of these rows from those before them
+            in the features, and its ``p_value``, small where they are others; None at first.
+        """
+        X, y, sample_weight = take_named({"X": X, "y": y, "sample_weight": sample_weight}).values()
+        with unchanged_if_it_fails(self):
+            self._add_rows(X, y, classes, sample_weight, decay)
+        return self
+
+    @available_if(_can_grow)
+    def partial_forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Take rows out of the model again, exactly: the inverse of ``partial_fit``.
+
+        What is left is the model of the other rows, in whatever order rows came and went: its
+        moments, counts and digest are theirs, and its pool where all rows were in it. Rows that
+        the model can tell it has not seen are refused, and so is a landmark.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or strings of shape (n_samples, ...)
+            Rows as they were given to ``partial_fit``.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), default=None
 
         Returns
         -------
         self
         """
         with unchanged_if_it_fails(self):
-            self._add_rows(X, y, classes, sample_weight)
+            state: StreamState | None = self.__dict__.get("state_")
+            if state is None or state.features is None:
+                raise ValueError(
+                    f"This {type(self).__name__} has no rows of partial_fit, which are those that "
+                    "partial_forget takes out again."
+                )
+            blocks = self._read_rows(X, y, None, sample_weight, state)
+            self._drop_solution(state)
+            self.state_ = subtract_state(state, sum_states(blocks, None, state.features))
         return self
 
-    def _add_rows(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _add_rows(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, decay: float | None
+    ) -> None:
         state: StreamState | None = self.__dict__.get("state_")
+        self._drop_solution(state)
+        check_parameters(self)
+        (NONE | POSITIVE).check("decay", decay, self)
+        blocks = self._read_rows(X, y, classes, sample_weight, state, decay)
+        kernels, names, _ = stream_kernels(self)
+        features: FeatureMap | None
+        if state is None:
+            first = sum_states(blocks, None)
+            warn_of_scales(self, kernels, PooledSource(first))  # type: ignore[arg-type]
+            features = start_features(self, kernels, names, first)
+        else:
+            features = state.features
+        added = sum_states(blocks, None, features)
+        self.drift_ = None if state is None else measure_drift(state, added)
+        if state is not None:
+            kept = 1.0 if decay is None else 0.5 ** (n_rows(X) / decay)
+            added = state.faded(kept) + added
+        state = added if decay is None else added.with_effective_rows()
+        if classes is not None and state.classes is not None:
+            strange = np.setdiff1d(state.classes, np.asarray(classes))
+            if len(strange):
+                raise ValueError(
+                    f"The label {strange.tolist()[0]!r} is not among the classes given."
+                )
+        self.state_ = state
+
+    def _drop_solution(self, state: StreamState | None) -> None:
+        """What was solved of other rows goes; without a state everything that was fitted."""
         for name in [name for name in self.__dict__ if is_fitted_name(name)]:
             if state is None or name not in LASTING:
                 delattr(self, name)
-        check_parameters(self)
+
+    def _read_rows(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any,
+        sample_weight: Any,
+        state: StreamState | None,
+        decay: float | None = None,
+    ) -> list[CheckedBlock]:
+        """Rows of one call, checked."""
         if as_source(X) is not None:
             raise TypeError(
                 "X is a source of blocks, and partial_fit adds the rows and labels of one: "
@@ -87,27 +180,26 @@ class PartialFit(CallbackSupport):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
-        kernels, names, kernel = stream_kernels(self)
+        kernel = stream_kernels(self)[2]
         reader = KernelRows(self, kernel, reset=state is None)  # type: ignore[arg-type]
         source = ArrayRows(X, y, sample_weight)
-        checked = CheckedBlocks(reader, source, "values" if self.learns_values else "labels")
+        if decay is not None:
+            source.weight = faded_weights(source.weight, int(source.X.shape[0]), decay)
+        checked = CheckedBlocks(reader, source, self._block_target(state, classes))
         blocks = list(rebatch(checked.read(READ_ROWS), READ_ROWS))
         if not blocks:
             raise ValueError("There are no rows of positive weight.")
-        self._single = checked.single
-        features: FeatureMap | None
-        if state is None:
-            features = start_features(self, kernels, names, sum_states(blocks, None))
-        else:
-            features = state.features
-        state = sum_states(blocks, state, features)
-        if classes is not None and state.classes is not None:
-            strange = np.setdiff1d(state.classes, np.asarray(classes))
-            if len(strange):
-                raise ValueError(
-                    f"The label {strange.tolist()[0]!r} is not among the classes given."
-                )
-        self.state_ = state
+        self._single, self._is_set = checked.single, checked.is_set
+        return blocks
+
+    def _block_target(self, state: StreamState | None, classes: Any) -> Target:
+        """What the targets of the next rows are: those of the first rows, once there were some."""
+        wanted = block_target(self)  # type: ignore[arg-type]
+        if wanted != "auto" or (state is None and classes is None):
+            return wanted
+        if state is None or state.classes is not None:
+            return "labels"
+        return "sets" if self._is_set else "values"
 
     def _state_training(self, state: StreamState) -> Training:
         """What ``_fit`` learns from, of a state with moments."""
@@ -125,7 +217,12 @@ class PartialFit(CallbackSupport):
         chosen = replace(chosen, n_landmarks=max(state.features.sizes))
         source = PooledSource(state, chosen, rewinds=False)
         single = self.__dict__.get("_single", True)
-        return training_of(kernels, names, source, state.classes, single)
+        return training_of(kernels, names, source, state.classes, single, self._state_is_set())
+
+    def _state_is_set(self) -> bool:
+        """Whether the values of a state are sets of labels: as read, or as ``target_type`` says."""
+        told: bool = self.__dict__.get("_is_set", False)
+        return told or getattr(self, "target_type", None) == "labels"
 
     def __getattr__(self, name: str) -> Any:
         """A fitted attribute of a model that has grown since it was solved: solve it."""

@@ -4,9 +4,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, DataLike, Rows
+from kernel_learn.criteria.held_out.ensemble_weights import error_share
 from kernel_learn.criteria.held_out.stacking import log_softmax, softmax
 from kernel_learn.fitting.block_results import ScoredClassifier, on_sources
-from kernel_learn.fitting.probabilities import class_logits
+from kernel_learn.fitting.probabilities import Sharpness, class_logits
+from kernel_learn.fitting.uncertainty import HeldOutSets, calibrate_rows, reference_of
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
 
 
 class ScoreClassifier(ScoredClassifier):
@@ -45,7 +49,7 @@ class MachineClassifier(ScoredClassifier):
         return self.classes_[winners]
 
 
-class ProbabilityMixin:
+class ProbabilityMixin(HeldOutSets):
     """Probabilities from ``_logits(X)``: log-odds (n, k) by stacking on held-out scores.
 
     The stacking is a discriminant on held-out scores (KernelDiscriminant, the members of
@@ -54,15 +58,18 @@ class ProbabilityMixin:
 
     @on_sources
     def predict_proba(self, X: DataLike) -> Array:
-        """Probabilities of the classes, (n_samples, n_classes)."""
+        """Probabilities of the classes, (n_samples, n_classes).
+
+        Far from the training rows they fade to the class shares.
+        """
         check_is_fitted(self)
-        return softmax(self._logits(X))
+        return softmax(self._faded_logits(X))
 
     @on_sources
     def predict_log_proba(self, X: DataLike) -> Array:
         """Logarithms of ``predict_proba``, finite where those round to zero."""
         check_is_fitted(self)
-        return log_softmax(self._logits(X))
+        return log_softmax(self._faded_logits(X))
 
     def _logits(self, X: Rows) -> Array:
         raise NotImplementedError
@@ -71,10 +78,23 @@ class ProbabilityMixin:
 class SharpenedScores(ProbabilityMixin):
     """softmax(sharpness_ * decision values): the likeliest class is the predicted one.
 
-    ``fit`` sets ``sharpness_ = fit_sharpness(targets, score_fold)``.
+    Except far from the training rows, where probabilities fade to the class shares and
+    predictions stay. ``fit`` calls ``_sharpen``.
     """
 
     sharpness_: float
+
+    def _sharpen(self, found: Sharpness, source: ArraySource | PooledSource) -> None:
+        """Keep the factor on scores, and what the held-out rows say of others."""
+        self.sharpness_ = found.factor
+        self._held_out_error = error_share(found.log_odds, found.targets)
+        self.__dict__.pop("_calibration", None)  # of an earlier fit
+        if not found.targets.n:
+            return
+        reference = reference_of(self.base_kernel_, source)  # type: ignore[attr-defined]
+        self._calibration = calibrate_rows(
+            found.shares, found.log_odds, found.targets, found.total, reference
+        )
 
     def _logits(self, X: Rows) -> Array:
         return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]

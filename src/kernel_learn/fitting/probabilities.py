@@ -1,51 +1,69 @@
 """Probabilities: log-odds from scores, by what the scores of held-out rows say."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_rows
-from kernel_learn.criteria.held_out.stacking import fit_temperature
+from kernel_learn.criteria.held_out.stacking import centered, fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.fitting.target_codes import pool_targets
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import dense, take_rows
+from kernel_learn.rows.access import take_rows
 
 ScoreFold = Callable[[Array, Array], Array]  # (inside, outside) -> scores of the rows outside
 # Rows whose held-out scores decide the factor on scores, and folds of them.
 HELD_OUT_ROWS, FOLDS = 400, 5
 
 
+@dataclass(frozen=True)
+class Sharpness:
+    """The factor on scores, and what it makes of held-out rows."""
+
+    factor: float
+    log_odds: Array  # (m, k)
+    targets: Targets  # of these rows
+    shares: Array  # (k,) of the classes among all rows
+    total: float  # of the weights of all rows
+
+
 def fit_sharpness(
     targets: Targets,
     score_fold: ScoreFold,  # (inside, outside) -> (len(outside), q)
     n_rows: int = HELD_OUT_ROWS,
-) -> float:
+) -> Sharpness:
     """The factor of least log loss on held-out scores; 1 if no row can be held out.
 
     ``score_fold`` learns from the rows ``inside`` and scores the rows ``outside``.
     """
     rows, scores = held_out_in_folds(targets, score_fold, n_rows)
-    if not len(rows):
-        return 1.0
-    return fit_temperature(class_logits(scores), targets.take(rows))[0]
+    return sharpen(class_logits(scores), targets, rows)
 
 
-def choose_rule(targets: Targets, score_fold: ScoreFold) -> tuple[int, float]:
+def sharpen(logits: Array, targets: Targets, rows: Array) -> Sharpness:
+    """By the held-out scores of some rows."""
+    some = targets.take(rows)
+    factor = fit_temperature(logits, some)[0] if len(rows) else 1.0
+    return Sharpness(factor, factor * centered(logits), some, targets.prior, targets.total)
+
+
+def choose_rule(targets: Targets, score_fold: ScoreFold) -> tuple[int, Sharpness]:
     """Which of two rules has the smaller held-out log loss, and the factor on its scores.
 
     ``score_fold`` gives the scores of both side by side, (len(outside), 2 k).
     """
     rows, scores = held_out_in_folds(targets, score_fold)
     if not len(rows):
-        return 0, 1.0
+        return 0, sharpen(np.empty((0, targets.n_classes)), targets, rows)
     some = targets.take(rows)
-    found = [fit_temperature(own, some) for own in np.hsplit(scores, 2)]
-    rule = int(np.argmin([loss for _, loss in found]))
-    return rule, found[rule][0]
+    both = np.hsplit(scores, 2)
+    rule = int(np.argmin([fit_temperature(own, some)[1] for own in both]))
+    return rule, sharpen(both[rule], targets, rows)
 
 
 def held_out_in_folds(
@@ -71,11 +89,12 @@ def held_out_in_folds(
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
-def pool_kernel(kernel: Kernel, source: ArraySource | PooledSource) -> tuple[Targets, Array]:
-    """Labels of some rows, the first by key, and their kernel matrix: where a fit keeps no rows."""
-    summary = source.summary
-    rows = summary.rows[: min(HELD_OUT_ROWS, len(summary.rows))]
-    targets = Targets(dense(summary.labels[: len(rows)]))
+def pool_kernel(
+    kernel: Kernel, source: ArraySource | PooledSource, n_rows: int = HELD_OUT_ROWS
+) -> tuple[Targets, Array]:
+    """Targets and kernel matrix of the first rows by key: where a fit keeps no rows."""
+    rows = source.summary.rows[:n_rows]
+    targets = pool_targets(source, n_rows, standardize=False)
     X = to_double(take_rows(source.X, rows))
     is_matrix = kernel.input == "matrix"
     return targets, kernel(X, kernel.reference(source.X, rows) if is_matrix else None)

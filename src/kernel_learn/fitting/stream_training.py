@@ -1,7 +1,7 @@
 """Fits on streams: one pass that summarises, one for the moments; or a single one for both."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -10,8 +10,21 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, PathLike
 from kernel_learn.fitting.kernel_rows import KernelRows
-from kernel_learn.fitting.targets import encode_labels
-from kernel_learn.fitting.training import Labelled, Training, Valued, copied_bytes, stream_kernels
+from kernel_learn.fitting.targets import (
+    check_real_targets,
+    choose_kind,
+    encode_labels,
+    warn_of_many_classes,
+)
+from kernel_learn.fitting.training import (
+    Labelled,
+    Training,
+    Valued,
+    copied_bytes,
+    reads_unlabelled,
+    stream_kernels,
+    wanted_targets,
+)
 from kernel_learn.fitting.weights import at_safe_scale, warn_of_normalised
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations import ArraySource, FeatureMap
@@ -21,8 +34,9 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import PassSum, StreamState, next_state, sum_states
 from kernel_learn.representations.summary import CAPACITY, row_bytes
 from kernel_learn.rows.labels import check_two_classes
+from kernel_learn.rows.targets import TargetType
 from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
-from kernel_learn.streams.checked_blocks import CheckedBlocks
+from kernel_learn.streams.checked_blocks import CheckedBlocks, Target
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.gather import Room
 from kernel_learn.streams.passes import Passes, after_seen
@@ -39,7 +53,6 @@ def read_training(
     estimator: BaseEstimator,
     source: RowSource,
     *,
-    values: bool = False,
     checkpoint: PathLike | None = None,
 ) -> Iterator[Training]:
     """Checked training data from a source; ``estimator`` says what it wants of it.
@@ -48,11 +61,12 @@ def read_training(
     arrays. Of a larger one remain the summary, and the moments of the features.
     A checkpoint is kept until what is done with the data is done.
     """
-    reading = _Reading(estimator, source, values, checkpoint)
-    yield reading.training()
-    reading.progress.finish()
-    if reading.checkpoint:
-        reading.checkpoint.remove()
+    reading = _Reading(estimator, source, checkpoint)
+    with closing(reading.checkpoint) if reading.checkpoint else nullcontext():
+        yield reading.training()
+        reading.progress.finish()
+        if reading.checkpoint:
+            reading.checkpoint.remove()
 
 
 def training_of(
@@ -61,11 +75,14 @@ def training_of(
     source: ArraySource | PooledSource,
     classes: Array | None,  # None: values
     single: bool = True,
+    is_set: bool = False,  # whether values are zeros and ones of sets of labels
 ) -> Training:
     """The source as what ``_fit`` learns from."""
     warn_of_normalised(source.n_rows, source.summary.n)
     if classes is None:
-        return Valued(kernels, source, names, None, source.n_rows, single)
+        kind: TargetType = "labels" if is_set else "numbers"
+        labels = np.arange(source.n_targets) if is_set else None
+        return Valued(kernels, source, names, None, source.n_rows, single, kind, labels)
     check_two_classes(classes)
     return Labelled(kernels, source, names, None, source.n_rows, classes)
 
@@ -74,14 +91,13 @@ class _Reading:
     """One fit's way through a source."""
 
     def __init__(
-        self, estimator: BaseEstimator, source: RowSource, values: bool, checkpoint: PathLike | None
+        self, estimator: BaseEstimator, source: RowSource, checkpoint: PathLike | None
     ) -> None:
+        check_labelled(estimator)
         source = spread_source(source)
-        self.estimator, self.source, self.values = estimator, source, values
+        self.estimator, self.source = estimator, source
         self.kernels, self.names, kernel = stream_kernels(estimator)
-        self.blocks = CheckedBlocks(
-            KernelRows(estimator, kernel), source, "values" if values else "labels"
-        )
+        self.blocks = CheckedBlocks(KernelRows(estimator, kernel), source, block_target(estimator))
         self.checkpoint = None
         if checkpoint is not None:
             self.checkpoint = Checkpoint(checkpoint, signature_of(estimator, source.identity()))
@@ -93,7 +109,10 @@ class _Reading:
         self.read_rows = max(READ_ROWS // 16, min(8 * READ_ROWS, int(known)))
 
     def training(self) -> Training:
-        return self._two_passes() if self.source.rewinds else self._one_pass()
+        data = self._two_passes() if self.source.rewinds else self._one_pass()
+        if isinstance(data, Labelled) and wanted_targets(self.estimator) != "classes":
+            warn_of_many_classes(data.classes, data.n_given)
+        return data
 
     # -- a source that can be read again -----------------------------------------------
 
@@ -262,9 +281,12 @@ class _Reading:
         if n < 2:
             raise ValueError(f"The source has {n} row, and at least 2 are needed.")
         classes, labels, k = None, rows.y, None
-        if not self.values:
-            classes, labels = encode_labels(rows.y, rows.weight)
-            k = len(classes)
+        if not rows.is_valued:
+            if self.blocks.is_told_by_itself and choose_kind(rows.y) == "numbers":
+                labels = check_real_targets(rows.y)[:, None]
+            else:
+                classes, labels = encode_labels(rows.y, rows.weight)
+                k = len(classes)
         weight = at_safe_scale(rows.weight)
         source = ArraySource(
             rows.X,
@@ -277,7 +299,16 @@ class _Reading:
         return self._training(source, classes)
 
     def _training(self, source: ArraySource | PooledSource, classes: Array | None) -> Training:
-        return training_of(self.kernels, self.names, source, classes, self.blocks.single)
+        return training_of(
+            self.kernels, self.names, source, classes, self.blocks.single, self.blocks.is_set
+        )
+
+
+def block_target(estimator: BaseEstimator) -> Target:
+    """What the targets of blocks are, in the words of ``CheckedBlocks``."""
+    wanted = wanted_targets(estimator)
+    words: dict[str | None, Target] = {"auto": "auto", "numbers": "values", "labels": "sets"}
+    return words.get(wanted, "labels")
 
 
 def takes(room: Room, rows: CheckedBlock) -> bool:
@@ -301,8 +332,19 @@ def start_features(
     return features
 
 
+def check_labelled(estimator: BaseEstimator) -> None:
+    """Refuse rows without a target in a source: the graph needs all of them at once."""
+    if reads_unlabelled(estimator):
+        raise ValueError(
+            f"{type(estimator).__name__}(unlabeled={estimator.unlabeled!r}) joins all rows in a "
+            "graph, and those of a source come and go. Pass the rows as arrays, or "
+            "kernels.GraphDeformed(X_graph=...) and the labelled rows."
+        )
+
+
 def check_stream(estimator: BaseEstimator, rewinds: bool) -> None:
     """Refuse, before more is read, what cannot be learned from rows that come and go."""
+    check_labelled(estimator)
     name = type(estimator).__name__
     if not getattr(estimator, "streams", False):
         raise ValueError(

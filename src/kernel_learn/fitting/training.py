@@ -5,7 +5,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
@@ -20,19 +20,28 @@ from kernel_learn.arrays import (
     WeightsLike,
 )
 from kernel_learn.fitting.row_validation import as_views, side_by_side, validate_rows
-from kernel_learn.fitting.targets import check_real_targets, encode_labels
+from kernel_learn.fitting.targets import (
+    encode_labels,
+    read_targets,
+    told_rows,
+    warn_of_many_classes,
+    warn_of_marks,
+)
 from kernel_learn.fitting.weights import training_weights
 from kernel_learn.kernels.bank import Combination, as_bank, resolve_bank
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.deformed import GRAPH_ROWS, GraphDeformed
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse, n_rows, take_rows
-from kernel_learn.rows.labels import check_labels
+from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.table import Table
+from kernel_learn.rows.targets import TargetType
+from kernel_learn.streams.sources import as_source, is_collection
 
 TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
 
@@ -47,6 +56,11 @@ class Training:
     # indices of the rows that count, if some had weight zero and were left out
     kept: Array | None
     n_given: int  # rows before that
+
+    @property
+    def kind(self) -> TargetType:
+        """What the targets are."""
+        return "classes"
 
     @property
     def X(self) -> Rows:
@@ -77,6 +91,11 @@ class Labelled(Training):
     classes: Array  # (k,)
 
     @property
+    def label_names(self) -> Array:
+        """(k,)."""
+        return self.classes
+
+    @property
     def labels(self) -> Array:
         """Indices into classes, (n,)."""
         return self.source.labels
@@ -89,22 +108,103 @@ class Labelled(Training):
 
 @dataclass(frozen=True)
 class Valued(Training):
-    """Training rows with real targets."""
+    """Training rows with real targets, or with zeros and ones for sets of labels."""
 
     single: bool  # whether y was one-dimensional
+    kind: TargetType = "numbers"
+    label_names: Array | None = None  # (L,) of sets of labels
+
+
+def wanted_targets(estimator: BaseEstimator) -> str | None:
+    """The ``target_type`` of an estimator; None if it learns from class labels and nothing else."""
+    if getattr(estimator, "learns_values", False):
+        return "numbers"
+    found: str | None = getattr(estimator, "target_type", None)
+    return found
+
+
+def validate_targets(
+    estimator: BaseEstimator, X: Rows, y: TargetsLike | None, sample_weight: WeightsLike = None
+) -> Labelled | Valued:
+    """Check rows, targets and weights for fit; rows of weight zero are left out."""
+    check_rows_at_once(estimator, X)
+    kernels, names, rows = _fit_rows(estimator, X, y)
+    known = None
+    if reads_unlabelled(estimator):
+        n = n_rows(rows)
+        known = told_rows(y, estimator.unlabeled, n)
+        if len(known) == n:
+            known = None
+        else:
+            kernels = deform(kernels, rows)
+            rows, y = take_rows(rows, known), take_rows(as_array(y, "y"), known)
+            sample_weight = _part(sample_weight, known, n)
+    wanted = wanted_targets(estimator)
+    told = read_targets(y, wanted or "classes")
+    rows, values, weight, kept = _weigh(kernels, rows, told.values, sample_weight)
+    if known is not None:
+        kept = known if kept is None else known[kept]
+    n, classes = len(told.values) if known is None else n, None
+    if told.kind == "classes":
+        classes, values = encode_labels(values, weight)
+        warn_of_marks(classes, type(estimator).__name__)
+        if wanted is None:
+            warn_of_many_classes(classes, n)
+    source = _source(X, kernels, rows, values, weight, None if classes is None else len(classes))
+    estimator._rows_digest = source.digest
+    if classes is None:
+        return Valued(kernels, source, names, kept, n, told.single, told.kind, told.names)
+    return Labelled(kernels, source, names, kept, n, classes)
+
+
+def reads_unlabelled(estimator: BaseEstimator) -> bool:
+    """Whether rows without a target are to be learned from."""
+    mark = getattr(estimator, "unlabeled", "raise")
+    learns = getattr(estimator, "learns_unlabelled", False)
+    return learns and not (isinstance(mark, str) and mark == "raise")
+
+
+def deform(kernels: list[Kernel], X: Rows) -> list[Kernel]:
+    """Each kernel deformed by the graph of all rows X, where it has no graph of its own."""
+    source = _source(X, kernels, X, np.empty((n_rows(X), 0)))
+    graph = source.summary.pool(X).distinct().head(GRAPH_ROWS).rows
+    own = [k if isinstance(k, GraphDeformed) else GraphDeformed(k) for k in kernels]
+    return [k if k.X_graph is not None else clone(k).set_params(X_graph=graph) for k in own]
+
+
+def _part(sample_weight: WeightsLike, rows: Array, n: int) -> WeightsLike:
+    """The weights of some rows; one for each is taken, others are refused as they always are."""
+    if sample_weight is None:
+        return None
+    weight = as_array(sample_weight, "sample_weight")
+    return weight[rows] if weight.shape[:1] == (n,) else weight
+
+
+def check_rows_at_once(estimator: BaseEstimator, X: Rows) -> None:
+    """Refuse a source of blocks where all rows are needed at once."""
+    if is_collection(X) or as_source(X) is not None:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"{name} learns from all rows at once, and X is a {type(X).__name__}, which comes in "
+            "blocks. Give an array or a frame: X.compute() of a Dask collection, some rows of "
+            "what does not fit into memory."
+        )
 
 
 def validate_labelled(
     estimator: BaseEstimator, X: Rows, y: LabelsLike | None, sample_weight: WeightsLike = None
 ) -> Labelled:
-    """Check rows, labels and weights for fit; rows of weight zero are left out."""
-    kernels, names, rows = _fit_rows(estimator, X, y)
-    told = check_labels(y)
-    rows, labels, weight, kept = _weigh(kernels, rows, told, sample_weight)
-    classes, labels = encode_labels(labels, weight)
-    source = _source(X, kernels, rows, labels, weight, len(classes))
-    estimator._rows_digest = source.digest
-    return Labelled(kernels, source, names, kept, len(told), classes)
+    """The same for an estimator that learns from class labels and nothing else."""
+    data = validate_targets(estimator, X, y, sample_weight)
+    assert isinstance(data, Labelled)
+    return data
+
+
+def store_targets(estimator: BaseEstimator, data: Labelled | Valued) -> None:
+    """``target_type_``, what y was taken for, and ``classes_`` of what has names."""
+    estimator.target_type_ = data.kind
+    if data.label_names is not None:
+        estimator.classes_ = data.label_names
 
 
 def validate_unlabelled(estimator: BaseEstimator, X: Rows) -> Training:
@@ -113,18 +213,6 @@ def validate_unlabelled(estimator: BaseEstimator, X: Rows) -> Training:
     rows = validate_rows(estimator, kernel, X, reset=True)
     n = n_rows(rows)
     return Training([kernel], _source(X, [kernel], rows, np.empty((n, 0))), None, None, n)
-
-
-def validate_valued(
-    estimator: BaseEstimator, X: Rows, y: TargetsLike | None, sample_weight: WeightsLike = None
-) -> Valued:
-    """Check rows, real targets and weights for fit; rows of weight zero are left out."""
-    kernels, names, rows = _fit_rows(estimator, X, y)
-    told = check_real_targets(y)
-    rows, values, weight, kept = _weigh(kernels, rows, told, sample_weight)
-    source = _source(X, kernels, rows, values.reshape(len(values), -1), weight)
-    estimator._rows_digest = source.digest
-    return Valued(kernels, source, names, kept, len(told), told.ndim == 1)
 
 
 def _source(

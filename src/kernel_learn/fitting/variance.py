@@ -1,11 +1,16 @@
-"""Refusals of rows and kernels of which nothing can be learned."""
+"""Rows and kernels of which nothing can be learned are refused; of which little, warned of."""
+
+from collections.abc import Iterable
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.column_scales import find_uneven
 from kernel_learn.representations.base import Combined, has_variance
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.warn import warn_user
 
 
 def check_distinct(source: ArraySource | PooledSource) -> None:
@@ -40,3 +45,23 @@ def check_spread(
             f"(n_features={n_features}). "
             "Check that X is not constant and that the kernel's width suits its scale."
         )
+
+
+def warn_of_scales(
+    estimator: BaseEstimator, kernels: Iterable[Kernel], source: ArraySource | PooledSource
+) -> None:
+    """Say which column a distance hardly sees beside another, and what to do about it."""
+    kernels = list(kernels)
+    if source.is_matrix or kernels[0].input == "strings":
+        return
+    found = find_uneven(kernels, source.summary.pool(source.X))
+    if found is None:
+        return
+    names = getattr(estimator, "feature_names_in_", None)
+    wide, narrow = (c if names is None else names[c] for c in (found.wide, found.narrow))
+    # one digit: folds of one table say the same, which Python then shows once
+    warn_user(
+        f"{type(estimator).__name__}: column {wide} is {float(f'{found.ratio:.1g}'):,.0f} times as "
+        f"wide as {'column ' if names is None else ''}{narrow}, which distances hardly see: "
+        "StandardScaler or TableEncoder before it give every column the same scale."
+    )

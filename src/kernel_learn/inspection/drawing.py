@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.rows.short_names import LONGEST, shorten_all
 
 # Okabe and Ito's palette, the yellow left out: it is too pale for points on white.
 COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000")
@@ -15,7 +16,6 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 QUIET = "#6b7280"  # lines and words that only accompany
 DARK = "#374151"  # whiskers
 WIDTH = 4.4  # inches of a panel: at 400 pixels its words are still read
-LONGEST = 22  # letters of a name beside a picture
 
 # matplotlib is imported with the first picture.
 Axes = Any
@@ -66,14 +66,6 @@ def remove_box(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def shorten(name: str, most: int = LONGEST) -> str:
-    """A name that leaves room for the picture; its beginning and its end tell most."""
-    if len(name) <= most:
-        return name
-    head = (most - 1) * 2 // 3
-    return f"{name[:head]}…{name[-(most - 1 - head) :]}"
-
-
 def printable(text: object) -> str:
     """A user's words on one line: XML has no control characters."""
     return re.sub(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]", " ", str(text))
@@ -113,7 +105,7 @@ def draw_bars(
 
 def name_lines(ax: Axes, names: Sequence[str], longest: int = LONGEST) -> None:
     """Names at the left, from the top."""
-    ax.set_yticks(range(len(names)), [literal(shorten(name, longest)) for name in names])
+    ax.set_yticks(range(len(names)), [literal(name) for name in shorten_all(names, longest)])
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     remove_box(ax)
@@ -131,20 +123,33 @@ def draw_intervals(
     return ax.scatter(shares, lines, color=COLORS[0], s=28, zorder=3)
 
 
-def draw_reliability(ax: Axes, stated: Array, right: Array, low: Array, high: Array) -> Points:
-    """Shares of rows that were right, with intervals, by the probability stated; the points.
+def draw_reliability(
+    ax: Axes,
+    stated: Array,
+    kept: Array,
+    low: Array,
+    high: Array,
+    *,
+    names: tuple[str, str] = ("probability the model stated", "share it was right"),
+) -> Points:
+    """Shares of rows, with intervals, by what was stated; the points.
 
     On the dashed line both agree.
     """
     least = np.floor(10 * min(stated.min(), low.min())) / 10
     ax.plot([least, 1.0], [least, 1.0], color=QUIET, linestyle="--", linewidth=0.8)
     ax.vlines(stated, low, high, color=DARK, linewidth=1.2)
-    ax.set(xlabel="probability the model stated", ylabel="share it was right")
+    ax.set(xlabel=names[0], ylabel=names[1])
+    show_shares(ax)
+    return ax.scatter(stated, kept, color=COLORS[0], s=28, zorder=3)
+
+
+def show_shares(ax: Axes) -> None:
+    """Both axes in percent."""
     ax.xaxis.set_major_formatter(format_percent)
     ax.yaxis.set_major_formatter(format_percent)
     ax.locator_params(nbins=5)
     remove_box(ax)
-    return ax.scatter(stated, right, color=COLORS[0], s=28, zorder=3)
 
 
 def format_percent(share: float, _: float) -> str:

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.inspection.drawing import (
+    DARK,
     QUIET,
     Axes,
     Option,
@@ -18,13 +19,15 @@ from kernel_learn.inspection.drawing import (
     make_axes,
     make_panels,
     remove_box,
-    shorten,
 )
 from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.short_names import LONGEST, shorten_all
 
 Label = Hashable
 Look = dict[str, Option]  # for Axes.scatter
+MOST_LEGEND, MOST_NAMES = 16, 14  # classes in a legend; names in a picture of more
+LETTER, LINE = 0.021, 0.06  # width and height of words, as shares of a picture
 GOLDEN = 0.6180339887498949  # steps of this share of a period never meet: an even jitter
 
 
@@ -34,6 +37,29 @@ def labels_or_one(y: ArrayLike | None, n: int) -> Array:
     if len(labels) != n:
         raise ValueError(f"There are {n} rows and {len(labels)} labels; each row needs one.")
     return labels
+
+
+def groups_that_show(F: Array, labels: Array, classes: Sequence[Label]) -> dict[Label, Array]:
+    """Where names of classes can stand in a plane of very many: those that lie most apart.
+
+    A class lies apart by the distance of its median to the next one, over the spread of its
+    rows; a name that would lie upon another is left out.
+    """
+    size = np.ptp(F, axis=0)
+    places = F / np.where(size > 0, size, 1.0)
+    known = [label for label in classes if np.any(labels == label)]
+    middles = np.array([np.median(places[labels == label], axis=0) for label in known])
+    spread = np.array([np.std(places[labels == label]) for label in known]) + 1e-3
+    apart = np.linalg.norm(middles[:, None] - middles, axis=2)
+    np.fill_diagonal(apart, np.inf)
+    room = [0.5 * LETTER * min(len(str(label)), LONGEST) for label in known]
+    chosen: list[int] = []
+    for i in np.argsort(-apart.min(axis=1) / spread, kind="stable"):
+        gaps = np.abs(middles[chosen] - middles[i]) if chosen else np.empty((0, 2))
+        wide = gaps[:, 0] < room[i] + np.array([room[j] for j in chosen])
+        if len(chosen) < MOST_NAMES and not np.any(wide & (gaps[:, 1] < LINE)):
+            chosen.append(int(i))
+    return {known[i]: middles[i] * np.where(size > 0, size, 1.0) for i in chosen}
 
 
 class EmbeddingDisplay:
@@ -146,8 +172,10 @@ class EmbeddingDisplay:
         return found
 
     def _draw_plane(self, ax: Axes, i: int, j: int, options: Look) -> None:
+        whole = [str(label) for label in self._classes()]
+        short = dict(zip(whole, shorten_all(whole), strict=True))
         for F, rows, look, name in self._groups():
-            label = "_none" if name is None else literal(shorten(name))
+            label = "_none" if name is None else literal(short[name])
             points = ax.scatter(F[rows, i], F[rows, j], **{**look, "label": label, **options})
             self.points_.append((points, rows, F is self.new_features))
         ax.set_xlabel(literal(self.names[i]))
@@ -164,7 +192,7 @@ class EmbeddingDisplay:
             heights = place + 0.6 * ((np.arange(len(rows)) * GOLDEN) % 1 - 0.5)
             points = ax.scatter(F[rows, 0], heights, **{**look, **options})
             self.points_.append((points, rows, F is self.new_features))
-        names = [literal(shorten(str(label))) for label in classes]
+        names = [literal(name) for name in shorten_all([str(label) for label in classes])]
         ax.set_yticks(range(len(classes)), names)
         ax.set_ylim(len(classes) - 0.5, -0.5)
         ax.tick_params(axis="y", length=0)
@@ -198,7 +226,13 @@ class EmbeddingDisplay:
                 ax.scatter([], [], s=28, facecolors="none", edgecolors=QUIET),
             )
             handles, names = [*handles, dot, ring], [*names, "training", "new"]
-        if 0 < len(handles) <= 16:
+        if len(handles) > MOST_LEGEND and self.features.shape[1] == 2:
+            shown = groups_that_show(self.features, self.labels, self._classes())
+            names = shorten_all([str(label) for label in shown])
+            look = {"ha": "center", "va": "center", "fontsize": "small", "color": DARK}
+            for at, name in zip(shown.values(), names, strict=True):
+                ax.annotate(literal(name), at, **look)
+        elif 0 < len(handles) <= MOST_LEGEND:
             ax.legend(handles, names, frameon=False, fontsize="small", handletextpad=0.2, **place)
 
     @classmethod

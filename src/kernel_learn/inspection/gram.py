@@ -7,9 +7,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels, shorten
+from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels
 from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.short_names import shorten
 
 
 class GramDisplay:

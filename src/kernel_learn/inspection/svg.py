@@ -37,7 +37,13 @@ UNDRAWN = ("metadata", "style", "clipPath")
 PLACES = ("d", "x", "y", "transform")
 
 
-def draw_svg(draw: Callable[[Axes], object], label: str, name: str, height: float) -> str:
+def draw_svg(
+    draw: Callable[[Axes], object],
+    label: str,
+    name: str,
+    height: float,
+    described_by: str | None = None,
+) -> str:
     """What ``draw`` puts on axes, as one element.
 
     Parameters
@@ -51,6 +57,8 @@ def draw_svg(draw: Callable[[Axes], object], label: str, name: str, height: floa
         Of the picture on its page: its ids begin with it.
     height : float
         Inches of a picture that is ``WIDTH`` wide.
+    described_by : str, optional
+        The id of what tells the same in words, such as a table of the numbers drawn.
     """
     plt = import_pyplot()
     from matplotlib.figure import Figure
@@ -69,6 +77,7 @@ def draw_svg(draw: Callable[[Axes], object], label: str, name: str, height: floa
         "style": f"fill: {SCHEME['#000000']}",  # matplotlib leaves black unsaid
         "role": "img",
         "aria-label": label,
+        **({} if described_by is None else {"aria-describedby": described_by}),
         "xmlns": "http://www.w3.org/2000/svg",
     }
     return ElementTree.tostring(root, encoding="unicode")

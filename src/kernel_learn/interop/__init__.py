@@ -1,1 +1,1 @@
-"""Where models leave the process: files without pickle, ONNX, and Dask's workers."""
+"""Where models leave the process: files without pickle, ONNX, AutoGluon."""

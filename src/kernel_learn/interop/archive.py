@@ -15,7 +15,9 @@ import numpy as np
 from scipy import sparse
 
 from kernel_learn.arrays import PathLike, Rows
-from kernel_learn.interop.trusted import to_stable_names, to_todays_homes, trusted_names
+from kernel_learn.interop.cost import check_parts, parse_text, refuse_above, text_bytes, use_bytes
+from kernel_learn.interop.errors import ModelFileError
+from kernel_learn.interop.trusted import to_stable_names, to_todays_homes
 from kernel_learn.representations.plan import format_bytes
 
 SCHEMA, METADATA = "schema.json", "kernel_learn.json"
@@ -27,10 +29,6 @@ MOST_METADATA = 2**20
 LEAST_PROTOCOL = 2
 
 Node = dict[str, Any]
-
-
-class ModelFileError(ValueError):
-    """A model that cannot be written as a file, or a file that is refused."""
 
 
 def as_path(path: PathLike) -> Path:
@@ -111,10 +109,12 @@ def read_metadata(archive: ZipFile, path: Path) -> Node:
     return metadata
 
 
-def read_json(archive: ZipFile, name: str, path: Path) -> object:
+def read_json(archive: ZipFile, name: str, path: Path, budget: float = math.inf) -> object:
     """A member of the archive as JSON; an error says what is damaged."""
     try:
-        return json.loads(archive.read(name))
+        return parse_text(archive.read(name), budget, path)
+    except ModelFileError:
+        raise
     except Exception as error:  # bad sums, bad text, depth: whatever it is, the file is bad
         raise ModelFileError(f"{path} is damaged: {name} cannot be read ({error}).") from error
 
@@ -138,7 +138,7 @@ def node_name(node: Node) -> str:
     return f"{node.get('__module__')}.{node.get('__class__')}"
 
 
-def check_schema(archive: ZipFile, schema: object, budget: float, path: Path) -> None:
+def check_schema(archive: ZipFile, schema: object, budget: float, path: Path) -> list[Node]:
     """Look at each part of the schema, whose names become today's, and at the arrays it names."""
     if not isinstance(schema, dict) or not isinstance(schema.get("protocol"), int):
         raise ModelFileError(f"{path} is damaged: {SCHEMA} is not a schema of skops.")
@@ -148,19 +148,21 @@ def check_schema(archive: ZipFile, schema: object, budget: float, path: Path) ->
             f"and kernel_learn.save writes {LEAST_PROTOCOL} or later."
         )
     nodes = nodes_of(schema)
+    check_parts(schema, nodes, path)
+    refuse_above(budget, use_bytes(archive, nodes) + schema_bytes(archive), path)
     to_todays_homes(nodes)
-    known = trusted_names()
     for node in nodes:
-        name, loader = node_name(node), node.get("__loader__")
-        if name in known and loader != known[name]:
-            raise ModelFileError(
-                f"{path} is refused: it asks to build {name} by {loader}, and that is done by "
-                f"{known[name]} alone."
-            )
+        loader = node.get("__loader__")
         if loader == "NdArrayNode" and node.get("type") == "numpy":
             check_array(archive, str(node.get("file")), path)
         elif loader == "SparseMatrixNode":
             check_sparse_member(archive, str(node.get("file")), budget, path)
+    return nodes
+
+
+def schema_bytes(archive: ZipFile) -> int:
+    """What the schema becomes, with what our own look at it takes."""
+    return text_bytes(archive.read(SCHEMA))
 
 
 HEADERS = {1: np.lib.format.read_array_header_1_0, 2: np.lib.format.read_array_header_2_0}

@@ -4,31 +4,33 @@ import platform
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
-from typing import SupportsInt
+from typing import Any, SupportsInt
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from kernel_learn._version import __version__
+from kernel_learn.ensemble.estimator import EnsembleEstimator
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
 from kernel_learn.estimators.feature_scales import FeatureScales
-from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.interop.archive import Node
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.rows.access import n_rows
 
+Held = Any  # a value of JSON
 FORMAT = 2
 MOST_CLASSES = 20
+KEEPERS = ("_fit_X", "support_vectors_", "X_fit_")  # where steps of scikit-learn's keep rows
 PACKAGES = ("scikit-learn", "numpy", "scipy", "skops")
 FEWER = (
     "To make a model that carries fewer: landmarks=100 in HSICSubspace, KernelDiscriminant or "
     "SubspaceSVC keeps 100 rows, landmarks='kmeans' keeps averages of rows, ExpansionSVC keeps "
     "n_points points that are moved, and KernelClassifier(max_members=1) keeps the rows once, in "
-    "one view."
+    "one view. Classifiers keep up to 250 rows besides, which new rows are compared with."
 )
 
 
@@ -47,24 +49,46 @@ def describe_model(model: BaseEstimator, *, uses_skrub: bool) -> Node:
         "columns": _as_int(getattr(model, "n_features_in_", None)),
         "classes": _classes(model),
         "parts": [_describe_part(part) for part in our_parts(model)],
+        "others": _rows_of_others(model),
     }
 
 
 def our_parts(model: BaseEstimator) -> Iterator[BaseEstimator]:
     """The fitted estimators of this library within a model, itself included."""
+    return filter(_is_our_estimator, held_estimators(model))
+
+
+def _is_our_estimator(part: BaseEstimator) -> bool:
+    """Whether it is a fitted estimator of this library; one around it may have its attributes."""
+    return type(part).__module__.startswith("kernel_learn.") and hasattr(part, "plan_")
+
+
+def _rows_of_others(model: BaseEstimator) -> list[Node]:
+    """Steps of scikit-learn's that keep the rows which reach them, and how many."""
+    found = []
+    for part in held_estimators(model):
+        held = next((vars(part)[name] for name in KEEPERS if name in vars(part)), None)
+        if held is not None and not type(part).__module__.startswith("kernel_learn."):
+            found.append({"class": type(part).__name__, "rows": int(held.shape[0])})
+    return found
+
+
+def held_estimators(model: BaseEstimator) -> Iterator[BaseEstimator]:
+    """The estimators within a model that are no part of one of ours, itself included."""
     waiting, seen = [model], set()
     while waiting:
         part = waiting.pop(0)
-        if id(part) in seen:
+        if id(part) in seen or isinstance(part, Kernel):
             continue
         seen.add(id(part))
-        if hasattr(part, "plan_"):
-            yield part
-        elif isinstance(part, list | tuple):
+        if isinstance(part, list | tuple):
             waiting += part
         elif isinstance(part, dict):
             waiting += part.values()
-        elif isinstance(part, BaseEstimator) and not isinstance(part, Kernel):
+        elif isinstance(part, BaseEstimator):
+            yield part
+            waiting += [] if _is_our_estimator(part) else vars(part).values()
+        elif type(part).__module__ == "sklearn.calibration":  # holds a model, and is none
             waiting += vars(part).values()
 
 
@@ -82,8 +106,16 @@ def _describe_part(part: BaseEstimator) -> Node:
 
 def carried_rows(model: BaseEstimator) -> int:
     """How many training rows a fitted model holds."""
-    if isinstance(model, KernelClassifier):
+    if isinstance(model, EnsembleEstimator):
         return int(model._fitted.ensemble.targets.n)
+    calibration = getattr(model, "_calibration", None)
+    reference = None if calibration is None else calibration.reference
+    compared = 0 if reference is None else n_rows(reference.rows)
+    return max(compared, predicting_rows(model))
+
+
+def predicting_rows(model: BaseEstimator) -> int:
+    """How many of them its predictions are made of."""
     if not _holds_rows(model):
         return 0
     rows = getattr(model, "_support_rows", None)
@@ -112,7 +144,7 @@ def _are_averages(landmarks: LandmarksLike) -> bool:
 
 
 def _what_is_carried(model: BaseEstimator) -> str:
-    if isinstance(model, KernelClassifier):
+    if isinstance(model, EnsembleEstimator):
         count = len(model._fitted.ensemble.training.rows)
         return f"each in {count} view{'s' * (count > 1)}"
     if carried_rows(model):
@@ -130,7 +162,7 @@ def _what_is_carried(model: BaseEstimator) -> str:
 
 
 def _kernel(part: BaseEstimator) -> str:
-    if isinstance(part, KernelClassifier):
+    if isinstance(part, EnsembleEstimator):
         members = part.members_
         views = sorted({member.view for member in members})
         kernels = [member.kernel for member in members]
@@ -158,8 +190,18 @@ def _as_int(value: SupportsInt | None) -> int | None:
     return None if value is None else int(value)
 
 
+def escaped(value: Held) -> Held:
+    """Texts of a file with what moves a cursor or clears a screen written out, at any depth."""
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in value)
+    if isinstance(value, dict):
+        return {escaped(key): escaped(own) for key, own in value.items()}
+    return [escaped(own) for own in value] if isinstance(value, list) else value
+
+
 def metadata_in_words(metadata: Node) -> str:
     """The text of kernel_learn.describe."""
+    metadata = escaped(metadata)
     versions = {str(name): str(number) for name, number in metadata["versions"].items()}
     own = versions.pop("kernel-learn", "?")
     others = ", ".join(f"{name} {number}" for name, number in versions.items())
@@ -174,7 +216,12 @@ def metadata_in_words(metadata: Node) -> str:
     parts = [part for part in metadata.get("parts", []) if isinstance(part, dict)]
     for part in parts:
         lines += _part_in_words(part)
-    if any(part.get("carried") for part in parts):
+    steps = [step for step in metadata.get("others", []) if isinstance(step, dict)]
+    lines += [
+        f"{step.get('class')}: The file contains {step.get('rows')} training rows as they reach it."
+        for step in steps
+    ]
+    if steps or any(part.get("carried") for part in parts):
         lines.append("Whoever has the file has these rows. " + FEWER)
     return "\n".join(lines)
 

@@ -7,6 +7,7 @@ from kernel_learn.kernels.bank import Combination, evaluate_bank, gaussian_bank
 from kernel_learn.kernels.base import Kernel, ProfileKernel
 from kernel_learn.kernels.categorical import Hamming, Matching
 from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.covariance import CovarianceFunction
 from kernel_learn.kernels.deformed import GraphDeformed
 from kernel_learn.kernels.dot_product import Cosine, Linear, Polynomial
 from kernel_learn.kernels.low_rank import LowRank
@@ -31,6 +32,7 @@ __all__ = [
     "ColumnKernel",
     "Combination",
     "Cosine",
+    "CovarianceFunction",
     "Exponential",
     "FunctionKernel",
     "Gaussian",

@@ -131,12 +131,29 @@ class Combination(Kernel):
         columns = [kernel.numeric_columns(X) for kernel in self.kernels]
         return np.unique(np.concatenate(columns)).astype(int)
 
+    def distance_columns(self, X: Rows) -> list[Array]:
+        return [part for kernel in self.kernels for part in kernel.distance_columns(X)]
+
     @property
     def row_copies(self) -> float:  # type: ignore[override]
         return max(kernel.row_copies for kernel in self.kernels)
 
     def gram_copies(self, n_columns: int) -> float:
         return max(kernel.gram_copies(n_columns) for kernel in self.kernels)
+
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        """The weights, if none is zero: a weight that is zero stays so."""
+        weights = np.asarray(self.weights, dtype=np.float64)
+        return {"weights": weights} if np.all(weights > 0) else {}
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        """d k / d log weights_i = weights_i k_i."""
+        Ks = [
+            weight * np.asarray(kernel(rows_for(kernel, X)))
+            for kernel, weight in zip(self.kernels, self.weights, strict=True)
+        ]
+        return {"weights": np.stack(Ks, axis=2)}
 
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
@@ -155,6 +172,13 @@ class Combination(Kernel):
             for rows in row_blocks(len(total), pairwise.PANEL_ROWS):
                 mirror_panel(total, rows)
         return total.astype(pairwise.result_dtype(*sides), copy=False)
+
+    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+        total = np.zeros(X_ref.shape)
+        for kernel, weight in zip(self.kernels, self.weights, strict=True):
+            if weight != 0:
+                total += weight * kernel.reference_gradient(X, X_ref, A)
+        return total
 
     def diag(self, X: Rows) -> Array:
         total = np.zeros(n_rows(X))

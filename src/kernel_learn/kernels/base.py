@@ -2,13 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal, Self
+from functools import wraps
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypeGuard, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
+from kernel_learn.kernels.covariance import Bounds, CovarianceFunction
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 # Kernel values k(x, landmarks) held at a time, in numbers: 16 MB of float64.
 BLOCK_SIZE = 2**21
 InputKind = Literal["vectors", "strings", "matrix", "columns"]
+Value = TypeVar("Value")
 
 
 class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
@@ -33,6 +36,9 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     input: ClassVar[InputKind] = "vectors"
     """What a row is: a vector, a string, a row of a kernel matrix, or a record of named columns."""
 
+    is_stationary: ClassVar[bool] = False
+    """Whether k(x, y) is a function of x - y."""
+
     row_copies: float = 0.0
     """How many copies of its rows an evaluation makes, for the plan of a fit's memory."""
 
@@ -44,14 +50,44 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
     """At how many rows of a pool its rules look; None for all of them."""
 
     def __init_subclass__(cls, **options: object) -> None:
-        """A class that gives its own ``resolve`` and no ``resolve_on`` is asked for the former."""
+        """A class that gives its own ``resolve`` and no ``resolve_on`` is asked for the former.
+
+        Two single rows are a block of one row each, whoever wrote ``__call__``.
+        """
         super().__init_subclass__(**options)
+        if "__call__" in vars(cls):
+            cls.__call__ = takes_single_rows(vars(cls)["__call__"])  # type: ignore[method-assign]
         if "resolve" in vars(cls) and "resolve_on" not in vars(cls):
             cls.resolve_on = Kernel.resolve_on  # type: ignore[method-assign]
 
     @abstractmethod
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
-        """Kernel values, (n_rows, n_ref); ``X_ref=None`` means ``X`` itself."""
+        """Kernel values, (n_rows, n_ref); ``X_ref=None`` means ``X`` itself.
+
+        Two single rows of numbers, both one-dimensional, give a float: scikit-learn's
+        ``pairwise_kernels`` asks so, once for each pair. ``as_gp_kernel`` is asked for
+        whole blocks, and is as fast as k(X, X_ref).
+        """
+
+    def as_gp_kernel(self, parameter_bounds: Bounds = (1e-5, 1e5)) -> CovarianceFunction:
+        """This kernel as one of ``sklearn.gaussian_process``, for ``GaussianProcessRegressor``.
+
+        Parameters
+        ----------
+        parameter_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+            Between which values each of ``log_parameters`` is sought there.
+        """
+        check_resolved(self)
+        return CovarianceFunction(self, parameter_bounds)
+
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        """Positive parameters by whose logarithms the kernel can be differentiated."""
+        return {}
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        """d k(x, x') / d log p among rows X, (n, n) or (n, n, size of p), for these parameters."""
+        return {}
 
     def diag(self, X: Rows) -> Array:
         """k(x, x) for each row of X, (n_rows,)."""
@@ -83,6 +119,10 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """Positions of the columns of X that must be numbers."""
         return np.arange(X.shape[1] if self.input == "vectors" else 0)
 
+    def distance_columns(self, X: Rows) -> list[Array]:
+        """Positions of columns whose differences are added up in one distance, for each of them."""
+        return []
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         """The rows ``indices`` of the training rows X in the form in which a model keeps them."""
         return take_rows(X, indices)
@@ -105,6 +145,32 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         y: nothing is lost, and n is gone.
         """
         raise ValueError(f"{self!r} has no explicit feature space.")
+
+
+def below(owner: str, found: Mapping[str, Value]) -> dict[str, Value]:
+    """Parameters of a wrapped kernel by the names they have in its wrapper."""
+    return {f"{owner}__{name}": value for name, value in found.items()}
+
+
+Evaluate = Callable[..., Array]
+
+
+def takes_single_rows(evaluate: Evaluate) -> Evaluate:
+    """A kernel's ``__call__`` that gives a float for two one-dimensional rows of numbers."""
+
+    @wraps(evaluate)
+    def call(self: Kernel, X: Rows, X_ref: Rows | None = None) -> Array:
+        if is_single_row(X) and is_single_row(X_ref) and self.input in ("vectors", "columns"):
+            K = evaluate(self, X[None], X_ref[None])
+            return float(K[0, 0])  # type: ignore[return-value]
+        return evaluate(self, X, X_ref)
+
+    return call
+
+
+def is_single_row(x: object) -> TypeGuard[Array]:
+    """Whether it is one row of numbers, (d,)."""
+    return isinstance(x, np.ndarray) and x.ndim == 1 and x.dtype.kind in "fiub"
 
 
 KernelLike = Kernel | str | Callable[..., object]  # its name, or a function k(X, X_ref)

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike, below
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.check_rows import check_readable
@@ -56,11 +56,22 @@ class ColumnKernel(Kernel):
         own = np.arange(X.shape[1])[find_columns(X, self.columns)]
         return np.asarray(own[self.base.numeric_columns(select_columns(X, self.columns))])
 
+    def distance_columns(self, X: Rows) -> list[Array]:
+        own = np.arange(X.shape[1])[find_columns(X, self.columns)]
+        return [own[part] for part in self.base.distance_columns(select_columns(X, self.columns))]
+
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         return self.base(self.select(X), None if X_ref is None else self.select(X_ref))
 
     def diag(self, X: Rows) -> Array:
         return self.base.diag(self.select(X))
+
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        return below("kernel", self.base.log_parameters if isinstance(self.kernel, Kernel) else {})
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        return below("kernel", self.base.log_gradients(self.select(X)))
 
     @property
     def is_resolved(self) -> bool:

@@ -76,11 +76,15 @@ class GraphDeformed(Kernel):
         return as_kernel(self.base).input
 
     def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
-        own = 0 if self.factor is not None else 80 * min(n, GRAPH_ROWS) ** 2
+        size = min(n, GRAPH_ROWS) if self.X_graph is None else n_rows(self.X_graph)
+        own = 0 if self.factor is not None else 80 * size**2
         return max(own, as_kernel(self.base).rule_bytes(n, is_weighted))
 
     def numeric_columns(self, X: Rows) -> Array:
         return as_kernel(self.base).numeric_columns(X)
+
+    def distance_columns(self, X: Rows) -> list[Array]:
+        return as_kernel(self.base).distance_columns(X)
 
     @property
     def is_resolved(self) -> bool:

@@ -109,6 +109,17 @@ class Polynomial(ProfileKernel):
         slope = gamma * degree * (gamma * (X @ X_ref.T) + self.coef0) ** (degree - 1)
         return np.asarray((A * slope).T @ X)
 
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        offset = {"coef0": float(self.coef0)} if self.coef0 > 0 else {}
+        return {"gamma": float(self.gamma), **offset}
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        """k = b^p with b = gamma x'y + coef0: p b^(p-1) gamma x'y, and p b^(p-1) coef0."""
+        own = type(self)(1, self.gamma, 0.0)(X)
+        slope = self.degree * (own + self.coef0) ** (self.degree - 1)
+        return {"gamma": slope * own, "coef0": slope * self.coef0}
+
 
 class Cosine(ProfileKernel):
     """k(x, y) = x'y / (|x| |y|), zero where a row is zero."""

@@ -97,7 +97,9 @@ class PairwiseKernel(Kernel):
 
 
 class GaussianProcessKernel(Kernel):
-    """A kernel of ``sklearn.gaussian_process.kernels`` with its hyperparameters as they stand.
+    """A kernel of ``sklearn.gaussian_process.kernels`` here, its hyperparameters as they stand.
+
+    The other direction, a kernel of ours there, is ``kernel.as_gp_kernel()``.
 
     Parameters
     ----------

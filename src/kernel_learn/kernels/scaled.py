@@ -5,7 +5,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.kernels.base import InputKind, Kernel, KernelLike
+from kernel_learn.kernels.base import InputKind, Kernel, KernelLike, below
 from kernel_learn.kernels.pool import Pool
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.rows.access import dense, is_sparse
@@ -55,6 +55,13 @@ class ScaledKernel(Kernel):
 
     def diag(self, X: Rows) -> Array:
         return self.kernel.diag(self.scaled(X))
+
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        return below("base", self.kernel.log_parameters if isinstance(self.base, Kernel) else {})
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        return below("base", self.kernel.log_gradients(self.scaled(X)))
 
     @property
     def is_resolved(self) -> bool:

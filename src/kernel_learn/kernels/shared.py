@@ -86,7 +86,10 @@ class SharedStatistics:
         return np.asarray(self.X @ self.X_ref.T, dtype=np.float64)
 
     def _sqeuclidean(self) -> Array:
-        D = -2.0 * self["dot"]
+        if self.symmetric or "dot" in self._matrices or is_sparse(self.X) or is_sparse(self.X_ref):
+            D = -2.0 * self["dot"]
+        else:  # the same to the bit, without a pass over all pairs
+            D = np.asarray((-2.0 * self.X) @ self.X_ref.T, dtype=np.float64)
         D += self.x2[:, None]
         D += self.y2
         np.maximum(D, 0.0, out=D)
@@ -97,7 +100,10 @@ class SharedStatistics:
     def _euclidean(self) -> Array:
         """Roots; of small rests of |x|^2 + |y|^2, which have lost digits, from differences."""
         D = self["sqeuclidean"].copy()
-        i, j = np.nonzero(1e-6 * (self.x2[:, None] + self.y2) > D)
+        least = 1e-6 * (self.x2 + self.y2.max(initial=0.0))
+        near = np.flatnonzero(least > D.min(axis=1, initial=np.inf))  # few, unless X is X_ref
+        i, j = np.nonzero(1e-6 * (self.x2[near, None] + self.y2) > D[near])
+        i = near[i]
         D[i, j] = pairwise.squared_differences(self.X, self.X_ref, i, j)
         return np.asarray(np.sqrt(D, out=D))
 
@@ -174,6 +180,12 @@ def evaluate_shared(kernel: Kernel, S: SharedStatistics) -> Array:
         K = S[kernel.statistic] * kernel.scale
         kernel.profile(K)
         return K
+    parts: Sequence[Kernel] = getattr(kernel, "kernels", ())
+    if parts and all(isinstance(part, StatisticsKernel | ProfileKernel) for part in parts):
+        K = np.zeros(S.shape)
+        for weight, part in zip(kernel.weights, parts, strict=True):
+            K += weight * evaluate_shared(part, S)
+        return K
     return kernel(S.X, None if S.symmetric else S.X_ref)
 
 
@@ -186,7 +198,7 @@ def pair_median(S: Array, weight: Array | None = None) -> float:
     S = S[:MEDIAN_ROWS, :MEDIAN_ROWS]
     w = np.ones(len(S)) if weight is None else weight[: len(S)]
     if np.all(w == w[0]):
-        value = float(np.median(S))
+        value = _median_of_pairs(S)
     else:
         low = np.tri(len(S), dtype=bool)
         pairs = np.where(np.eye(len(S), dtype=bool), 1.0, 2.0) * np.outer(w, w)
@@ -194,6 +206,19 @@ def pair_median(S: Array, weight: Array | None = None) -> float:
     if value <= 0:
         value = float(np.average(S, weights=np.outer(w, w)))
     return value if value > 0 else 1.0
+
+
+def _median_of_pairs(S: Array) -> float:
+    """np.median of a symmetric S; of distances from the half below the diagonal.
+
+    In order, n x n distances are n zeros, then every pair twice.
+    """
+    n = len(S)
+    if n < 2 or np.diagonal(S).any() or S.shape[1] != n:
+        return float(np.median(S))
+    pairs = S[np.tri(n, k=-1, dtype=bool)]
+    places = [(k - n) // 2 for k in ((n * n - 1) // 2, n * n // 2) if k >= n]
+    return float(np.sum(np.partition(pairs, places)[places]) / 2) if places else 0.0
 
 
 def _fewer_entries(X: Rows) -> Any:

@@ -17,6 +17,7 @@ from numbers import Real
 from typing import ClassVar, Self
 
 import numpy as np
+from scipy.special import xlogy
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
@@ -43,6 +44,7 @@ class Stationary(ProfileKernel):
 
     gamma: float | str
     pool_rows = MEDIAN_ROWS
+    is_stationary = True
 
     def __init__(self, gamma: float | str = "median") -> None:
         self.gamma = gamma
@@ -67,6 +69,9 @@ class Stationary(ProfileKernel):
         """The same kernel of another width."""
         return type(self)(**{**self.get_params(deep=False), "gamma": gamma})
 
+    def distance_columns(self, X: Rows) -> list[Array]:
+        return [np.arange(X.shape[1])] if self.is_stationary else []
+
     def rule_bytes(self, n: int, is_weighted: bool = False) -> int:
         if self.gamma == "loo":
             return CHOICE_BYTES * min(n, CHOICE_ROWS) ** 2
@@ -81,6 +86,14 @@ class Stationary(ProfileKernel):
 
     def profile(self, S: Array) -> None:
         np.exp(S, out=S)
+
+    @property
+    def log_parameters(self) -> dict[str, float | Array]:
+        return {"gamma": float(self.gamma)}
+
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        """k = exp(-gamma s): d k / d log gamma = -gamma s k = k log k."""
+        return {"gamma": np.asarray(xlogy(K := self(X), K))}
 
 
 class Radial(Stationary):
@@ -184,12 +197,23 @@ class Matern(Radial):
         S += 1.0
         S *= decay
 
-    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
-        """nu = 0.5: gamma^2 e^-t / t; 1.5: 3 gamma^2 e^-t; 2.5: (5/3) gamma^2 (1 + t) e^-t."""
+    def log_gradients(self, X: Rows) -> dict[str, Array]:
+        """t dk/dt: nu = 0.5: -t e^-t; 1.5: -t^2 e^-t; 2.5: -(t^2 + t^3) e^-t / 3."""
+        T = self._scaled_distances(X, None)
+        factor = {0.5: T, 1.5: T**2, 2.5: (T**2 + T**3) / 3}[self.nu]
+        return {"gamma": -factor * np.exp(-T)}
+
+    def _scaled_distances(self, X: Rows, X_ref: Rows | None) -> Array:
+        """t for all pairs, (n_rows, n_ref)."""
         statistic = pairwise.Euclidean(X, X_ref)
         T = np.empty(statistic.shape)
         statistic.block(slice(0, T.shape[0]), slice(0, T.shape[1]), T)
         T *= np.sqrt(2 * self.nu) * float(self.gamma)
+        return T
+
+    def radial_weight(self, X: Rows, X_ref: Rows) -> Array:
+        """nu = 0.5: gamma^2 e^-t / t; 1.5: 3 gamma^2 e^-t; 2.5: (5/3) gamma^2 (1 + t) e^-t."""
+        T = self._scaled_distances(X, X_ref)
         if self.nu == 0.5:
             factor = np.divide(1.0, T, out=np.zeros_like(T), where=T > 0)
         else:
@@ -208,6 +232,7 @@ class ChiSquared(Stationary):
     """
 
     statistic: ClassVar[pairwise.StatisticName] = "chi2"
+    is_stationary = False
 
     def resolve(self, X: Rows, sample_weight: Array | None = None) -> Self:
         self.check_histograms(as_vectors(X))

@@ -1,13 +1,30 @@
 """The experiments of the four papers, as protocols that can be run again."""
 
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from pathlib import Path
+from typing import TextIO
 
-from kernel_learn.papers.protocol import Cell, Protocol, Record, run
+from kernel_learn.arrays import PathLike
+from kernel_learn.datasets import DataSets, find_data
+from kernel_learn.papers.bench import MethodLike, compare_methods, own_records, run_methods
+from kernel_learn.papers.protocol import Bench, Cell, Protocol, Record, run_cells
 
-__all__ = ["PROTOCOLS", "Cell", "Protocol", "Record", "load_protocol", "run"]
+__all__ = [
+    "PROTOCOLS",
+    "Bench",
+    "Cell",
+    "Protocol",
+    "Record",
+    "compare",
+    "load_protocol",
+    "run",
+]
 
 PROTOCOLS: dict[str, str] = {
+    "chen2008-alternation": "kernel_learn.papers.chen2008_alternation:alternation",
     "chen2008-figures": "kernel_learn.papers.chen2008_figures:figures",
+    "chen2008-rounds": "kernel_learn.papers.chen2008_rounds:rounds",
     "chen2008-table2": "kernel_learn.papers.chen2008:tables",
     "chen2008-table3": "kernel_learn.papers.chen2008_weights:table3",
     "multi-source": "kernel_learn.papers.sources:multi_source",
@@ -25,3 +42,71 @@ def load_protocol(name: str) -> Protocol:
     module, function = PROTOCOLS[name].split(":")
     protocol: Protocol = getattr(import_module(module), function)()
     return protocol
+
+
+def run(
+    table: str | Protocol,
+    data: DataSets | None = None,
+    results: PathLike = "results",
+    *,
+    methods: Mapping[str, MethodLike] | None = None,
+    only: Callable[[Cell], bool] = lambda cell: True,
+    seconds: float = float("inf"),
+    stream: TextIO | None = None,
+) -> list[Record]:
+    """Run a table, or other methods on its partitions; what is done already is not run again.
+
+    Parameters
+    ----------
+    table : str or Protocol
+        One of ``PROTOCOLS``.
+    data : DataSets, default=None
+        Where the data sets are found; None: by ``KERNEL_LEARN_DATA``, or from OpenML.
+    results : path, default="results"
+        Folder of the records, JSON lines.
+    methods : dict of estimators, default=None
+        By their names: estimators with scikit-learn's interface, their classes, or functions
+        that make them. They run in place of ours; ``compare`` sets both side by side.
+    only : function of a cell, default: all of them
+        Which partitions.
+    seconds : float, default=inf
+        When to stop; the same call goes on from there.
+    stream : text stream, default=None
+        For progress; None: the standard error.
+
+    Returns
+    -------
+    records : list of dict
+        Of these methods, one for each partition, with ``errors`` in per cent; without
+        ``methods`` those of the table.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from kernel_learn import papers
+    >>> found = papers.run("ye2007-table1", methods={"5-NN": KNeighborsClassifier()})
+    ... # doctest: +SKIP
+    >>> print(papers.compare("ye2007-table1", found))  # doctest: +SKIP
+    """
+    protocol = load_protocol(table) if isinstance(table, str) else table
+    data = find_data(None) if data is None else data
+    folder = Path(results)
+    if methods is None:
+        return run_cells(protocol, data, folder, only=only, seconds=seconds, stream=stream)
+    return run_methods(protocol, methods, data, folder, only=only, seconds=seconds, stream=stream)
+
+
+def compare(table: str | Protocol, records: Iterable[Record], results: PathLike = "results") -> str:
+    """Other methods beside ours, in Markdown: errors, and a corrected test for each data set.
+
+    Parameters
+    ----------
+    table : str or Protocol
+        The table whose partitions they ran on.
+    records : list of dict
+        What ``run(table, methods=...)`` returned.
+    results : path, default="results"
+        Folder of our own records; those that come with the package are used where it has none.
+    """
+    protocol = load_protocol(table) if isinstance(table, str) else table
+    return compare_methods(protocol, records, own_records(protocol, Path(results)))

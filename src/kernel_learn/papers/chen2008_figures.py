@@ -6,7 +6,7 @@ draws the pictures of a run.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -131,16 +131,11 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
     K, y = half.K[width], half.y_train
     classes = np.unique(y)
     exact, rows = joint_rows(half, width, uncorrelated)
-    problem, coordinates = rows.problem(rows.lam(FIGURE_REG), FIGURE_C)
-    start = label_directions(problem.F, rows.label_factor)
     lower, upper, errors = [], [], []
-    rounds = alternate(problem, start[:, : problem.n_components], 1e-4)
-    for E, machines, bound in islice(rounds, ROUNDS):
+    rounds = follow_rounds(rows, rows.lam(FIGURE_REG), FIGURE_C, half.K_test[width])
+    for bound, value, scores in islice(rounds, ROUNDS):
         lower.append(bound)
-        upper.append(float(machines.primal.sum()))
-        weights = E @ (E.T @ problem.normals(machines.alpha))
-        learned = rows.sample.expand(coordinates.lift(weights))
-        scores = half.K_test[width] @ learned.coef - learned.offset + machines.intercept
+        upper.append(value)
         errors.append(half.error(classes[scores.argmax(axis=1)]))
     exact.fit(K, y)
     return {
@@ -151,6 +146,19 @@ def run_alternation(half: Half, width: int, uncorrelated: bool) -> Record:
         "exact_upper": exact.upper_bound_,
         "exact_error": half.error(exact.predict(half.K_test[width])),
     }
+
+
+def follow_rounds(
+    rows: JointRows, lam: float, C: float, K_test: Array
+) -> Iterator[tuple[float, float, Array]]:
+    """(lower bound, upper bound, scores of the test rows) of each round of the alternation."""
+    problem, coordinates = rows.problem(lam, C)
+    start = label_directions(problem.F, rows.label_factor)
+    for E, machines, bound in alternate(problem, start[:, : problem.n_components], 1e-4):
+        weights = E @ (E.T @ problem.normals(machines.alpha))
+        learned = rows.sample.expand(coordinates.lift(weights))
+        scores = K_test @ learned.coef - learned.offset + machines.intercept
+        yield bound, float(machines.primal.sum()), scores
 
 
 def select(records: Iterable[Record], **wanted: object) -> list[Record]:

@@ -10,6 +10,7 @@ from kernel_learn.model_selection.resampling import corrected_error
 
 LEVEL = 0.05
 FEWEST = 5
+MARGIN = 2.0  # per cent: methods that are closer than this are taken for equally good
 
 
 def corrected_p(
@@ -35,14 +36,47 @@ def corrected_p(
     return float(2 * stats.t.sf(abs(t), len(d) - 1))
 
 
-def verdict(ours: Sequence[float] | Array, theirs: Sequence[float] | Array, ratio: float) -> str:
-    """ "better", "worse" (more errors) or "level", and p: "better (0.003)"."""
+def equivalence_p(
+    ours: Sequence[float] | Array,
+    theirs: Sequence[float] | Array,
+    ratio: float,
+    margin: float = MARGIN,
+) -> float:
+    """The larger p of two one-sided corrected tests of |mean difference| >= margin.
+
+    t = (margin -+ mean(d)) / sqrt((1/J + ratio) var(d)) (Schuirmann 1987): a small p says that
+    the methods are closer than the margin, which a large ``corrected_p`` does not.
+    """
+    d: Array = np.asarray(ours, dtype=float) - np.asarray(theirs, dtype=float)
+    if len(d) < FEWEST:
+        return np.nan
+    room = margin - abs(float(d.mean()))
+    if np.all(d == d[0]):
+        return 0.0 if room > 0 else 1.0
+    return float(stats.t.sf(room / corrected_error(d, ratio), len(d) - 1))
+
+
+def verdict(
+    ours: Sequence[float] | Array,
+    theirs: Sequence[float] | Array,
+    ratio: float,
+    margin: float = MARGIN,
+) -> str:
+    """ "better" or "worse" (more errors) if they differ, else "equivalent" or "undecided".
+
+    With the p that says so: of the difference, or of the equivalence; "undecided (.41)" has
+    that of the difference.
+    """
     p = corrected_p(ours, theirs, ratio)
     if np.isnan(p):
         return "too few"
-    lower = np.mean(ours) < np.mean(theirs)
-    word = "level" if p >= LEVEL else "better" if lower else "worse"
-    return f"{word} ({format_p(p)})"
+    if p < LEVEL:
+        word = "better" if np.mean(ours) < np.mean(theirs) else "worse"
+        return f"{word} ({format_p(p)})"
+    close = equivalence_p(ours, theirs, ratio, margin)
+    if close < LEVEL:
+        return f"equivalent ({format_p(close)})"
+    return f"undecided ({format_p(p)})"
 
 
 def format_p(p: float) -> str:

@@ -1,6 +1,6 @@
 """Table 1 of Jain, Kulis & Dhillon (2010): 5-NN accuracy and rank on ten UCI data sets."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 
 import numpy as np
@@ -15,7 +15,15 @@ from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_balanced_pairs
-from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, make_table
+from kernel_learn.papers.protocol import (
+    Bench,
+    Cell,
+    Protocol,
+    Record,
+    Split,
+    fill_page,
+    make_table,
+)
 from kernel_learn.papers.settings import frozen_preset
 from kernel_learn.presets import frob_lr, itml, itml_lr_post, itml_lr_pre, pola, trace_ssikdr
 
@@ -46,15 +54,35 @@ FILES = {"Spectf-heart": "spectf"}  # of the others the name in lower case
 def table1_of_pairs() -> Protocol:
     """Ten data sets x ten runs of two folds x two scalings, runs first: any stop leaves a table."""
     cells = [
-        Cell(f"{run}/{name}/{columns}", {"data": name, "run": run, "columns": columns})
+        Cell(f"{run}/{name}/{columns}", make_settings(name, run, columns))
         for run in range(RUNS)
         for columns in COLUMNS
         for name in PAPER
     ]
-    title = "Jain, Kulis & Dhillon (2010), Table 1"
     return Protocol(
-        NAME, title, cells, run_cell, render, check="0/Iris/standardised", reduced=is_small_run
+        NAME,
+        "Jain, Kulis & Dhillon (2010), Table 1",
+        cells,
+        run_cell,
+        render,
+        check="0/Iris/standardised",
+        reduced=is_small_run,
+        bench=Bench(METHODS, partition_of, fold_errors, lambda name: 1.0),
     )
+
+
+def make_settings(name: str, run: int, columns: str) -> Record:
+    """Of a cell; on raw columns a set is another one to whoever joins the table."""
+    settings: Record = {"data": name, "run": run, "columns": columns}
+    return settings if columns == COLUMNS[0] else {"set": f"{name} (raw)", **settings}
+
+
+def fold_errors(record: Record) -> dict[str, list[float]]:
+    """Errors in per cent, one for each fold, by method."""
+    return {
+        name: [100 - 100 * a for a in accuracy]
+        for name, accuracy in zip(METHODS, record["accuracy"], strict=True)
+    }
 
 
 def is_small_run(cell: Cell) -> bool:
@@ -65,15 +93,8 @@ def is_small_run(cell: Cell) -> bool:
 
 def run_cell(data: DataSets, cell: Cell) -> Record:
     """Both folds of one run: accuracy and rank of each method, averaged."""
-    name = cell.settings["data"]
-    X, y = data.load(FILES.get(name, name.lower()))
-    run = int(cell.settings["run"])
-    prepare: BaseEstimator = SimpleImputer(keep_empty_features=True)
-    if cell.settings["columns"] == "standardised":
-        prepare = make_pipeline(prepare, StandardScaler())
     start = perf_counter()
-    folds = StratifiedKFold(2, shuffle=True, random_state=run).split(X, y)
-    scores = [run_fold(prepare, X, y, train, test, run) for train, test in folds]
+    scores = [run_fold(*split, int(cell.settings["run"])) for split in partition_of(data, cell)]
     return {
         "accuracy": [[float(fold[m][0]) for fold in scores] for m in METHODS],
         "rank": [float(np.mean([fold[m][1] for fold in scores])) for m in METHODS],
@@ -82,18 +103,28 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     }
 
 
+def partition_of(data: DataSets, cell: Cell) -> Iterator[Split]:
+    """Both folds of one run; missing entries are means of training rows."""
+    name = cell.settings["data"]
+    X, y = data.load(FILES.get(name, name.lower()))
+    prepare: BaseEstimator = SimpleImputer(keep_empty_features=True)
+    if cell.settings["columns"] == "standardised":
+        prepare = make_pipeline(prepare, StandardScaler())
+    folds = StratifiedKFold(2, shuffle=True, random_state=int(cell.settings["run"]))
+    for train, test in folds.split(X, y):
+        yield prepare.fit_transform(X[train]), prepare.transform(X[test]), y[train], y[test]
+
+
 def run_fold(
-    prepare: BaseEstimator, X: Array, y: Array, train: Array, test: Array, seed: int
+    X_train: Array, X_test: Array, y_train: Array, y_test: Array, seed: int
 ) -> dict[str, tuple[float, int, float]]:
     """(accuracy, rank, relative gap) of each method on one fold."""
-    X_train = prepare.fit_transform(X[train])
-    X_test = prepare.transform(X[test])
-    pairs = draw_balanced_pairs(y[train], seed)
+    pairs = draw_balanced_pairs(y_train, seed)
 
     def evaluate(model: BaseEstimator) -> tuple[float, int, float]:
         model.fit(X_train, constraints=pairs)
-        knn = KNeighborsClassifier(5).fit(model.transform(X_train), y[train])
-        accuracy = float(knn.score(model.transform(X_test), y[test]))
+        knn = KNeighborsClassifier(5).fit(model.transform(X_train), y_train)
+        accuracy = float(knn.score(model.transform(X_test), y_test))
         return accuracy, int(model.rank_), float(model.gap_ / model.objective_)
 
     options = frozen_preset(random_state=seed)
@@ -107,8 +138,8 @@ def run_fold(
     found["ITML LR-pre"] = evaluate(itml_lr_pre(rank, **options))
     found["ITML LR-post"] = evaluate(itml_lr_post(rank, **options))
     # a Gaussian kernel's distance grows with the Euclidean one: the same neighbours
-    plain = KNeighborsClassifier(5).fit(X_train, y[train])
-    found["Gaussian"] = (float(plain.score(X_test, y[test])), found["ITML"][1], 0.0)
+    plain = KNeighborsClassifier(5).fit(X_train, y_train)
+    found["Gaussian"] = (float(plain.score(X_test, y_test)), found["ITML"][1], 0.0)
     return found
 
 
@@ -185,7 +216,7 @@ def rank_verdict(name: str, runs: list[Record]) -> tuple[str, float, float, str]
 
 def against_trace(runs: list[Record]) -> list[str]:
     """Trace-SSIKDR, the last method, against each of the others over the folds of all runs."""
-    *others, trace = -np.concatenate([run["accuracy"] for run in runs], axis=1)
+    *others, trace = -100 * np.concatenate([run["accuracy"] for run in runs], axis=1)
     # two folds: as many test rows as others
     return [compare(trace, errors, ratio=1.0) for errors in others]
 

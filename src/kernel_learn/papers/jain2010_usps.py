@@ -84,8 +84,11 @@ def render(records: Iterable[Record]) -> str:
     found = list(records)
     columns = (RAW, PCA, TRACE, ALL_PCA, ALL_TRACE)
     means = {name: [r[name] for r in found] for name in columns}
-    errors = {name: 1 - np.array(values) for name, values in means.items()}
-    tests = [verdict(errors[a], errors[b], ratio=N_TEST / N_GRAPH) for a, b in AGAINST]
+    errors = {name: 100 - 100 * np.array(values) for name, values in means.items()}
+    tests = {
+        n: [verdict(errors[a], errors[b], ratio=N_TEST / n) for a, b in AGAINST]
+        for n in (N_GRAPH, N_LABELLED)
+    }
     return fill_page(
         NAME,
         n_labelled=N_LABELLED,
@@ -93,7 +96,7 @@ def render(records: Iterable[Record]) -> str:
         n_graph=N_GRAPH,
         n_draws=len(found),
         accuracies="| " + " | ".join(f"{np.mean(means[name]):.3f}" for name in columns) + " |",
-        tests="| " + " | ".join(tests) + " |",
+        tests="\n".join(f"| {n} | " + " | ".join(cells) + " |" for n, cells in tests.items()),
         rank=f"{np.mean([r['rank'] for r in found]):.1f}",
         gap=f"{max([r['gap'] for r in found], default=0):.1e}",
         seconds=f"{np.mean([r['seconds'] for r in found]):.0f}",

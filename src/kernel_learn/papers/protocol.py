@@ -31,6 +31,29 @@ class Cell:
     settings: Record = field(default_factory=dict)
 
 
+Split = tuple[Any, Any, Any, Any]  # X_train, X_test, y_train, y_test
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How other classifiers join a table: its partitions, and our errors on them.
+
+    ``splits(data, cell)`` gives the training and test rows of a cell, as our methods get them;
+    ``errors(record)`` our errors in per cent, one for each of them, by method; ``ratio(set)``
+    the number of test rows over that of training rows.
+    """
+
+    methods: tuple[str, ...]
+    splits: Callable[[DataSets, Cell], Iterable[Split]]
+    errors: Callable[[Record], dict[str, list[float]]]
+    ratio: Callable[[str], float]
+
+    @staticmethod
+    def set_of(record: Record) -> str:
+        """The data set of a record or of the settings of a cell."""
+        return str(record["set"] if "set" in record else record["data"])
+
+
 @dataclass(frozen=True)
 class Protocol:
     """An experiment of a paper.
@@ -38,7 +61,8 @@ class Protocol:
     ``run_cell(data, cell)`` returns the figures of a cell; ``render(records)``
     makes the Markdown page of all that is done so far. ``check`` is the key of
     a cheap cell, which the page shows and the tests compute anew;
-    ``reduced(cell)`` says whether a cell is in the version of some minutes.
+    ``reduced(cell)`` says whether a cell is in the version of some minutes;
+    ``bench`` is how other methods join it.
     """
 
     name: str
@@ -48,9 +72,10 @@ class Protocol:
     render: Callable[[Iterable[Record]], str]
     check: str = ""
     reduced: Callable[[Cell], bool] = lambda cell: True
+    bench: Bench | None = None
 
 
-def run(
+def run_cells(
     protocol: Protocol,
     data: DataSets,
     results: Path,  # folder of the JSON lines
@@ -75,13 +100,15 @@ def run(
             elapsed = time.monotonic() - start
             if elapsed > seconds:
                 break
-            _show(stream, protocol.name, i, len(waiting), elapsed, cell.key)
+            show_progress(stream, protocol.name, i, len(waiting), elapsed, cell.key)
             used = time.process_time()
             record = {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}
             record["made"] = {**made_now(), "cpu": round(time.process_time() - used, 3)}
-            _append(file, record)
+            append_record(file, record)
             records.append(record)
-        _show(stream, protocol.name, len(waiting), len(waiting), time.monotonic() - start, "done")
+        show_progress(
+            stream, protocol.name, len(waiting), len(waiting), time.monotonic() - start, "done"
+        )
     except KeyboardInterrupt:
         print(f"\n{protocol.name}: stopped; run it again to go on.", file=stream)
     print(file=stream)
@@ -115,7 +142,9 @@ def run_again(
     chosen = [older[i * len(older) // count] for i in range(min(count, len(older)))]
     apart, start = [], time.monotonic()
     for i, record in enumerate(chosen):
-        _show(stream, protocol.name, i, len(chosen), time.monotonic() - start, record["key"])
+        show_progress(
+            stream, protocol.name, i, len(chosen), time.monotonic() - start, record["key"]
+        )
         cell = cells[record["key"]]
         if same(record, {"key": cell.key, **cell.settings, **protocol.run_cell(data, cell)}):
             record["made"] = {**record.get("made", {}), "again": now["commit"]}
@@ -158,22 +187,30 @@ def fill_page(name: str, **values: object) -> str:
 
 def read_records(file: Path) -> Iterator[Record]:
     """The records of a file of JSON lines; a line cut off by a crash is left out."""
-    if not file.exists():
-        return
-    for line in file.read_text().splitlines():
+    if file.exists():
+        yield from read_lines(file.read_text())
+
+
+def read_lines(text: str) -> Iterator[Record]:
+    """The records of a text of JSON lines."""
+    for line in text.splitlines():
         try:
             yield json.loads(line)
         except json.JSONDecodeError:
             continue
 
 
-def _append(file: Path, record: Record) -> None:
+def append_record(file: Path, record: Record) -> None:
+    """Add a line; one that a crash cut off stays a line of its own."""
     cut_off = file.exists() and file.stat().st_size > 0 and file.read_bytes()[-1:] != b"\n"
     with file.open("a") as lines:
         lines.write(("\n" if cut_off else "") + json.dumps(record) + "\n")
 
 
-def _show(stream: TextIO, name: str, done: int, total: int, elapsed: float, key: str) -> None:
+def show_progress(
+    stream: TextIO, name: str, done: int, total: int, elapsed: float, key: str
+) -> None:
+    """One line on how far a run is."""
     share = done / total if total else 1.0
     bar = "#" * round(24 * share)
     left = f"{elapsed / done * (total - done):.0f} s left" if done else ""

@@ -29,9 +29,11 @@ from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import (
+    Bench,
     Cell,
     Protocol,
     Record,
+    Split,
     by_set,
     fill_page,
     make_table,
@@ -66,9 +68,40 @@ def tables2_and_3() -> Protocol:
     """The protocol of both tables."""
     cells = repeated_cells([*GENES, *TEXTS], REPEATS)
     title = "Wu & Farquhar (2007), Tables 2 and 3"
-    return Protocol(
-        "wu2007-tables", title, cells, run_cell, render, check="tr23-0", reduced=is_quick_repeat
+    bench = Bench(
+        tuple(METHODS),
+        partition_of,
+        lambda record: {title: record["folds"][name] for title, name in METHODS.items()},
+        lambda name: 0.25 if name in GENES else 1.0,
     )
+    return Protocol(
+        "wu2007-tables",
+        title,
+        cells,
+        run_cell,
+        render,
+        check="tr23-0",
+        reduced=is_quick_repeat,
+        bench=bench,
+    )
+
+
+def partition_of(data: DataSets, cell: Cell) -> Iterator[Split]:
+    """The folds of a set of genes with standardised columns, the halves of a text with tf-idf."""
+    X, y = data.load(cell.settings["set"])
+    y, repeat = np.unique(y, return_inverse=True)[1], cell.settings["repeat"]
+    is_text = cell.settings["set"] in TEXTS
+    splits = [halves(y, np.random.default_rng(repeat))] if is_text else gene_folds(X, y, repeat)
+    for train, test in splits:
+        scaler = (TfidfTransformer() if is_text else StandardScaler()).fit(X[train])
+        yield scaler.transform(X[train]), scaler.transform(X[test]), y[train], y[test]
+
+
+def gene_folds(X: Rows, y: Array, repeat: int) -> list[tuple[Array, Array]]:
+    """Five folds, drawn anew for each repeat."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # classes with fewer than five members
+        return list(StratifiedKFold(5, shuffle=True, random_state=repeat).split(X, y))
 
 
 def is_quick_repeat(cell: Cell) -> bool:
@@ -102,9 +135,7 @@ Found = dict[str, tuple[list[float], list[int]]]
 def gene_errors(X: Rows, y: Array, repeat: int, seconds: dict[str, list[float]]) -> Found:
     """Errors of five folds at the width (and KPLS's dimension) that has the best mean."""
     wrong: dict[tuple[str, float], list[int]] = defaultdict(list)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # classes with fewer than five members
-        splits = list(StratifiedKFold(5, shuffle=True, random_state=repeat).split(X, y))
+    splits = gene_folds(X, y, repeat)
     for train, test in splits:
         scaler = StandardScaler().fit(X[train])
         A, B = scaler.transform(X[train]), scaler.transform(X[test])

@@ -21,9 +21,11 @@ from kernel_learn.kernels.bank import Combination, gaussian_bank
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.papers.difference import verdict
 from kernel_learn.papers.protocol import (
+    Bench,
     Cell,
     Protocol,
     Record,
+    Split,
     by_set,
     fill_page,
     make_table,
@@ -35,7 +37,8 @@ from kernel_learn.representations.sources import one_hot
 from kernel_learn.solvers.choice import solve_simplex
 
 REPEATS = 30
-BANK = list(gaussian_bank(10, 0.1, 100.0).values())
+# exp(-|x - y|^2 / sigma_i^2), sigma_i log-spaced in [1e-1, 1e2] (section 5): squares of widths
+BANK = list(gaussian_bank(10, 0.1**2, 100.0**2).values())
 CS = [1.0, 10.0, 100.0]
 BINARY = {"Sonar": "sonar", "Heart": "heart-statlog", "Cancer": "breast-w"}
 BINARY["Ionosphere"] = "ionosphere"
@@ -68,12 +71,24 @@ FIGURE_1 = ["SDP_theta exact", "SDP_theta", "SDP_theta,lambda exact", "SDP_theta
 
 def table1() -> Protocol:
     """Table 1: two classes."""
-    return make_protocol("Table 1", BINARY, run_binary, render_1, check="Sonar-0")
+    bench = make_bench(COLUMNS_1, split_binary, 0.25)
+    return make_protocol("Table 1", BINARY, run_binary, render_1, check="Sonar-0", bench=bench)
 
 
 def table2() -> Protocol:
     """Table 2: several classes."""
-    return make_protocol("Table 2", MULTI, run_multi, render_2, check="Wine (3)-0")
+    bench = make_bench(COLUMNS_2, split_multi, 2 / 3)
+    return make_protocol("Table 2", MULTI, run_multi, render_2, check="Wine (3)-0", bench=bench)
+
+
+def make_bench(columns: list[str], split: Callable[[DataSets, Cell], Split], ratio: float) -> Bench:
+    """How others join a table: one partition for each cell."""
+    return Bench(
+        tuple(columns),
+        lambda data, cell: [split(data, cell)],
+        lambda record: {name: [100 - record["accuracies"][name]] for name in columns},
+        lambda name: ratio,
+    )
 
 
 def make_protocol(
@@ -83,6 +98,7 @@ def make_protocol(
     render: Callable[[Iterable[Record]], str],
     *,
     check: str,
+    bench: Bench,
 ) -> Protocol:
     """A table of thirty partitions of each set, five in the reduced version."""
     return Protocol(
@@ -93,15 +109,21 @@ def make_protocol(
         render,
         check=check,
         reduced=lambda cell: cell.settings["repeat"] < 5,
+        bench=bench,
     )
+
+
+def split_binary(data: DataSets, cell: Cell) -> Split:
+    """One partition of Table 1, complete rows, columns standardised."""
+    X, y = data.load(BINARY[cell.settings["set"]])
+    complete = ~np.isnan(X).any(axis=1)
+    X, y = X[complete], np.unique(y[complete], return_inverse=True)[1]
+    return partition(X, y, 0.2, cell.settings["repeat"])
 
 
 def run_binary(data: DataSets, cell: Cell) -> Record:
     """All methods of Table 1 on one split."""
-    X, y = data.load(BINARY[cell.settings["set"]])
-    complete = ~np.isnan(X).any(axis=1)
-    X, y = X[complete], np.unique(y[complete], return_inverse=True)[1]
-    split = partition(X, y, 0.2, cell.settings["repeat"])
+    split = split_binary(data, cell)
     n = len(split[2])
     methods: dict[str, Callable[..., float]] = {
         "SDP_theta": lambda *s: fixed(*s, reg=1e-8 * n),
@@ -116,15 +138,20 @@ def run_binary(data: DataSets, cell: Cell) -> Record:
     return measure_methods(methods, split)
 
 
-def run_multi(data: DataSets, cell: Cell) -> Record:
-    """All methods of Table 2 on one split."""
+def split_multi(data: DataSets, cell: Cell) -> Split:
+    """One partition of Table 2, a hundred rows of each class."""
     name, k = MULTI[cell.settings["set"]]
     X, y = data.load(name)
     classes = np.unique(y)[:k]
     rng = np.random.default_rng(cell.settings["repeat"])
     rows = np.concatenate([rng.permutation(np.flatnonzero(y == label))[:100] for label in classes])
     X, y = X[rows], np.unique(y[rows], return_inverse=True)[1]
-    split = partition(X, y, 0.4, cell.settings["repeat"], standardize=name != "usps")
+    return partition(X, y, 0.4, cell.settings["repeat"], standardize=name != "usps")
+
+
+def run_multi(data: DataSets, cell: Cell) -> Record:
+    """All methods of Table 2 on one split."""
+    split = split_multi(data, cell)
     n = len(split[2])
     methods: dict[str, Callable[..., float]] = {
         "SDP_theta": lambda *s: fixed(*s, reg=1e-5 * n, coupling="approximate"),

@@ -14,8 +14,8 @@ import numpy as np
 
 from kernel_learn._version import __version__
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.ensemble.summary import Headline
 from kernel_learn.inspection.convergence import LINES, relative_gaps, track
-from kernel_learn.inspection.drawing import shorten
 from kernel_learn.inspection.members import member_name
 from kernel_learn.inspection.reading import (
     RELEVANCES,
@@ -24,6 +24,14 @@ from kernel_learn.inspection.reading import (
     seek_fitted,
     some_rows,
 )
+from kernel_learn.report.coverage import (
+    SHOWN_SET,
+    find_unlike,
+    held_out_coverage,
+    held_out_sets,
+    new_coverage,
+)
+from kernel_learn.report.ledger import column_importances, row_values_of, rows_to_doubt, with_values
 from kernel_learn.report.placing import (
     MOST_POINTS,
     Facts,
@@ -32,17 +40,36 @@ from kernel_learn.report.placing import (
     place_new_rows,
     place_rows,
 )
-from kernel_learn.rows.access import take_rows
+from kernel_learn.report.shares import wilson
+from kernel_learn.report.values import (
+    describe_rows,
+    held_out_predictions,
+    held_out_values,
+    intervals_of,
+    most_surprising,
+    range_labels,
+)
+from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.short_names import shorten
 from kernel_learn.tables.comparing import (
     FLOOR,
     balanced_accuracy,
+    has_rare_classes,
     held_out_probabilities,
-    is_uneven,
+)
+from kernel_learn.tables.deciding import (
+    Wish,
+    decide_between,
+    decision_curve,
+    decision_figures,
+    positive_class,
+    two_class_figures,
 )
 from kernel_learn.tables.model import TableModel
 
+NO_WISH = Wish()
 SURPRISING, NEIGHBOURS = 10, 5
-MOST_BARS, MOST_KERNELS, MOST_COLUMNS = 15, 40, 60
+MOST_VALUES, MOST_KERNELS, MOST_COLUMNS = 60, 40, 60
 MOST_SIMILAR = 20_000  # training rows among which neighbours are looked for
 PERMUTATIONS = 200
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "skrub", "pyarrow")
@@ -60,6 +87,9 @@ def gather_facts(
     files: Sequence[str] = (),
     notes: Sequence[str] = (),
     proba: Array | None = None,  # of these rows, held out, if somebody knows
+    assessed_by: str | None = None,  # and how it came about, if not as the estimator has it
+    wish: Wish = NO_WISH,
+    task: str = "classify",  # or regress
 ) -> Facts:
     """Everything that can be said of a fitted model and its training rows."""
     rows = model.encode(frame)
@@ -77,17 +107,44 @@ def gather_facts(
         "data": describe_columns(frame, model),
         "warnings": [*model.columns_.warnings, *notes],
         "plan": plan_of(model),
+        "n_permutations": PERMUTATIONS,
     }
     facts["importance"] = find_importance(model)
+    facts["importance"]["shapley"] = column_importances(model, rows)
     facts["certificate"] = find_certificate(model)
+    is_number = y is not None and (model.is_regression or task == "regress")
+    if y is not None and is_number:
+        codes, names = range_labels(y)
+        facts["embedding"] = place_rows(model, rows, codes)
+        if facts["embedding"] is not None:
+            facts["embedding"]["names"] = names
+        if model.is_regression:
+            facts["embedding"] = None  # one feature: predicted against true says more
+            said, kind = held_out_predictions(model, frame, y, groups, seed, proba)
+            intervals = intervals_of(model, frame)
+            worst = most_surprising(y, said, intervals)
+            near = find_neighbours(model, rows, worst)
+            facts["numbers"] = held_out_values(model, y, said, kind, groups, intervals)
+            facts["numbers"]["p_value"] = p_value(model, rows, y, groups)
+            facts["look_at"] = with_values(
+                describe_rows(y, said, intervals, worst, near), row_values_of(model, len(frame))
+            )
+        return facts
     facts["embedding"] = place_rows(model, rows, y)
     if y is not None and hasattr(model, "classes_"):
         P, kind = held_out(model, frame, y, groups, seed, proba)
+        kind = kind if assessed_by is None else assessed_by
         facts["classes"] = [str(label) for label in model.classes_]
         facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
         facts["held_out"] = evaluate_probabilities(P, model.labels_, kind, groups)
+        facts["held_out"] |= own_figures(model, P)
+        facts["decision"] = decision_figures(P, model.labels_, wish)
+        if wish.is_there and facts["decision"] is not None:
+            facts["held_out"] |= decided_figures(P, model.labels_, facts["decision"])
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
         facts["surprising"] = find_surprising(model, rows, P)
+        if not is_certain(P):
+            facts |= certainty_figures(model, rows, P, groups)
         if is_collapsed(facts["embedding"]) and not is_certain(P):
             facts["embedding"] = place_by_probability(P, model.labels_, facts["classes"])
     return facts
@@ -102,26 +159,77 @@ def held_out(
     proba: Array | None = None,
 ) -> tuple[Array, str]:
     """Probabilities of training rows by fits that have not seen them, and how they came about."""
-    proba = getattr(model.estimator_, "loo_proba_", None) if proba is None else proba
+    for name in ("held_out_proba_", "loo_proba_"):
+        proba = getattr(model.estimator_, name, None) if proba is None else proba
     if proba is not None:
-        return proba, "leave-one-out" if groups is None else "leave-one-group-out"
+        headline = getattr(model.estimator_, "_headline", None)
+        words = "leave-one-out" if headline is None else headline.words
+        return proba, words if groups is None else words.replace("leave-one", "leave-one-group")
     P = np.zeros((len(frame), len(model.classes_)))
     for test, part in held_out_probabilities(model, frame, y, model.columns_, groups, seed):
         P[test] = part
     return P, "cross-validation"
 
 
+def certainty_figures(model: TableModel, rows: Rows, P: Array, groups: Array | None) -> Facts:
+    """What thresholds and sets of classes do on held-out rows, and which rows are like none."""
+    labels = model.labels_
+    sets = held_out_sets(P, labels, groups, SHOWN_SET)
+    return {
+        "curve": curve_of(P, labels),
+        "coverage": held_out_coverage(P, labels, groups),
+        "unlike": find_unlike(model, rows, P, labels, sets),
+    }
+
+
+def decided_figures(P: Array, labels: Array, decision: Facts) -> Facts:
+    """Confusion and balanced accuracy by the threshold that was asked for."""
+    said = decide_between(P, decision["positive"], decision["threshold"])
+    found = evaluate_probabilities(P, labels, "", said=said)
+    return {key: found[key] for key in ("confusion", "balanced_accuracy")}
+
+
+def curve_of(P: Array, labels: Array, positive: int | None = None) -> list[list[float]] | None:
+    """Recall, precision and false alarms of two classes at every threshold."""
+    if P.shape[1] != 2:
+        return None
+    if positive is None:
+        positive = positive_class(np.bincount(labels, minlength=2))
+    return decision_curve(P[:, positive], labels == positive)
+
+
+def own_figures(model: TableModel, P: Array) -> Facts:
+    """The figures that the estimator gives itself, if it does and they are of these rows."""
+    headline: Headline | None = getattr(model.estimator_, "_headline", None)
+    if headline is None or np.shape(P) != np.shape(model.estimator_.held_out_proba_):
+        return {}
+    low, high = headline.interval
+    accuracy = {"accuracy": 1 - headline.error, "low": 1 - high, "high": 1 - low}
+    return accuracy | {"log_loss": headline.log_loss}
+
+
+def headline_of(held_out: Facts) -> Headline:
+    """What a report, a terminal and the estimator's summary say of held-out rows."""
+    interval = (1 - held_out["high"], 1 - held_out["low"])
+    error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
+    return Headline(held_out["kind"], error, interval, log_loss, held_out["n"])
+
+
 def evaluate_probabilities(
-    P: Array, labels: Array, kind: str, groups: Array | None = None
+    P: Array,
+    labels: Array,
+    kind: str,
+    groups: Array | None = None,
+    said: Array | None = None,  # None: the likeliest class of each row
 ) -> Facts:
     """Error, log loss, confusion and calibration of probabilities against labels."""
     n, k = P.shape
-    said = P.argmax(axis=1)
+    said = P.argmax(axis=1) if said is None else said
     right = said == labels
     counts = np.bincount(labels, minlength=k)
     share = counts / n
     losses = -np.log(np.maximum(P[np.arange(n), labels], FLOOR))
-    independent = n if groups is None else effective_number(right, groups)
+    independent = n if groups is None else independent_rows(right, groups)
     low, high = wilson(float(right.mean()), independent)
     reach = 1.96 * float(losses.std(ddof=1)) / np.sqrt(independent) if n > 1 else 0.0
     confusion = np.zeros((k, k), dtype=int)
@@ -138,7 +246,7 @@ def evaluate_probabilities(
         "log_loss_low": float(max(losses.mean() - reach, 0.0)),
         "log_loss_high": float(losses.mean() + reach),
         "balanced_accuracy": balanced_accuracy(right, labels),
-        "uneven": is_uneven(counts),
+        "uneven": has_rare_classes(counts),
         "naive_class": int(counts.argmax()),
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),
@@ -152,20 +260,13 @@ def is_certain(P: Array) -> bool:
     return bool(np.all((P == 0) | (P == 1)))
 
 
-def effective_number(right: Array, groups: Array) -> float:
+def independent_rows(right: Array, groups: Array) -> float:
     """So many independent rows would know the accuracy as well as these groups do."""
     sizes = np.unique(groups, return_inverse=True)[1]
     sums = np.bincount(sizes, right - right.mean())
     variance = float(np.sum(sums**2)) / len(right) ** 2
     spread = float(right.mean() * (1 - right.mean()))
     return spread / variance if variance > 0 else float(len(np.unique(groups)))
-
-
-def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
-    """The interval of shares under which this one is not surprising; never beyond 0 and 1."""
-    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
-    return max(0.0, float(middle - reach)), min(1.0, float(middle + reach))
 
 
 def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[dict[str, float]]:
@@ -202,20 +303,24 @@ def p_value(model: TableModel, rows: Rows, y: Array, groups: Array | None) -> fl
 
     some = some_rows(y, 1000)
     seen = take_rows(rows, some)
-    return float(hsic_test(seen, y[some], n_permutations=PERMUTATIONS, random_state=0).p_value)
+    kind = "numbers" if model.is_regression else "classes"
+    found = hsic_test(seen, y[some], n_permutations=PERMUTATIONS, random_state=0, target_type=kind)
+    return float(found.p_value)
 
 
 def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
     """The rows whose own class the model thought least likely, and the rows most like them."""
     own = P[np.arange(len(P)), model.labels_]
     certain = is_certain(P)
-    worst = np.argsort(own, kind="stable")[:SURPRISING]
+    worst = rows_to_doubt(model, len(P), SURPRISING)
+    if worst is None:
+        worst = np.argsort(own, kind="stable")[:SURPRISING]
     if certain:  # no probabilities: all errors are equally surprising
         worst = worst[own[worst] == 0]
     if not len(worst):
         return []
     near = find_neighbours(model, rows, worst)
-    return [
+    found = [
         {
             "row": int(row),
             "truth": int(model.labels_[row]),
@@ -228,6 +333,7 @@ def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
         }
         for i, row in enumerate(worst)
     ]
+    return with_values(found, row_values_of(model, len(P)))
 
 
 def find_neighbours(model: TableModel, rows: Rows, chosen: Array) -> tuple[Array, Array] | None:
@@ -236,7 +342,8 @@ def find_neighbours(model: TableModel, rows: Rows, chosen: Array) -> tuple[Array
     if found is None:
         return None
     kernel, seen = found.step.kernel_, found.see_checked(rows)
-    pool = some_rows(model.labels_, MOST_SIMILAR)
+    labels = getattr(model, "labels_", np.zeros(n_rows(rows)))
+    pool = some_rows(labels, MOST_SIMILAR)
     X, X_ref = take_rows(seen, chosen), take_rows(seen, pool)
     K = np.asarray(kernel(X, X_ref))
     own, others = np.asarray(kernel.diag(X)), np.asarray(kernel.diag(X_ref))
@@ -258,15 +365,18 @@ def find_importance(model: TableModel) -> Facts:
     relevance = find_relevance(model)
     if relevance is not None:
         values, spread = relevance.values, relevance.spread
+        sure = getattr(model.estimator_, "relevant_features_", np.ones(len(values), dtype=bool))
+        shown = [i for i in relevance.order if sure[i]]
         found["relevance"] = [
             {
                 "name": relevance.names[i],
                 "value": float(values[i]),
                 "spread": None if spread is None else float(spread[i]),
             }
-            for i in relevance.order[:MOST_BARS]
+            for i in shown[:MOST_VALUES]
         ]
-        found["n_relevance"] = len(values)
+        found["n_relevance"] = len(shown)
+        found["n_columns"] = len(values)
     members = getattr(model.estimator_, "members_", None)
     if members:
         found["members"] = [
@@ -395,10 +505,16 @@ def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Fa
         warnings.simplefilter("ignore", UserWarning)
         try:
             P = model.predict_proba(frame)
+            more: Facts = {"coverage": new_coverage(model, P, labels)}
         except AttributeError:
             said = np.searchsorted(model.classes_, model.predict(frame))
-            P = np.eye(len(model.classes_))[said]
-    new = evaluate_probabilities(P, labels, "new rows")
+            P, more = np.eye(len(model.classes_))[said], {}
+    new = evaluate_probabilities(P, labels, "new rows", said=model.decide(P))
+    if (decision := facts.get("decision")) and "threshold" in decision:
+        own = {key: decision[key] for key in ("positive", "threshold")}
+        new["decision"] = two_class_figures(P, labels, **own)
+        more["curve"] = curve_of(P, labels, decision["positive"])
+    new |= more
     new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")
     if old:

@@ -10,10 +10,11 @@ from kernel_learn.representations.plan import Needs, Plan, Size, plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.price import Price
 from kernel_learn.representations.represent import build_features, plan_source, represent
-from kernel_learn.representations.sources import ArraySource, Block, Source
+from kernel_learn.representations.sources import ArraySource, Source
 from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.state_files import load_state, save_state
 from kernel_learn.representations.summary import Summary
+from kernel_learn.rows.block import Block
 
 __all__ = [
     "ArraySource",

@@ -199,6 +199,10 @@ class Representation(ABC):
         """L'G_i L, (p, r, r)."""
 
     @abstractmethod
+    def centred(self) -> "Representation":
+        """The same kernels centred, and nothing evaluated again; itself if it is."""
+
+    @abstractmethod
     def release(self) -> None:
         """Give up what only the search for weights needed."""
 

@@ -216,7 +216,6 @@ class GramForm(Representation):
         self.kept = {}
 
     def centred(self) -> "GramForm":
-        """The same kernels centred, from the matrices that are there."""
         return self if self.center else _CentredForm(self)
 
     def products(self, B: Array) -> Array:

@@ -142,6 +142,17 @@ class MomentForm(Representation):
         S = self.moments.S if self.mixing is None else self.moments.S @ self.mixing
         self._C, self._S = root[:, None] * self.moments.C * root, root[:, None] * S
 
+    def centred(self) -> "MomentForm":
+        if self.center:
+            return self
+        return MomentForm(
+            self.features,
+            self.moments,
+            mixing=self.mixing,
+            source=self.source,
+            block_rows=self.block_rows,
+        )
+
     def release(self) -> None:
         self.__dict__.pop("_C", None)
         self.__dict__.pop("_S", None)

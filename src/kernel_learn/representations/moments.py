@@ -58,6 +58,10 @@ class Moments:
         scatter += other.scatter
         return type(self)(n, self.mean + (other.n / n) * d, scatter, self.n_features)
 
+    def faded(self, factor: float) -> Self:
+        """Of the same rows, each counting so much less."""
+        return type(self)(factor * self.n, self.mean, factor * self.scatter, self.n_features)
+
     def with_targets(self, place: Array, n_targets: int) -> Self:
         """The same with more targets, zero on all rows; target j is now target ``place[j]``."""
         M = self.n_features
@@ -65,6 +69,21 @@ class Moments:
         mean, scatter = np.zeros(M + n_targets), np.zeros((M + n_targets, M + n_targets))
         mean[kept], scatter[np.ix_(kept, kept)] = self.mean, self.scatter
         return type(self)(self.n, mean, scatter, M)
+
+    def with_targets_at(self, shift: Array, scale: Array) -> Self:  # (q,) each
+        """The same with the targets (T - shift) * scale."""
+        M = self.n_features
+        factor = np.concatenate([np.ones(M), scale])
+        mean = np.concatenate([self.feature_mean, (self.target_mean - shift) * scale])
+        return type(self)(self.n, mean, factor[:, None] * self.scatter * factor, M)
+
+    def mapped(self, A: Array) -> Self:  # (m, M)
+        """The same of the features A z."""
+        M = self.n_features
+        mean = np.concatenate([A @ self.feature_mean, self.target_mean])
+        S = A @ self.S
+        scatter = np.block([[A @ self.C @ A.T, S], [S.T, self.scatter[M:, M:]]])
+        return type(self)(self.n, mean, scatter, len(A))
 
     @property
     def feature_mean(self) -> Array:

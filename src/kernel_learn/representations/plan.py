@@ -20,6 +20,8 @@ DEFAULT_LANDMARKS = 1000
 # Features of all kernels of a bank together if the rows are too many to be exact and
 # nobody said how many: one factorisation of that size per step is a second.
 DEFAULT_FEATURES = 2 * DEFAULT_LANDMARKS
+# Rows that a classifier keeps to tell how unlike them others are.
+COMPARED_ROWS = 250
 # What a block of rows may take: enough for BLAS-3, small enough to stay near the cache.
 BLOCK_BYTES = 32 * 2**20
 
@@ -82,6 +84,7 @@ class Needs:
     weights: float = 3.0  # n x n beside the kept ones, while weights of kernels are learned
     rows: float = 0.0  # n_rows x M: the features of all rows, where they are held
     reordered: bool = False  # an exact fit evaluates a copy of the rows in another order
+    compared: bool = False  # some rows are kept, to tell how unlike them others are
     columns: float = 6.0  # n x n_targets
     extra: Callable[[int, int], float] = lambda n, M: 0.0  # bytes for n rows and M features
     remedy: str = ""  # what else would take less memory
@@ -202,6 +205,10 @@ def _warn_of_pool(chosen: Plan, size: Size, needs: Needs) -> None:
     )
 
 
+def _reference_bytes(size: Size, needs: Needs) -> float:
+    return min(size.n_distinct, COMPARED_ROWS) * size.row_bytes if needs.compared else 0.0
+
+
 def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
     n, p = size.n, size.n_kernels
     matrix, rows = 8 * n**2, n * size.double_bytes
@@ -209,12 +216,13 @@ def _plan_gram(size: Size, needs: Needs, budget: int, reason: str) -> Plan:
     held = _bookkeeping(size) + copied + 8 * needs.columns * n * size.n_targets
     evaluation = size.gram_copies * rows + (rows if size.itemsize < 8 else 0.0)
     evaluation += n * size.row_bytes if needs.reordered else 0.0
+    model_rows = n * size.row_bytes + _reference_bytes(size, needs)
 
     def total(kept: int) -> int:
         phases = [
             _setup(size),
             (kept + (kept < p)) * matrix + evaluation,
-            needs.exact * matrix + needs.extra(n, n) + n * size.row_bytes,  # the model's rows
+            needs.exact * matrix + needs.extra(n, n) + model_rows,
             (kept + needs.weights) * matrix if p > 1 else 0.0,
         ]
         return int(held + max(phases))
@@ -278,7 +286,8 @@ def _plan_features(
             block_rows * per_row + landmark_rows + 8 * 4 * (columns + q) ** 2,
             8 * (needs.features + 1 + (p > 1)) * columns**2
             + 8 * needs.rows * size.n_rows * columns
-            + needs.extra(size.n_rows, columns),
+            + needs.extra(size.n_rows, columns)
+            + _reference_bytes(size, needs),
         ]
         return int(held + max(phases))
 

@@ -1,19 +1,24 @@
 """A stream that was read: its summary in the place of its rows."""
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.block import CheckedBlock
+from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.plan import Plan
-from kernel_learn.representations.sources import Block, one_hot
+from kernel_learn.representations.sources import one_hot
 from kernel_learn.representations.state import StreamState, class_places
 from kernel_learn.representations.summary import Summary, row_bytes
 from kernel_learn.rows.access import dense, n_rows
+from kernel_learn.rows.block import Block
+
+READ_ROWS = 8192  # of a stream, at a time, for sums over its targets
 
 
 class PooledSource:
@@ -91,6 +96,28 @@ class PooledSource:
     def merged_place(self) -> Array:
         """Where each row, in the order of the keys, stands among the merged ones."""
         return self.first
+
+    def with_targets_at(self, shift: Array, scale: Array) -> "PooledSource":
+        """The same rows with the values (T - shift) * scale."""
+        state, other = self.state, copy(self)
+        assert state.summary is not None
+        moments = None if state.moments is None else state.moments.with_targets_at(shift, scale)
+        summary = state.summary.with_targets_at(shift, scale)
+        other.state = replace(state, summary=summary, moments=moments)
+        other.__dict__.pop("summary", None)
+        return other
+
+    def target_moments(self) -> Moments:
+        """Of the values of all rows, which are read again if moments were not summed."""
+        moments = self.state.moments
+        if moments is not None:
+            return Moments(moments.n, moments.target_mean, moments.R, 0)
+        self.check_rewinds("This fit")
+        assert self._read is not None
+        parts = [
+            Moments.of_joint(block.y.copy(), 0, block.weight) for block in self._read(READ_ROWS)
+        ]
+        return reduce(Moments.merge, parts)
 
     def check_rewinds(self, who: str, how_often: str = "several times") -> None:
         """Refuse a source that can be read once where it must be read again."""

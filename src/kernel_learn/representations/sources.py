@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.kernels.pool import column_sums
+from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.summary import (
     Summary,
     capacity_of,
@@ -16,15 +17,8 @@ from kernel_learn.representations.summary import (
     summed_labels,
 )
 from kernel_learn.rows.access import dense, n_rows, row_blocks, take_rows
+from kernel_learn.rows.block import Block
 from kernel_learn.rows.keys import digest, row_keys
-
-
-class Block(NamedTuple):
-    """Some rows; labels are class indices (n,) or values (n, q), never one-hot."""
-
-    X: Rows
-    labels: Array
-    weight: Array  # (n,)
 
 
 class Source(Protocol):
@@ -139,6 +133,14 @@ class ArraySource:
         if "_unique" in self.__dict__:
             other.__dict__["_unique"] = self._unique
         return other
+
+    def with_targets_at(self, shift: Array, scale: Array) -> "ArraySource":
+        """The same rows with the values (T - shift) * scale."""
+        return self.with_labels((self.labels - shift) * scale, None)
+
+    def target_moments(self) -> Moments:
+        """Of the values of all rows, each as often as it counts."""
+        return Moments.of_joint(np.array(self.labels, dtype=np.float64), 0, self.weight)
 
     def reweighted(self, factor: Array) -> "ArraySource":
         """The same rows, their weights times a factor; their keys are not computed again."""

@@ -109,6 +109,22 @@ class StreamState:
             sums=None if a.sums is None or b.sums is None else a.sums + b.sums,
         )
 
+    def faded(self, factor: float) -> Self:
+        """The same rows, each counting so much less."""
+        if factor == 1.0:
+            return self
+        return replace(
+            self,
+            summary=None if self.summary is None else self.summary.faded(factor),
+            moments=None if self.moments is None else self.moments.faded(factor),
+            sums=None if self.sums is None else factor * self.sums,
+        )
+
+    def with_effective_rows(self) -> Self:
+        """With as many rows as their weights count for, where they count less than their number."""
+        n = self.n_rows if self.summary is None else int(self.summary.n)
+        return replace(self, n_rows=min(self.n_rows, max(1, n)))
+
     def with_classes(self, classes: Array) -> Self:
         """The same rows as part of a sample with these (sorted) classes."""
         if self.classes is None or same_array(self.classes, classes):

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.kernels.pool import ColumnSums, Pool, column_sums
-from kernel_learn.rows.access import is_sparse, n_rows, take_rows
+from kernel_learn.rows.access import dense, is_sparse, n_rows, take_rows
 from kernel_learn.rows.keys import row_keys
 from kernel_learn.rows.table import Table
 
@@ -87,6 +87,25 @@ class Summary:
         cells = (own.coords[0], place[own.coords[1]])
         labels = sparse.csr_array((own.data, cells), shape=(len(self.keys), n_classes))
         return replace(self, counts=counts, labels=labels)
+
+    def with_targets_at(self, shift: Array, scale: Array) -> Self:  # (q,) each
+        """The same rows with the values (T - shift) * scale."""
+        labels = (dense(self.labels) - self.weight[:, None] * shift) * scale
+        return replace(self, counts=(self.counts - self.n * shift) * scale, labels=labels)
+
+    def faded(self, factor: float) -> Self:
+        """Of the same rows, each counting so much less."""
+        columns = self.columns
+        if columns is not None:
+            columns = replace(columns, n=factor * columns.n, squares=factor * columns.squares)
+        return replace(
+            self,
+            n=factor * self.n,
+            counts=factor * self.counts,
+            columns=columns,
+            weight=factor * self.weight,
+            labels=factor * self.labels,
+        )
 
     def merge(self, other: Self) -> Self:
         """The summary of the rows of both."""

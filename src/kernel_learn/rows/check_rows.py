@@ -9,8 +9,9 @@ from kernel_learn.rows.frames import FrameColumn, column_type, frame_column, is_
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.rows.table import column_names
 
-# Numbers whose squares, summed over columns and rows, leave the range of float64.
+# Numbers whose squares, summed over columns and rows, leave the range of floating point.
 LARGEST, SMALLEST = 1e150, 1e-150
+RANGES = {np.dtype(np.float64): (LARGEST, SMALLEST), np.dtype(np.float32): (1e15, 1e-15)}
 
 
 def check_readable(X: Rows, name: str = "X") -> None:
@@ -75,17 +76,18 @@ def check_column(values: FrameColumn, name: str) -> None:
 def check_magnitude(X: Rows, name: str = "X", *, fitting: bool = False) -> None:
     """Refuse numbers whose squares are infinite or, all of them at fit, zero in floating point."""
     values = X.data if is_sparse(X) else X
-    if not values.size or values.dtype != np.float64:
+    if not values.size or values.dtype not in RANGES:
         return
+    largest, smallest = RANGES[values.dtype]
     # NaN, where it is allowed, is no number; nothing is copied
     top = max(
         float(np.fmax.reduce(values, axis=None, initial=0.0)),
         -float(np.fmin.reduce(values, axis=None, initial=0.0)),
     )
-    if top >= LARGEST or (fitting and 0 < top <= SMALLEST):
-        what = "infinite" if top >= LARGEST else "zero"
+    if top >= largest or (fitting and 0 < top <= smallest):
+        what = "infinite" if top >= largest else "zero"
         raise ValueError(
             f"{name} has values of up to {top:.3g} in size, and the squares of such numbers are "
-            f"{what} in floating point. Bring its columns to a common scale, with StandardScaler "
+            f"{what} in {values.dtype}. Bring its columns to a common scale, with StandardScaler "
             "say."
         )

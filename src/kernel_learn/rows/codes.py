@@ -9,7 +9,9 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_plain, n_rows
 from kernel_learn.rows.coerce import Entry
+from kernel_learn.rows.frames import FrameColumn, column_objects, column_type
 from kernel_learn.rows.keys import is_missing
+from kernel_learn.rows.kinds import Kind, column_kind, is_number_cell
 from kernel_learn.rows.table import Table, column_names, split_columns
 
 MISSING = -1.0
@@ -65,7 +67,7 @@ def encode_columns(
 def level_codes(values: Array) -> tuple[Array, Array]:
     """(levels, codes): sorted distinct entries as text, and each entry's; missing is -1."""
     missing = missing_entries(values)
-    texts = np.array([_text(value) for value in values[~missing]], dtype=object)
+    texts = np.array([entry_text(value) for value in values[~missing]], dtype=object)
     levels, codes = np.unique(texts.astype(str), return_inverse=True)
     found = np.full(len(values), MISSING)
     found[~missing] = codes
@@ -77,6 +79,20 @@ def missing_entries(values: Array) -> Array:
     return np.array([is_missing(value) for value in values], bool)
 
 
+def cell_kind(values: FrameColumn) -> Kind:
+    """The kind of a column, of Python's objects by its cells.
+
+    Frames from databases hold numbers and None as objects: as categories, no two of them would be
+    near each other.
+    """
+    kind = column_kind(values)
+    if kind != "object" or str(column_type(values)).lower() != "object":
+        return kind
+    filled = (value for value in column_objects(values) if not is_missing(value))
+    first = next(filled, None)
+    return "number" if is_number_cell(first) and all(map(is_number_cell, filled)) else kind
+
+
 def columns_of(X: Rows) -> list[Array]:
     """The columns of a table, frame, array or list of records, each as an object array."""
     if isinstance(X, Table):
@@ -84,7 +100,7 @@ def columns_of(X: Rows) -> list[Array]:
     return [column.astype(object) for column in split_columns(X)[1]]
 
 
-def _text(value: Entry) -> str:
+def entry_text(value: Entry) -> str:
     """1, 1.0 and True are one level, '1' another."""
     if isinstance(value, str):
         return "s" + value

@@ -12,6 +12,7 @@ from kernel_learn.rows.codes import (
     MISSING,
     ColumnChoice,
     categorical_positions,
+    cell_kind,
     level_codes,
     missing_entries,
 )
@@ -26,13 +27,14 @@ from kernel_learn.rows.frames import (
     is_frame,
     is_pandas,
 )
-from kernel_learn.rows.kinds import Kind, column_kind, is_free_text, type_kind
+from kernel_learn.rows.kinds import Kind, is_free_text, is_number_cell, type_kind
 from kernel_learn.rows.table import Table, column_names
+from kernel_learn.warn import warn_user
 
 UNSEEN = -2.0
 SKRUB = (
-    "Turn the column into numbers first: skrub's TableVectorizer does that for text and dates, "
-    "make_pipeline(skrub.TableVectorizer(), KernelClassifier())."
+    "Turn the column into numbers first, by a step of a pipeline before the estimator: "
+    "kernel_learn.TableEncoder() does that for dates, skrub.TableVectorizer() for text, too."
 )
 
 
@@ -126,7 +128,7 @@ class Column:
             return [Column(int(c), kind, A[:, c]) for c in positions]
         names = column_names(X)  # once: a frame of thousands of columns takes its time
         found = [(names[c], frame_column(X, int(c))) for c in positions]
-        return [Column(name, column_kind(values), values) for name, values in found]
+        return [Column(name, cell_kind(values), values) for name, values in found]
 
     def objects(self) -> Array:
         """The entries as Python objects."""
@@ -173,6 +175,18 @@ class Column:
             )
         if is_free_text(texts):
             raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
+        self._warn_if_mixed(texts)
+
+    def _warn_if_mixed(self, entries: list[Entry]) -> None:
+        """A number that is a category is as far from the next number as from any other."""
+        text = next((v for v in entries if isinstance(v, str)), None)
+        if text is not None and any(map(is_number_cell, entries)):
+            warn_user(
+                f"Column {self.name!r} holds numbers and texts, such as {text[:60]!r}, and is "
+                "taken for a category, in which no two numbers are near each other. If it is "
+                "numbers, put None in place of the texts; if it is a category, say so: "
+                f"categorical=[{self.name!r}]."
+            )
 
     def _entries(self) -> list[tuple[Entry, bool]]:
         values = self.objects()

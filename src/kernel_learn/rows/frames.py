@@ -6,6 +6,7 @@ pandas gives in 0.4 s.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -18,13 +19,21 @@ ColumnType = Any  # the type of a column, with a name
 Picked = Any  # an array of positions, of booleans, or a slice
 
 
-def frame_library(X: object) -> Literal["pandas", "polars", "arrow"] | None:
+Library = Literal["pandas", "polars", "arrow"]
+
+
+def frame_library(X: object) -> Library | None:
     """Whose frame it is, by what only its frames have: none of them need be installed."""
-    if hasattr(X, "iloc"):
+    return _library_of(type(X))  # type: ignore[arg-type]  # a type has a hash
+
+
+@lru_cache(maxsize=256)  # asked for every column of every block
+def _library_of(kind: type) -> Library | None:
+    if hasattr(kind, "iloc"):
         return "pandas"
-    if hasattr(X, "get_column"):
+    if hasattr(kind, "get_column"):
         return "polars"
-    return "arrow" if hasattr(X, "column_names") else None
+    return "arrow" if hasattr(kind, "column_names") else None
 
 
 def is_frame(X: object) -> bool:

@@ -6,6 +6,8 @@ encodes them; both take a boolean for a category, an array of numbers takes it f
 
 import re
 from collections.abc import Collection
+from decimal import Decimal
+from numbers import Real
 from typing import Literal
 
 from kernel_learn.rows.frames import ColumnType, FrameColumn, column_type
@@ -34,6 +36,11 @@ def type_kind(dtype: ColumnType) -> Kind:
 def column_kind(values: FrameColumn) -> Kind:
     """The kind of a frame's column."""
     return type_kind(column_type(values))
+
+
+def is_number_cell(entry: object) -> bool:
+    """Whether a cell is a number; True and False are none, a database's decimals are."""
+    return isinstance(entry, Real | Decimal) and not isinstance(entry, bool)
 
 
 def is_free_text(cells: Collection[object]) -> bool:

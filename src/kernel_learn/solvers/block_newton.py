@@ -23,6 +23,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 
 Blocks = Callable[[], Iterable[tuple[Array, Array, Array]]]  # F (n, m), signs (n, q), prices (n,)
+Change = Callable[[Array], Array]  # of the features of a block
 
 # A free intercept on separated rows is not unique: a trace of a price on it.
 INTERCEPT_RIDGE = 1e-10
@@ -51,6 +52,7 @@ def solve_squared_hinges(
     m: int,
     q: int,
     *,
+    change: Change | None = None,  # rows are the blocks' features changed so
     start: Array | None = None,  # (m + 1, q)
     tol: float = 1e-6,
     max_iter: int = 50,
@@ -67,7 +69,7 @@ def solve_squared_hinges(
     history: list[dict[str, float]] = []
     open_ = np.ones(q, dtype=bool)
     for _ in range(max_iter):
-        found = measure_hinges(blocks, U, open_)
+        found = measure_hinges(blocks, U, open_, change)
         lowers = np.maximum(lowers, found.lowers)
         for j in np.flatnonzero(open_):
             enough = values[j] + ARMIJO * t[j] * slopes[j]
@@ -260,13 +262,24 @@ def sum_blocks(
     return HingeSums(loss, squares, sides, hessians)
 
 
-def measure_hinges(blocks: Blocks, U: Array, wanted: Array) -> HingeMeasure:
+def map_blocks(
+    blocks: Iterable[tuple[Array, Array, Array]], change: Change | None
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Blocks of features, signs and prices, the features changed if there is a change."""
+    for Z, signs, prices in blocks:
+        yield Z if change is None else change(Z), signs, prices
+
+
+def measure_hinges(
+    blocks: Blocks, U: Array, wanted: Array, change: Change | None = None
+) -> HingeMeasure:
     """Values, gradients, dual bounds and (of the machines wanted) Hessians in one pass.
 
-    Blocks that can add up by themselves, where their rows are, have ``sums(U, wanted)``.
+    Blocks that can add up by themselves, where their rows are, have ``sums(U, wanted, change)``.
     """
     own = getattr(blocks, "sums", None)
-    sums: HingeSums = own(U, wanted) if own else sum_blocks(blocks(), U, wanted)
+    sums: HingeSums
+    sums = own(U, wanted, change) if own else sum_blocks(map_blocks(blocks(), change), U, wanted)
     ridge = np.append(np.ones(len(U) - 1), INTERCEPT_RIDGE)
     values = 0.5 * np.sum(ridge[:, None] * U**2, axis=0) + 0.5 * sums.loss
     gradients = ridge[:, None] * U - (sums.sides[0] - sums.sides[1])

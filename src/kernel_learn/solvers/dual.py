@@ -91,10 +91,12 @@ def projected_norm(z: Array, g: Array) -> float:
     return float(np.max(np.abs(np.where((z <= 0) & (g < 0), 0.0, g)), initial=0.0))
 
 
-def start(dual: ConcaveDual) -> tuple[Array, Point]:
-    """z = 0 and the dual there."""
-    z = np.zeros(dual.n)
-    point = dual.evaluate(z)
+def start(dual: ConcaveDual, z: Array | None = None) -> tuple[Array, Point]:
+    """A point and the dual there: z if it is given and has a value, else 0."""
+    point = None if z is None else dual.evaluate(z)
+    if z is None or point is None:
+        z = np.zeros(dual.n)
+        point = dual.evaluate(z)
     if point is None:
         raise ValueError("The dual has no value at z = 0; the regulariser is not defined there.")
     return z, point
@@ -107,6 +109,7 @@ def solve_quasi_newton(
     max_iter: int = 1000,
     memory: int = 20,
     patience: int = 40,
+    begin: Array | None = None,  # (n,) z to start from
 ) -> Result:
     """Projected L-BFGS: a two-metric projection with backtracking along the projection arc.
 
@@ -117,7 +120,7 @@ def solve_quasi_newton(
     that cannot all be met, at a high price): from there on it takes Newton
     steps if the dual offers them.
     """
-    z, point = start(dual)
+    z, point = start(dual, begin)
     progress = DualProgress(tol)
     pairs: list[tuple[Array, Array]] = []
     for i in range(max_iter):

@@ -16,25 +16,26 @@ from kernel_learn.solvers.margin import (
     solution_from_scores,
     solve_margin,
 )
-from kernel_learn.solvers.saddle import SaddleProblem, improve_subspace, solve_saddle
+from kernel_learn.solvers.saddle import WIDTHS, SaddleProblem, descend_factors, solve_saddle
 
 # The relaxed problem of n_components < n_classes is solved to this relative gap.
 RELAXED_TOL = 1e-3
 SADDLE_STEPS = 5000
 ALTERNATING_ROUNDS = 10
-IMPROVEMENT_ROUNDS, FEW_ROUNDS = 15, 2
+STARTS = 8  # of the search for a subspace, beside those with a reason
 # Where a step of the saddle costs so many products, it is content with a share of the gap.
 DEAR_STEP = 10**6
-DESCENT_TOL = 1e-4  # of machines on the way
+START_TOL = 1e-2  # of machines that a descent starts from
 
 
 class Gap(float):
-    """upper - lower, and how much of it no solver can close.
+    """upper - lower, and how much of it lies between the bound and the best subspace found.
 
     With n_components < n_classes the optimum over projectors of rank l can lie
     above that of the relaxed problem, whose lower bound is the only one known.
     ``structural`` is the distance from the best upper bound of the relaxed
-    problem to the value of the subspace found.
+    problem to the value of the subspace found: a descent from several starts found no better
+    one, and how much of the distance a better one could close is not known.
     """
 
     structural: float
@@ -51,8 +52,8 @@ class Gap(float):
         if self.structural <= 0:
             return float.__repr__(self)
         return (
-            f"{float(self):.6g} (structural: {self.structural:.6g} lie between the relaxed problem "
-            "and this subspace)"
+            f"{float(self):.6g} (structural: {self.structural:.6g} lie between the bound and the "
+            "best subspace found)"
         )
 
     __str__ = __repr__
@@ -139,25 +140,29 @@ def solve_exact(
 ) -> JointSolution:
     """The saddle point: closed form for l >= m.
 
-    For l < m a descent from the top l directions of the machines of l = m, or from those of
-    HSIC if L is given and that ends better; what any subspace can reach is bounded
-    from below by the relaxed problem, if ``bound``.
+    For l < m a descent over subspaces and machines from the top l directions of the machines of
+    l = m, from those of HSIC if L is given, from those of the relaxed problem and from
+    ``STARTS`` others; what any subspace can reach is bounded from below by the relaxed problem,
+    if ``bound``.
     """
     machines = solve_machines(problem, tol, start)
     if problem.n_components >= problem.signs.shape[1]:
         return closed_form(problem, machines, tol)
-    rounds = None if bound else FEW_ROUNDS
-    starts = [problem.directions(problem.normals(machines.alpha))]
+    V = problem.normals(machines.alpha)
+    starts = [problem.directions(V)]
     if L is not None:
         starts.append(label_directions(problem.F, L)[:, : problem.n_components])
-    found = [descend_from(problem, E, tol, rounds=rounds) for E in starts]
-    E, coef, fixed = min(found, key=lambda one: float(one[2].primal.sum()))
-    upper = float(fixed.primal.sum())
     if not bound:
-        lower = problem.lower(machines.alpha)
+        E, coef, fixed = descend_from(problem, starts, tol, WIDTHS[::2])
+        lower, upper = problem.lower(machines.alpha), float(fixed.primal.sum())
         return JointSolution(E, coef, fixed, lower, upper, upper, True, True)
-    steps = SADDLE_STEPS if max_iter is None else max_iter
     is_dear = problem.F.size * problem.signs.shape[1] > DEAR_STEP
+    widths = WIDTHS[::2] if is_dear else WIDTHS
+    if not is_dear:
+        starts += list(islice(other_starts(problem, V), STARTS))
+    E, coef, fixed = descend_from(problem, starts, tol, widths)
+    upper = float(fixed.primal.sum())
+    steps = SADDLE_STEPS if max_iter is None else max_iter
     relaxed = solve_saddle(
         problem,
         machines.alpha,
@@ -166,7 +171,7 @@ def solve_exact(
         value=upper if is_dear else np.inf,
     )
     E_relaxed = problem.directions(problem.normals(relaxed.point))
-    other = descend_from(problem, E_relaxed, tol, below=upper)
+    other = descend_from(problem, [E_relaxed], tol, widths)
     if float(other[2].primal.sum()) < upper:
         E, coef, fixed = other
         upper = float(fixed.primal.sum())
@@ -207,28 +212,38 @@ def solve_closed(problem: ClosedProblem, *, tol: float) -> JointSolution:
     return closed_form(problem, machines, tol)
 
 
+def other_starts(problem: JointSaddle, V: Array) -> Iterator[Array]:
+    """Subspaces to start from: F'R for waves R (n, l) in the scores F V of the rows.
+
+    Of the scores and not of rows or of coordinates, whose order and signs must not matter.
+    """
+    rng = np.random.default_rng(0)
+    scores, shape = problem.F @ V, (V.shape[1], problem.n_components)
+    while True:
+        waves = np.cos(2 * scores @ rng.normal(size=shape) + rng.uniform(0, 2 * np.pi, shape[1]))
+        yield np.linalg.qr(problem.F.T @ waves)[0]
+
+
 def descend_from(
     problem: JointSaddle,
-    E: Array,  # (r, l), orthonormal
+    starts: list[Array],  # (r, l) each, orthonormal
     tol: float,
-    *,
-    below: float = np.inf,
-    rounds: int | None = None,
+    widths: tuple[float, ...] = WIDTHS,
 ) -> tuple[Array, Array, MarginSolution]:
-    """The subspace E, improved locally if its machines' value is ``below``."""
+    """The best subspace of descents from some, or the first of these if that is better."""
 
-    def solve(E: Array, tol: float) -> MarginSolution:
-        return solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
+    def solve(E: Array, tol: float) -> tuple[Array, Array, MarginSolution]:
+        machines = solve_linear(problem.F @ E, problem.signs, problem.boxes, tol)
+        return E, (E.T @ problem.normals(machines.alpha)).T, machines
 
-    def evaluate(E: Array) -> tuple[float, Array]:
-        machines = solve(E, max(tol, DESCENT_TOL))
-        return float(machines.primal.sum()), problem.normals(machines.alpha)
-
-    if below == np.inf or evaluate(E)[0] < below:
-        rounds = IMPROVEMENT_ROUNDS if rounds is None else rounds
-        E = improve_subspace(evaluate, E, max_iter=rounds).point
-    machines = solve(E, tol)
-    return E, (E.T @ problem.normals(machines.alpha)).T, machines
+    found = []
+    for start in starts:
+        E, coef, machines = solve(start, max(tol, START_TOL))
+        rows = problem.F, problem.signs, problem.boxes
+        found.append(descend_factors(*rows, E, coef, machines.intercept, widths))
+    best = min(found, key=lambda result: result.value)
+    ends = [solve(E, tol) for E in (best.point, starts[0])]
+    return min(ends, key=lambda end: float(end[2].primal.sum()))
 
 
 def alternate(

@@ -1,15 +1,17 @@
 """Accelerated ascent on a concave function with kinks, between two true bounds."""
 
-from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
+from scipy import optimize
 
 from kernel_learn.arrays import Array
 from kernel_learn.solvers.result import Result
 
 CHECK_EVERY = 10
 ENOUGH = 0.05  # of the distance that remains whatever is done here
+WIDTHS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of a hinge that is rounded less and less
+FACTOR_STEPS = 50  # at each of them
 PATIENCE, STALL = 20, 0.97  # looks in which the gap should fall below this share
 
 
@@ -105,42 +107,53 @@ def _smoothing(gap: float, problem: SaddleProblem) -> float:
     return max(gap, 1e-12) / (2.0 * problem.n_components)
 
 
-def improve_subspace(
-    evaluate: Callable[[Array], tuple[float, Array]], E: Array, *, max_iter: int = 10
+def descend_factors(
+    F: Array,  # (n, r)
+    signs: Array,  # (n, m)
+    boxes: Array,  # (n,)
+    E: Array,  # (r, l), orthonormal
+    coef: Array,  # (m, l), weights of machines on F E
+    intercept: Array,  # (m,)
+    widths: tuple[float, ...] = WIDTHS,
 ) -> Result:
-    """Local descent over subspaces: min over E (r, l) orthonormal of J(E), never above its start.
+    """Local descent over subspaces and machines together, from a subspace and its machines:
 
-    J(E) = max over alpha of 1'alpha - 1/2 |E'V(alpha)|^2; ``evaluate`` returns
-    J(E) and V at the maximiser. Steps along -grad J = (I - E E') V V'E, back
-    to orthonormal columns by QR, halved until J falls.
+        min over U (r, l), c (m, l), b of  1/2 |U c'|_F^2 + sum_ij box_i h(1 - y_ij (F U c' + b)_ij)
+
+    Any weights of rank l are U c', so this is the problem of the best subspace; h is the
+    hinge, rounded over a width that falls. The point is the span of U, orthonormal (r, l); its
+    value that of the least width, below the hinge's by at most half of it times the boxes.
     """
-    value, V = evaluate(E)
-    history = [{"value": value}]
-    step, norm = 1.0, np.inf
-    for _ in range(max_iter):
-        ET_V = E.T @ V
-        downhill = (V - E @ ET_V) @ ET_V.T
-        scale = float(np.sum(ET_V * ET_V))
-        norm = float(np.linalg.norm(downhill)) / max(scale, np.finfo(float).tiny)
-        for _ in range(8):
-            trial = np.linalg.qr(E + (step / max(scale, np.finfo(float).tiny)) * downhill)[0]
-            trial_value, trial_V = evaluate(trial)
-            if trial_value < value * (1 - 1e-9):
-                break
-            step *= 0.25
-        else:
-            break
-        fell = value - trial_value
-        E, value, V = trial, trial_value, trial_V
-        history.append({"value": value})
-        step *= 2.0
-        if fell <= 1e-3 * abs(value):
-            break
+    (r, l), m = E.shape, signs.shape[1]  # noqa: E741
+    n_U, n_c = r * l, m * l
+
+    def evaluate(x: Array, width: float) -> tuple[float, Array]:
+        U, c = x[:n_U].reshape(r, l), x[n_U : n_U + n_c].reshape(m, l)
+        FU = F @ U
+        T = 1 - signs * (FU @ c.T + x[n_U + n_c :])
+        slope = np.clip(T / width, 0.0, 1.0)
+        loss = boxes @ (slope * (T - slope * width / 2))
+        D = -signs * boxes[:, None] * slope  # derivative in the scores
+        UT_U, cT_c = U.T @ U, c.T @ c
+        value = 0.5 * float(np.sum(UT_U * cT_c)) + float(loss.sum())
+        parts = [U @ cT_c + F.T @ (D @ c), c @ UT_U + D.T @ FU, D.sum(axis=0)]
+        return value, np.concatenate([part.ravel() for part in parts])
+
+    x = np.concatenate([E.ravel(), coef.ravel(), intercept])
+    options = {"maxiter": FACTOR_STEPS, "maxcor": 20}
+    n_iter, history = 0, []
+    for width in widths:
+        found = optimize.minimize(  # type: ignore[call-overload]
+            evaluate, x, args=(width,), jac=True, method="L-BFGS-B", options=options
+        )
+        x, n_iter = found.x, n_iter + int(found.nit)
+        history.append({"value": float(found.fun)})
+    U = x[:n_U].reshape(r, l)
     return Result(
-        point=E,
-        value=value,
+        point=np.linalg.qr(U)[0],
+        value=float(found.fun),
         gap=np.nan,
-        n_iter=len(history) - 1,
-        grad_norm=norm,
+        n_iter=n_iter,
+        status="stopped",
         history=tuple(history),
     )

@@ -1,73 +1,37 @@
-"""Rows that come in blocks: from a function, an iterator, or anything that can be read so.
+"""Rows that come in blocks from a function, an iterator, or arrays; see ``row_source``."""
 
-A source has ``rewinds`` (whether it can be read again from its start), ``read(rows)``,
-which gives blocks ``(X, y, weight)`` of about so many rows each with None for what it
-does not have, and ``identity()``: what tells it from another source of the same name, such as
-the sizes and times of its files. That is all that a fit asks of it.
-
-A source with ``seeks`` and ``read_from(start, rows)`` can begin at any row without reading those
-before it: a fit that goes on from a checkpoint does so, and its ``identity()``, of rows, labels
-and weights, is then what says that those before it are the same. Other sources are read from
-their start, and the rows that were counted are compared with what is known of them.
-"""
-
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.rows.access import is_sparse, row_blocks, take_rows
+from kernel_learn.rows.block import Block, Given
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.frames import is_frame
-
-Given = Any  # rows, labels or weights of any kind, as a user has them
-Identity = dict[str, object]
-# Rows asked for at a time, where nothing is known of them.
-READ_ROWS = 4096
-
-
-class NoRowsError(ValueError):
-    """A source without rows, or without any that counts."""
-
-    def __init__(self) -> None:
-        super().__init__("The source has no rows.")
+from kernel_learn.streams.derived import Derivable
+from kernel_learn.streams.row_source import READ_ROWS as READ_ROWS
+from kernel_learn.streams.row_source import Identity as Identity
+from kernel_learn.streams.row_source import NoRowsError as NoRowsError
+from kernel_learn.streams.row_source import RowSource as RowSource
 
 
-class RawBlock(NamedTuple):
-    """Some rows as they were read; None for labels or weights that are not there."""
-
-    X: Given
-    y: Given = None
-    weight: Given = None
-
-
-def raw_length(raw: RawBlock) -> int:
-    """Its number of rows."""
-    shape = getattr(raw.X, "shape", None)
-    if not shape and not hasattr(raw.X, "__len__"):
-        raise ValueError(
-            f"A block is rows, (X, y) or (X, y, weight), and this one is a {type(raw.X).__name__}."
-        )
-    return int(shape[0]) if shape else len(raw.X)
+def source_text(
+    source: object,
+    where: object,
+    n_rows: int | None,
+    n_columns: int,
+    target: object = None,
+) -> str:
+    """A source in a line: kind, place, rows, columns, target; no row is read for it."""
+    rows = "rows not counted" if n_rows is None else f"{n_rows:,} rows"
+    labels = f"target {target!r}" if target else "no target"
+    return f"{type(source).__name__}({str(where)!r}: {rows}, {n_columns:,} columns, {labels})"
 
 
-@runtime_checkable
-class RowSource(Protocol):
-    """Anything that can be read in blocks; some also have ``n_rows``, ``row_bytes``, ``seeks``."""
-
-    rewinds: bool
-
-    def read(self, rows: int) -> Iterator[RawBlock]:
-        """All rows from the start, about ``rows`` at a time."""
-
-    def identity(self) -> Identity:
-        """What tells this source from another; empty if nothing is known without reading it."""
-
-
-class Blocks:
+class Blocks(Derivable):
     """Blocks of rows from an iterable of ``(X_block, y_block[, weight_block])``.
 
     Parameters
@@ -95,7 +59,12 @@ class Blocks:
         self.iterable = iterable
         self.rewinds = callable(iterable) or iter(iterable) is not iterable
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def __repr__(self) -> str:
+        many = f"{len(self.iterable):,} blocks" if isinstance(self.iterable, Sized) else "blocks"
+        again = "any number of times" if self.rewinds else "once"
+        return f"Blocks({many} of a {type(self.iterable).__name__}, read {again})"
+
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         blocks = self.iterable() if callable(self.iterable) else self.iterable
         if not hasattr(blocks, "__iter__"):
@@ -111,7 +80,7 @@ class Blocks:
         return {}
 
 
-class ArrayRows:
+class ArrayRows(Derivable):
     """An array, sparse matrix or frame with its labels, read in blocks."""
 
     rewinds = True
@@ -136,15 +105,15 @@ class ArrayRows:
         is_read = all(getattr(part, "dtype", np.dtype("O")).kind != "O" for part in parts)
         return is_read and self.weight is None
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         return self.read_from(0, rows)
 
-    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+    def read_from(self, start: int, rows: int) -> Iterator[Block]:
         """The rows from number ``start`` on."""
         for part in row_blocks(int(self.X.shape[0]) - start, rows):
             part = slice(start + part.start, start + part.stop)
-            yield RawBlock(
+            yield Block(
                 take_rows(self.X, part),
                 None if self.y is None else self.y[part],
                 None if self.weight is None else self.weight[part],
@@ -187,17 +156,17 @@ def content_digest(A: Array) -> str:
     return found.hexdigest()
 
 
-def as_block(block: Given) -> RawBlock:
+def as_block(block: Given) -> Block:
     """What an iterator gave: ``(X, y)``, ``(X, y, weight)``, or the rows alone."""
-    if isinstance(block, RawBlock):
+    if isinstance(block, Block):
         return block
     is_pair = isinstance(block, tuple) or (
         isinstance(block, list) and block and len(getattr(block[0], "shape", ())) == 2
     )
     if not is_pair:
-        return RawBlock(block)
+        return Block(block)
     if not 1 <= len(block) <= 3:
         raise ValueError(
             f"A block is (X, y) or (X, y, weight), and this one has {len(block)} parts."
         )
-    return RawBlock(*block)
+    return Block(*block)

@@ -11,14 +11,18 @@ from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.state import is_text
 from kernel_learn.rows.access import is_sparse, take_rows
+from kernel_learn.rows.block import Block, Given
 from kernel_learn.rows.coerce import as_array, as_numbers
 from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.labels import check_class_labels, label_column, plain_labels
-from kernel_learn.streams.blocks import Blocks, Given, RawBlock, RowSource, raw_length
+from kernel_learn.rows.targets import holds_sets, tell_targets
+from kernel_learn.streams.blocks import Blocks, RowSource
 
 LARGEST_WEIGHT = 1e100  # products of two are numbers
 
-Target = Literal["labels", "values", "none"]
+# One class for each row; numbers; zeros and ones, as which sets of labels come; whichever of them
+# the first block has; nothing.
+Target = Literal["labels", "values", "sets", "auto", "none"]
 
 
 class RowReader(Protocol):
@@ -79,11 +83,13 @@ class CheckedBlocks:
     """Reads a source; every block has the columns, types and kind of labels of the first.
 
     Once blocks were read, ``single`` says whether values are one-dimensional, and ``n_read`` is
-    the number of rows, those of weight zero too.
+    the number of rows, those of weight zero too; ``target`` is what they were taken for. Whole
+    numbers are labels there: how many there are is known when all of them were read.
     """
 
     def __init__(self, reader: RowReader, source: RowSource, target: Target) -> None:
         self.reader, self.source, self.target = reader, source, target
+        self.is_told_by_itself = target == "auto"
         self.single = True
         self.n_read = 0
         self._kind: str | None = None  # of the first block's rows
@@ -100,21 +106,21 @@ class CheckedBlocks:
             yield from block.cut(rows)
 
     def check_all(
-        self, blocks: Iterable[RawBlock], start: int = 0, number: int = 0
+        self, blocks: Iterable[Block], start: int = 0, number: int = 0
     ) -> Iterator[CheckedBlock]:
         """The rows with positive weight of raw blocks, of which the first is at row ``start``."""
         for raw in blocks:
             block = self.check(number, start, raw)
             if len(block.weight):
                 yield block
-            start, number = start + raw_length(raw), number + 1
+            start, number = start + raw.n_rows, number + 1
         self.n_read = start
 
     def check(
-        self, number: int, start: int | None, raw: RawBlock, place: int | None = None
+        self, number: int, start: int | None, raw: Block, place: int | None = None
     ) -> CheckedBlock:
         """The rows of one block; ``place`` is where it stands, if not at row ``start``."""
-        n = raw_length(raw)
+        n = raw.n_rows
         if n == 0:
             return CheckedBlock(np.empty((0, 0)), np.empty(0), np.empty(0))
         try:
@@ -158,7 +164,20 @@ class CheckedBlocks:
         if np.shape(y)[:1] != (n,):
             found = len(y) if np.ndim(y) else type(y).__name__
             raise Complaint(f"it has {n} rows and {found} labels.")
+        if self.target == "auto":
+            self.target = self._tell(y)
         return self._labels(y) if self.target == "labels" else self._values(y)
+
+    def _tell(self, y: Given) -> Target:
+        found = tell_targets(y)
+        if found.kind == "labels":
+            return "sets"
+        return "values" if found.kind == "numbers" and not found.is_guess else "labels"
+
+    @property
+    def is_set(self) -> bool:
+        """Whether the blocks' targets are zeros and ones of sets of labels."""
+        return self.target == "sets"
 
     def _labels(self, y: Given) -> Array:
         try:
@@ -167,6 +186,7 @@ class CheckedBlocks:
             if missing is None:
                 y = plain_labels(y)
                 if y.dtype.kind == "c" or (y.dtype.kind == "f" and np.any(y != np.round(y))):
+                    self._check_as_told(y)
                     check_class_labels(y)
         except (ValueError, TypeError) as error:
             raise Complaint(error) from error
@@ -182,11 +202,26 @@ class CheckedBlocks:
             )
         return y
 
+    def _check_as_told(self, y: Array) -> None:
+        if self.is_told_by_itself and self._label is not None:
+            raise ValueError(
+                "it has real numbers, and the first block has whole ones, which were taken as "
+                "classes. Pass target_type='numbers'."
+            )
+
     def _values(self, y: Given) -> Array:
+        if self.target == "sets" and (holds_sets(y) or np.ndim(y) != 2):
+            raise Complaint(
+                "sets of labels come in blocks as a matrix of zeros and ones, a column for each "
+                "label: the labels of all rows are not known. See MultiLabelBinarizer."
+            )
         try:
             y = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
-        except ValueError as error:
+        except (ValueError, TypeError) as error:
             raise Complaint(error, bad_row(y)) from error
+        if self.target == "sets" and not np.isin(y, (0.0, 1.0)).all():
+            row = int(np.flatnonzero(~np.isin(y, (0.0, 1.0)).all(axis=1))[0])
+            raise Complaint("sets of labels are zeros and ones, and it has other values.", row)
         self.single = y.ndim == 1
         y = y.reshape(len(y), -1)
         if self._width is None:

@@ -16,6 +16,7 @@ from kernel_learn.rows.digest import PassDigest, differ_from_checkpoint
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.table import column_names
 from kernel_learn.streams.blocks import content_digest
+from kernel_learn.streams.folder_lock import FolderLock
 
 # At most one part in so many of the time goes into checkpoints, and none is younger than this.
 SHARE, LEAST_SECONDS = 20, 1.0
@@ -37,7 +38,8 @@ class Checkpoint:
     """The file ``fit.npz`` in a folder, and ``part-N.npz`` with finished parts of the work.
 
     ``signature`` says of which fit on which source they are. What is set and added is written
-    when it is due, and when the work ends in an error; a part is in memory until then.
+    when it is due, and when the work ends in an error; a part is in memory until then. Until it is
+    closed no other fit works in the folder.
     """
 
     def __init__(self, folder: str | os.PathLike[str], signature: Mapping[str, Content]) -> None:
@@ -48,7 +50,13 @@ class Checkpoint:
             raise ValueError(f"checkpoint={str(self.folder)!r} is a file; give a folder.")
         self._last, self._cost = time.perf_counter(), 0.0
         self._is_new = False
-        self.content = self._load()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FolderLock(self.folder)
+        try:
+            self.content = self._load()
+        except BaseException:
+            self.close()
+            raise
         self._parts: list[list[str]] = self.content.pop("parts", [])
         self._fresh: Content = {}
         there = [(i, keys) for i, keys in enumerate(self._parts) if self._part(i).exists()]
@@ -57,7 +65,6 @@ class Checkpoint:
 
     def _load(self) -> Content:
         """What an earlier fit left, empty if there was none; refuses what is of another fit."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         if not self.file.exists():
             return {}
         content = read_file(self.file)
@@ -147,6 +154,10 @@ class Checkpoint:
         for number in range(len(self._parts)):
             self._part(number).unlink(missing_ok=True)
         self.file.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let another fit into the folder."""
+        self._lock.release()
 
     def _part(self, number: int) -> Path:
         return self.folder / f"part-{number}.npz"

@@ -14,7 +14,8 @@ from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.streams.blocks import READ_ROWS, Given, RawBlock, RowSource, raw_length
+from kernel_learn.rows.block import Block, Given
+from kernel_learn.streams.blocks import READ_ROWS, RowSource
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
 from kernel_learn.streams.checkpoint import CONTENTS, EITHER
 from kernel_learn.streams.dask_rows import SpreadRows
@@ -32,9 +33,9 @@ Collection = Any  # a Dask array or frame
 Names = str | list[str]  # of columns
 
 
-def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> "CollectionRows":
+def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> SpreadRows:
     """A Dask array or frame with labels and weights: collections too, arrays, or column names."""
-    need_dask()
+    dask = need_dask()
     given = {"y": y, "sample_weight": weight}
     columns: dict[str, Names] = {}
     if is_dask_frame(X):
@@ -46,58 +47,53 @@ def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> "Co
             "data frame."
         )
     X = whole_rows(X)
-    for name, own in given.items():
-        given[name] = None if own is None else with_blocks_of(X, own, name)
-    return CollectionRows(X, given["y"], given["sample_weight"], columns)
+    parts = [X, *(own if own is None else with_blocks_of(X, own, k) for k, own in given.items())]
+    # labels and weights may be columns of the rows
+    named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
+    graph, keys = graph_of(parts)
+    return SpreadRows(
+        graph,
+        keys,
+        partial(open_part, columns),
+        known_sizes(X),
+        {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
+        largest_block(X),
+    )
 
 
-class CollectionRows(SpreadRows):
-    """A Dask array or frame, with collections of labels and weights of the same blocks."""
+def graph_of(parts: list[Collection | None]) -> tuple[Graph, list[list[object]]]:
+    """One graph of collections with the same blocks, and their keys block by block."""
+    dask = need_dask()
+    given = [own for own in parts if own is not None]
+    arrays = iter(dask.optimize(*(own for own in given if not is_tabular(own))))
+    graph: Graph = {}
+    keys: list[list[object]] = []
+    for own in parts:
+        if own is None:
+            keys.append([None] * n_blocks(given[0]))
+            continue
+        # what arrays share is computed once; frames read the columns that they need, and none of
+        # their blocks is fused with another, which would be others for rows than for labels
+        own = own.simplify() if is_tabular(own) else next(arrays)
+        graph.update(own.__dask_graph__())
+        keys.append(list(dask.core.flatten(own.__dask_keys__())))
+    return graph, [list(part) for part in zip(*keys, strict=True)]
 
-    def __init__(
-        self, X: Collection, y: Collection, weight: Collection, columns: dict[str, Names]
-    ) -> None:
-        dask = need_dask()
-        self.X = X
-        parts = (X, y, weight)
-        # labels and weights may be columns of the rows
-        named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
-        given = [own for own in parts if own is not None]
-        arrays = iter(dask.optimize(*(own for own in given if not is_tabular(own))))
-        graph: Graph = {}
-        keys: list[list[object]] = []
-        for own in parts:
-            if own is None:
-                keys.append([None] * n_blocks(X))
-                continue
-            # what arrays share is computed once; frames read the columns that they need
-            own = own.optimize() if is_tabular(own) else next(arrays)
-            graph.update(own.__dask_graph__())
-            keys.append(list(dask.core.flatten(own.__dask_keys__())))
-        super().__init__(
-            graph,
-            [list(part) for part in zip(*keys, strict=True)],
-            partial(open_part, columns),
-            known_sizes(X),
-            {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
-            largest_block(X),
-        )
 
-    def map(self, estimator: BaseEstimator, method: str) -> Collection:
-        """``estimator.method(X)`` as a Dask array with the blocks of X."""
-        dask = need_dask()
-        none = np.asarray(getattr(estimator, method)(few_rows(self.X)))[:0]
-        name = f"kernel-learn-{method}-{uuid4().hex}"
-        model, graph = f"{name}-model", dict(self.graph)
-        graph[model] = (itself, estimator)  # once, and not in every task
-        ends = None if self.sizes is None else np.cumsum(self.sizes).tolist()
-        for i, part in enumerate(self.parts):
-            start = None if ends is None else ends[i] - self.sizes[i]  # type: ignore[index]
-            key = (name, i, *(0 for _ in none.shape[1:]))
-            graph[key] = (result_of, model, method, none, i, start, part[0])
-        sizes = [np.nan] * len(self.parts) if self.sizes is None else self.sizes
-        chunks = (tuple(sizes), *((n,) for n in none.shape[1:]))
-        return dask.array.Array(graph, name, chunks, meta=none)
+def lazy_results(X: Collection, estimator: BaseEstimator, method: str) -> Collection:
+    """``estimator.method(X)`` as a Dask array with the blocks of X."""
+    rows = collection_rows(X)
+    none = np.asarray(getattr(estimator, method)(few_rows(X)))[:0]
+    name = f"kernel-learn-{method}-{uuid4().hex}"
+    model, graph = f"{name}-model", dict(rows.graph)
+    graph[model] = (itself, estimator)  # once, and not in every task
+    starts = [None] * rows.n_blocks if rows.sizes is None else np.cumsum([0, *rows.sizes]).tolist()
+    for i, part in enumerate(rows.parts):
+        key = (name, i, *(0 for _ in none.shape[1:]))
+        graph[key] = (result_of, model, method, none, i, starts[i], part[0])
+    sizes = [np.nan] * rows.n_blocks if rows.sizes is None else rows.sizes
+    chunks = (tuple(sizes), *((n,) for n in none.shape[1:]))
+    return need_dask().array.Array(graph, name, chunks, meta=none)
 
 
 def result_of(
@@ -109,7 +105,7 @@ def result_of(
     X: Given,
 ) -> Array:
     """What a method gives for one block; what is wrong is named by block and row."""
-    if raw_length(RawBlock(X)) == 0:
+    if Block(X).n_rows == 0:
         return none
     try:
         with one_thread_each():
@@ -118,14 +114,14 @@ def result_of(
         raise bad_block(error, number, bad_row(X), start) from error
 
 
-def open_part(columns: dict[str, Names], part: list[Given]) -> Iterator[RawBlock]:
+def open_part(columns: dict[str, Names], part: list[Given]) -> Iterator[Block]:
     """A raw block of ``[rows, labels, weights]``; labels and weights may be columns of the rows."""
     X, *own = part
     for i, name in enumerate(("y", "sample_weight")):
         own[i] = X[columns[name]] if name in columns else own[i]
         own[i] = own[i].to_numpy() if hasattr(own[i], "to_numpy") else own[i]
     gone = [name for names in columns.values() for name in as_list(names)]
-    yield RawBlock(X.drop(columns=gone) if gone else X, *own)
+    yield Block(X.drop(columns=gone) if gone else X, *own)
 
 
 def as_list(names: Given) -> list[str]:
@@ -231,12 +227,20 @@ def parquet_rows(source: ParquetSource) -> RowSource:
     source = copy(source)
     source.files = [file.resolve() for file in source.files]
     groups = source.row_groups()
+    read = partial(read_group, source, groups)
     sizes = [rows for _, _, rows in groups]
-    read = partial(read_group, source, [place for *place, _ in groups])
     return SpreadRows({}, range(len(groups)), read, sizes, source.identity())
 
 
-def read_group(source: ParquetSource, places: list[list[int]], number: int) -> Iterator[RawBlock]:
-    """The rows of a row group, by its file and its number there, a few thousand at a time."""
-    file, group = places[number]
+def read_group(
+    source: ParquetSource, groups: list[tuple[int, int, int]], number: int
+) -> Iterator[Block]:
+    """The rows of a row group, a few thousand at a time; refuses a file that has more or fewer."""
+    file, group, _ = groups[number]
+    known, found = [own for own, *_ in groups].count(file), source.count_groups(file)
+    if found != known:
+        raise ValueError(
+            f"{source.files[file].name} had {known} row groups when the fit began and has {found} "
+            "in a later pass: the file was changed. Fit again when nothing writes to it."
+        )
     return source.read_file(file, READ_ROWS, [group])

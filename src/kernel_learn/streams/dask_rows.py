@@ -22,9 +22,11 @@ from kernel_learn.representations.plan import BLOCK_BYTES, Plan
 from kernel_learn.representations.state import PassSum, StreamState
 from kernel_learn.representations.summary import capacity_of, row_bytes
 from kernel_learn.rows.access import n_rows
-from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, Identity, RawBlock, raw_length
+from kernel_learn.rows.block import Block
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, Identity
 from kernel_learn.streams.checked_blocks import BadBlockError, CheckedBlocks, bad_block
 from kernel_learn.streams.dask_tree import ARITY, Graph, TaskTree, check_workers, count_threads
+from kernel_learn.streams.derived import SpreadDerivable
 from kernel_learn.streams.progress import Progress
 
 # Work that a task does at the least, in seconds of a fast core; its overhead is about 1 ms.
@@ -43,10 +45,10 @@ SPARE = 2
 BLOCK_PLACES = 2**40
 
 Part = Any  # a block as the graph computes it
-Opened = Iterator[tuple[int, int, RawBlock]]  # block, its row at which this part begins, the part
+Opened = Iterator[tuple[int, int, Block]]  # block, its row at which this part begins, the part
 
 
-class SpreadRows:
+class SpreadRows(SpreadDerivable):
     """A source whose blocks are read, checked and added up by the workers.
 
     ``graph`` computes ``parts``, one per block; ``open_part`` makes raw blocks of one.
@@ -58,7 +60,7 @@ class SpreadRows:
         self,
         graph: Graph,
         parts: Sequence[Part],
-        open_part: Callable[[Part], Iterator[RawBlock]],
+        open_part: Callable[[Part], Iterator[Block]],
         sizes: Sequence[int] | None,  # rows of each block, if they are known
         identity: Identity,
         part_bytes: float = 0.0,  # of the largest block, if it is known
@@ -78,7 +80,7 @@ class SpreadRows:
     def identity(self) -> Identity:
         return self._identity
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def read(self, rows: int) -> Iterator[Block]:
         """The blocks one after the other, brought to this process."""
         for number in range(len(self.parts)):
             yield from self._bring(number)
@@ -90,10 +92,10 @@ class SpreadRows:
             place = number * BLOCK_PLACES
             for raw in self._bring(number):
                 yield from blocks.check(count, start, raw, place).cut(rows)
-                n = raw_length(raw)
+                n = raw.n_rows
                 count, start, place = count + 1, start + n, place + n
 
-    def _bring(self, number: int) -> list[RawBlock]:
+    def _bring(self, number: int) -> list[Block]:
         return self._add_up("read", _bring, [[number]]) or []
 
     def look(self, blocks: CheckedBlocks) -> None:
@@ -284,7 +286,7 @@ def moment_bytes(n_features: int) -> float:
 
 
 def _work_on(
-    open_part: Callable[[Part], Iterator[RawBlock]],
+    open_part: Callable[[Part], Iterator[Block]],
     work: Callable[[Opened], Any],
     numbers: list[int],
     parts: list[Part],
@@ -296,26 +298,26 @@ def _work_on(
             offset = 0
             for raw in open_part(part):
                 yield number, offset, raw
-                offset += raw_length(raw)
+                offset += raw.n_rows
 
     return work(opened())
 
 
-def _bring(blocks: Opened) -> list[RawBlock]:
+def _bring(blocks: Opened) -> list[Block]:
     """The blocks themselves."""
     return [raw for _, _, raw in blocks]
 
 
 def _count(blocks: Opened) -> int:
     """The number of rows."""
-    return sum(raw_length(raw) for _, _, raw in blocks)
+    return sum(raw.n_rows for _, _, raw in blocks)
 
 
-def _look(blocks: Opened) -> tuple[int, RawBlock] | None:
+def _look(blocks: Opened) -> tuple[int, Block] | None:
     """The number of rows of a block and the first of them; None if there are none."""
     n, head = 0, None
     for _, _, raw in blocks:
-        size = raw_length(raw)
+        size = raw.n_rows
         head = first_rows(raw, READ_ROWS) if head is None and size else head
         n += size
     return None if head is None else (n, head)
@@ -398,7 +400,7 @@ def checked_rows(checked: CheckedBlocks, blocks: Opened, rows: int) -> Iterator[
         yield from block.cut(rows)
 
 
-def first_rows(raw: RawBlock, rows: int) -> RawBlock:
+def first_rows(raw: Block, rows: int) -> Block:
     """A few rows, which all count: weights are looked at with their block."""
     X = next(ArrayRows(raw.X).read(rows)).X
-    return RawBlock(X, None if raw.y is None else raw.y[:rows])
+    return Block(X, None if raw.y is None else raw.y[:rows])

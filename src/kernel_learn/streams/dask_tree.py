@@ -242,10 +242,19 @@ def _workers() -> dict[str, Any]:
 
 @contextmanager
 def _lost_workers() -> Iterator[None]:
-    """A task that ends every worker that takes it is a block too large for them, in a sentence."""
+    """What workers and their scheduler end by, in a sentence.
+
+    A task that ends every worker that takes it is a block too large for them.
+    """
     try:
         yield
     except Exception as error:
+        if type(error).__name__ in ("FutureCancelledError", "CommClosedError"):
+            raise ConnectionError(
+                f"Dask has ended this fit ({' '.join(str(error).split())}) The estimator is as it "
+                "was. Fit again when the scheduler is back; with checkpoint= that goes on from "
+                "the last state that was kept."
+            ) from error
         if type(error).__name__ != "KilledWorker":
             raise
         last = getattr(error, "last_worker", None)  # it may have been the only one

@@ -9,7 +9,9 @@ from numpy.typing import DTypeLike
 
 from kernel_learn.arrays import Array, PathLike
 from kernel_learn.rows.access import row_blocks
-from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
+from kernel_learn.rows.block import Block
+from kernel_learn.streams.blocks import Identity, file_identity, source_text
+from kernel_learn.streams.derived import Derivable
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.libsvm import LibsvmFiles
@@ -23,7 +25,7 @@ def find_file(path: PathLike, what: str) -> Path:
     return found
 
 
-class NpySource:
+class NpySource(Derivable):
     """Rows of a ``.npy`` file, labels and weights of others, mapped into memory block by block.
 
     Parameters
@@ -52,7 +54,12 @@ class NpySource:
                 raise ValueError(
                     f"{self.paths['X']} has {self.n_rows} rows and {path} has {shape[0]}."
                 )
+        self.n_columns = width
         self.row_bytes = float(width * self._map(self.paths["X"]).dtype.itemsize)
+
+    def __repr__(self) -> str:
+        target = str(self.paths["y"]) if "y" in self.paths else None
+        return source_text(self, self.paths["X"], self.n_rows, self.n_columns, target)
 
     def _map(self, path: Path) -> Array:
         with path.open("rb") as file:
@@ -71,22 +78,22 @@ class NpySource:
         """Rows of weight zero are not counted, so there must be no weights."""
         return "weight" not in self.paths
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         return self.read_from(0, rows)
 
-    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+    def read_from(self, start: int, rows: int) -> Iterator[Block]:
         """The rows from number ``start`` on."""
         arrays = {name: self._map(path)[start:] for name, path in self.paths.items()}
         for part in row_blocks(self.n_rows - start, rows):
-            yield RawBlock(**{name: np.array(A[part]) for name, A in arrays.items()})
+            yield Block(**{name: np.array(A[part]) for name, A in arrays.items()})
 
     def identity(self) -> Identity:
         """What tells this source from another."""
         return file_identity(self.paths.values())
 
 
-class CsvSource:
+class CsvSource(Derivable):
     """Rows of a CSV file with a header, read in chunks (by pandas).
 
     Separators (comma, semicolon, tab, bar), decimal commas beside the last three, and a
@@ -125,12 +132,15 @@ class CsvSource:
         self._table = DelimitedFiles([InputFile(str(self.path))])
         self.columns = choose_columns(self._table.names(), columns, target, weight, self.path)
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def __repr__(self) -> str:
+        return source_text(self, self.path, None, len(self.columns), self.target)
+
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
         for _, chunk in self._table.blocks(rows, wanted):
             X = chunk[self.columns]
-            yield RawBlock(
+            yield Block(
                 X if self.dtype is None else X.to_numpy(dtype=self.dtype),
                 None if self.target is None else chunk[self.target].to_numpy(),
                 None if self.weight is None else chunk[self.weight].to_numpy(),
@@ -141,7 +151,7 @@ class CsvSource:
         return {**file_identity([self.path]), "columns": self.columns, "target": self.target}
 
 
-class LibsvmSource:
+class LibsvmSource(Derivable):
     """Sparse rows of a file in LIBSVM's format, ``label index:value index:value ...``.
 
     Parameters
@@ -171,10 +181,13 @@ class LibsvmSource:
         self._table = LibsvmFiles(files, zero_based, n_features, np.dtype(dtype))
         self.n_features = self._table.width
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def __repr__(self) -> str:
+        return source_text(self, self.path, None, self.n_features, "label")
+
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         for X, y in self._table.matrices(self._table.files[0], rows):
-            yield RawBlock(X, y)
+            yield Block(X, y)
 
     def identity(self) -> Identity:
         """What tells this source from another."""

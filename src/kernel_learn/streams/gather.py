@@ -7,15 +7,9 @@ import numpy as np
 from kernel_learn.representations.plan import parse_memory
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES, stack_rows
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.block import Block, Given
 from kernel_learn.rows.frames import frame_bytes, is_frame, stack_frames
-from kernel_learn.streams.blocks import (
-    READ_ROWS,
-    Given,
-    NoRowsError,
-    RawBlock,
-    RowSource,
-    raw_length,
-)
+from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
 
 # The share of the budget that rows may take which are held until it is known how many there are.
 HEAD_SHARE = 8
@@ -43,38 +37,36 @@ class Room:
         return self.holds(self.n, self.n_bytes)
 
 
-def gather_blocks(
-    source: RowSource, room: Room
-) -> tuple[list[RawBlock], Iterator[RawBlock] | None]:
+def gather_blocks(source: RowSource, room: Room) -> tuple[list[Block], Iterator[Block] | None]:
     """The first blocks, until there is no more room, and the others; None if there are none."""
-    blocks: list[RawBlock] = []
+    blocks: list[Block] = []
     rest = iter(source.read(READ_ROWS))
     for block in rest:
-        n = raw_length(block)  # or its sentence: what has no rows has no bytes
+        n = block.n_rows  # or its sentence: what has no rows has no bytes
         blocks.append(block)
         if not room.take(n, rows_bytes(block.X)):
             return blocks, rest
     return blocks, None
 
 
-def drain(head: list[RawBlock], rest: Iterator[RawBlock] | None) -> Iterator[RawBlock]:
+def drain(head: list[Block], rest: Iterator[Block] | None) -> Iterator[Block]:
     """The blocks that were gathered, each given up as it is read, and then the others."""
     while head:
         yield head.pop(0)
     yield from rest or ()
 
 
-def join_blocks(blocks: Sequence[RawBlock]) -> RawBlock:
+def join_blocks(blocks: Sequence[Block]) -> Block:
     """(X, y, weight) of all blocks, which were checked; None if no block has weights."""
-    blocks = [block for block in blocks if raw_length(block)]
+    blocks = [block for block in blocks if block.n_rows]
     if not blocks:
         raise NoRowsError
     y = np.concatenate([np.asarray(block.y) for block in blocks])
     weight = None
     if any(block.weight is not None for block in blocks):
-        given = (np.ones(raw_length(one)) if one.weight is None else one.weight for one in blocks)
+        given = (np.ones(one.n_rows) if one.weight is None else one.weight for one in blocks)
         weight = np.concatenate([np.asarray(own) for own in given])
-    return RawBlock(stack_raw([block.X for block in blocks]), y, weight)
+    return Block(stack_raw([block.X for block in blocks]), y, weight)
 
 
 def rows_bytes(X: Given) -> float:

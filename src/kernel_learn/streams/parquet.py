@@ -8,15 +8,17 @@ from pathlib import Path
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.rows.block import Block
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.kinds import column_kind, type_kind
-from kernel_learn.streams.blocks import Identity, RawBlock, file_identity
+from kernel_learn.streams.blocks import Identity, file_identity, source_text
+from kernel_learn.streams.derived import Derivable
 from kernel_learn.streams.files import check_target_apart, choose_columns
 from kernel_learn.streams.readers.input_files import InputFile
-from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet
+from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet, read_batches
 
 
-class ParquetSource:
+class ParquetSource(Derivable):
     """Rows of a Parquet file, or of all ``.parquet`` files of a folder in the order of their names.
 
     Only the columns that are asked for are read, a few thousand rows at a time.
@@ -70,6 +72,10 @@ class ParquetSource:
                 check_target_apart(wanted, name)
         self.columns = [name for name in wanted if name not in self.targets]
 
+    def __repr__(self) -> str:
+        target = self.targets[0] if self.is_single else self.targets
+        return source_text(self, self.path, self.n_rows, len(self.columns), target)
+
     @property
     def row_bytes(self) -> float:
         """Bytes of a row of numbers, about."""
@@ -80,7 +86,7 @@ class ParquetSource:
         """Rows of all files, from their footers."""
         return sum(table.num_rows for table in self._contents())
 
-    def read(self, rows: int) -> Iterator[RawBlock]:
+    def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
         for number in range(len(self.files)):
             yield from self.read_file(number, rows)
@@ -90,7 +96,7 @@ class ParquetSource:
         """Rows of weight zero are not counted, so there must be no weights."""
         return self.weight is None
 
-    def read_from(self, start: int, rows: int) -> Iterator[RawBlock]:
+    def read_from(self, start: int, rows: int) -> Iterator[Block]:
         """The rows from number ``start`` on: row groups before it are not read."""
         groups: dict[int, list[int]] = {}
         for number, group, size in self.row_groups():
@@ -103,7 +109,7 @@ class ParquetSource:
                 passed = min(start, len(block.X))  # of the first row group
                 start -= passed
                 if passed < len(block.X):
-                    yield RawBlock(*(None if part is None else part[passed:] for part in block))
+                    yield Block(*(None if part is None else part[passed:] for part in block))
 
     def _contents(self) -> Iterator[Frame]:
         """The tables of contents of the files."""
@@ -123,12 +129,17 @@ class ParquetSource:
             for group in range(table.num_row_groups)
         ]
 
+    def count_groups(self, number: int) -> int:
+        """How many row groups one of the files has now."""
+        with self._open(self.files[number]) as file:
+            return int(file.metadata.num_row_groups)
+
     def read_file(
         self,
         number: int,
         rows: int,
         groups: list[int] | None = None,  # row groups, None for all
-    ) -> Iterator[RawBlock]:
+    ) -> Iterator[Block]:
         """The rows of one of the files."""
         extra = [*self.targets, *([self.weight] if self.weight else [])]
         wanted = list(dict.fromkeys([*self.columns, *extra]))
@@ -136,16 +147,17 @@ class ParquetSource:
         with self._open(path) as file:
             choose_columns(file.schema_arrow.names, wanted, None, None, path)
             options = {} if groups is None else {"row_groups": groups}
-            for batch in file.iter_batches(batch_size=rows, columns=wanted, **options):
+            batches = file.iter_batches(batch_size=rows, columns=wanted, **options)
+            for batch in read_batches(InputFile(str(path)), batches):
                 yield self._block(batch)
 
-    def _block(self, batch: Frame) -> RawBlock:
+    def _block(self, batch: Frame) -> Block:
         y = None
         if self.targets:
             values = [column_array(batch.column(name)) for name in self.targets]
             y = values[0] if self.is_single else np.column_stack(values)
         weight = None if self.weight is None else column_array(batch.column(self.weight))
-        return RawBlock(self._rows(batch), y, weight)
+        return Block(self._rows(batch), y, weight)
 
     def _rows(self, batch: Frame) -> Rows:
         columns = [batch.column(name) for name in self.columns]

@@ -2,9 +2,16 @@
 
 import sys
 
+from kernel_learn.rows.block import Given
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.streams.blocks import Blocks, Given, RowSource
+from kernel_learn.streams.blocks import Blocks, RowSource
+from kernel_learn.streams.derived import Derivable, DerivedSource
 from kernel_learn.streams.parquet import ParquetSource
+
+
+def is_collection(X: Given) -> bool:
+    """Whether X is an array or frame of Dask."""
+    return hasattr(type(X), "__dask_graph__")
 
 
 def as_source(X: Given, y: Given = None, weight: Given = None) -> RowSource | None:
@@ -12,7 +19,7 @@ def as_source(X: Given, y: Given = None, weight: Given = None) -> RowSource | No
 
     A Dask collection takes labels and weights with it; any other source has its own.
     """
-    if hasattr(type(X), "__dask_graph__"):
+    if is_collection(X):
         from kernel_learn.streams.dask import collection_rows
 
         return collection_rows(X, y, weight)
@@ -35,6 +42,12 @@ def _own_source(X: Given) -> RowSource | None:
 
 def spread_source(source: RowSource) -> RowSource:
     """The source as the workers of a connected Dask client read it, if they can."""
+    if "distributed" in sys.modules and isinstance(source, DerivedSource):
+        inner = spread_source(source.source)
+        if inner is source.source:
+            return source
+        assert isinstance(inner, Derivable)
+        return inner.derived(source.change, source.what, keeps_rows=hasattr(source, "n_rows"))
     if "distributed" not in sys.modules or not isinstance(source, ParquetSource):
         return source
     from kernel_learn.streams.dask import parquet_rows

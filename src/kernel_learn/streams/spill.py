@@ -1,6 +1,9 @@
 """Rows on disk: cells written once as they come, then mapped into memory."""
 
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +18,17 @@ DISK_SHARE = 0.5
 
 class DiskIsShort(Exception):
     """There is no room for the rows: something else must be done than to write them."""
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A folder that is gone at the end; there may be no place for one."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="kernel-learn-")
+    except OSError as error:
+        raise DiskIsShort(f"no temporary folder can be made: {error.strerror}") from error
+    with made as folder:
+        yield Path(folder)
 
 
 class Spill:

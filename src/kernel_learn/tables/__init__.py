@@ -4,8 +4,40 @@ The ground of the command line, usable without it. Needs pandas, pyarrow and skr
 (``kernel-learn[cli]``).
 """
 
-from kernel_learn.streams.readers import TableError, read_blocks, read_table
-from kernel_learn.tables.columns import Columns, look_at_columns
-from kernel_learn.tables.model import TableModel
+# Names are imported when they are first asked for: to refuse a file needs no scikit-learn.
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["Columns", "TableError", "TableModel", "look_at_columns", "read_blocks", "read_table"]
+if TYPE_CHECKING:
+    from kernel_learn.streams.readers import TableError, read_blocks, read_table
+    from kernel_learn.tables.columns import Columns, look_at_columns
+    from kernel_learn.tables.model import TableModel
+    from kernel_learn.tables.reading.clean_files import CleanTable, read_clean_table
+
+__all__ = [
+    "CleanTable",
+    "Columns",
+    "TableError",
+    "TableModel",
+    "look_at_columns",
+    "read_blocks",
+    "read_clean_table",
+    "read_table",
+]
+HOMES = {
+    "CleanTable": "tables.reading.clean_files",
+    "Columns": "tables.columns",
+    "TableModel": "tables.model",
+    "look_at_columns": "tables.columns",
+    "read_clean_table": "tables.reading.clean_files",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module 'kernel_learn.tables' has no attribute {name!r}")
+    return getattr(import_module(f"kernel_learn.{HOMES.get(name, 'streams.readers')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,15 +7,16 @@ stays, with a warning: often it was filled in when the target was known.
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.rows.codes import cell_kind
 from kernel_learn.rows.frames import ColumnType, Frame, FrameColumn
-from kernel_learn.rows.kinds import column_kind, is_free_text
+from kernel_learn.rows.kinds import is_free_text
 from kernel_learn.streams.readers import TableError, need_pandas
 
 ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
@@ -24,10 +25,11 @@ LEAST_ID_ROWS = 20  # fewer rows with all values different prove nothing
 TEXT_WORDS, TEXT_LETTERS = 4.0, 40.0  # mean words or letters of a cell of free text
 LEAST_DATE = 6  # letters of a date: "2021" is a number, "2021-3" may be one
 LOOKED_AT = 1000  # rows that show what a column of strings is
-# A numeric target with more values than this must have many rows for each of them.
-FEW_VALUES, ROWS_PER_VALUE, MOST_CLASSES = 30, 20, 1000
+MOST_FRACTIONS, MOST_CLASSES = 10, 1000  # of a target that names classes
 LEAST_GROUPS, CHANCE_OF_GROUPS = 10, 1e-6
 LEAK_ACCURACY, LEAK_ROWS, LEAK_COLUMNS = 0.995, 2000, 60
+# A near leak is right less often, but is wrong far less often than any other column alone.
+NEAR_ACCURACY, NEAR_SHARE = 0.955, 0.25
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,8 @@ class Columns:
             )
         found += [
             f"{capital(named([name]))} alone predicts the target ({100 * accuracy:.1f} % balanced "
-            "accuracy). If it is filled in only when the target is known, leave it out with "
-            f"--drop {name!r}."
+            "accuracy). Is it known before the target is? If it is filled in only when the target "
+            f"is known, leave it out with --drop {name!r}."
             for name, accuracy in self.leaks.items()
         ]
         return found
@@ -85,8 +87,12 @@ def look_at_columns(
     y: Array | None = None,
     drop: Sequence[str] = (),
     keep: Sequence[str] = (),
+    known: Mapping[str, str] = MappingProxyType({}),
 ) -> Columns:
-    """Kinds of all columns but those dropped; ``keep`` keeps what looks like an id."""
+    """Kinds of all columns but those dropped; ``keep`` keeps what looks like an id.
+
+    ``known`` are kinds that somebody has said, by the columns' names.
+    """
     missing = [name for name in [*drop, *keep] if name not in frame.columns]
     if missing:
         raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
@@ -96,8 +102,8 @@ def look_at_columns(
         if name in drop:
             continue
         column = frame[name]
-        if name in keep:
-            kinds[name] = kind_of(column)
+        if name in known or name in keep:
+            kinds[name] = known[name] if name in known else kind_of(column)
         elif is_constant(column):
             constants.append(name)
         elif is_id(column):
@@ -119,7 +125,7 @@ def offer(frame: Frame, most: int = 12) -> str:
 
 def is_number(column: FrameColumn) -> bool:
     """Whether cells are numbers; booleans are categories."""
-    return column_kind(column) == "number"
+    return cell_kind(column) == "number"
 
 
 def is_integer(column: FrameColumn) -> bool:
@@ -151,12 +157,12 @@ def is_id(column: FrameColumn) -> bool:
         return False
     if is_integer(column):
         return named_so or bool(np.all(np.diff(np.sort(column.to_numpy())) == 1))
-    return column_kind(column) not in ("number", "date") and kind_of(column) == "category"
+    return cell_kind(column) not in ("number", "date") and kind_of(column) == "category"
 
 
 def kind_of(column: FrameColumn) -> str:
     """``number``, ``category``, ``date`` or ``text``: of objects and strings by their words."""
-    kind = column_kind(column)
+    kind = cell_kind(column)
     if kind in ("number", "date", "category"):
         return kind
     if kind == "boolean":
@@ -205,15 +211,15 @@ def check_target(column: FrameColumn) -> Array:
     filled = column.dropna()
     values = filled.nunique()
     if values < 2:
-        only = f"only {filled.iloc[0]!r}" if values else "nothing"
+        only = f"only {filled.tolist()[0]!r}" if values else "nothing"
         raise TableError(f"Target {name!r} holds {only}; there must be two classes or more.")
     if is_number(column):
         fractions = bool(np.any(filled.to_numpy(dtype=float) % 1))
-        many = values > FEW_VALUES and len(filled) < ROWS_PER_VALUE * values
-        if (fractions and values > 10) or many or values > MOST_CLASSES:
+        many = values > min(MOST_CLASSES, 0.5 * len(filled))
+        if (fractions and values > MOST_FRACTIONS) or many:
             raise TableError(
-                f"Target {name!r} has {values} different numbers, and kernel-learn predicts "
-                "classes only; choose a column with a few values, or cut this one into ranges."
+                f"Target {name!r} has {values} different numbers in {len(filled)} rows, too many "
+                "for classes; predict it as a number with --task regress, or cut it into ranges."
             )
         numbers = filled.to_numpy()
         return numbers.astype(int) if not fractions else numbers.astype(float)
@@ -226,7 +232,11 @@ def check_target(column: FrameColumn) -> Array:
 
 
 def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float]:
-    """Columns of which a small tree alone predicts the target of held-out rows almost always."""
+    """Columns of which a small tree alone predicts the target of held-out rows almost always.
+
+    Also those that do so nearly, where every other column alone is wrong far more often.
+    """
+    from sklearn.metrics import balanced_accuracy_score
     from sklearn.model_selection import StratifiedKFold, cross_val_score
     from sklearn.tree import DecisionTreeClassifier
 
@@ -236,19 +246,29 @@ def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float
         return {}
     rows = np.random.default_rng(0).permutation(len(y))[:LEAK_ROWS]
     codes = codes[rows]
-    found = {}
     tree = DecisionTreeClassifier(max_leaf_nodes=4 * len(classes), random_state=0)
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
+    seen, held_out = {}, {}
     for name in likely_leaks(frame, kinds, rows, codes):
         values = as_codes(frame[name].iloc[rows], kinds[name])[:, None]
-        if tree.fit(values, codes).score(values, codes) < LEAK_ACCURACY:
+        said = tree.fit(values, codes).predict(values)
+        seen[name] = float(balanced_accuracy_score(codes, said))
+        if seen[name] < NEAR_ACCURACY:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # classes with a single row
             scores = cross_val_score(tree, values, codes, cv=folds, scoring="balanced_accuracy")
-        if scores.mean() >= LEAK_ACCURACY:
-            found[name] = float(scores.mean())
-    return found
+        held_out[name] = float(scores.mean())
+    return {name: own for name, own in held_out.items() if is_leak(name, own, seen, len(classes))}
+
+
+def is_leak(name: str, held_out: float, seen: Mapping[str, float], n_classes: int) -> bool:
+    """Whether a column is right almost always, or nearly so where no other comes close."""
+    if held_out >= LEAK_ACCURACY:
+        return True
+    others = [own for other, own in seen.items() if other != name and own < LEAK_ACCURACY]
+    least_error = 1 - max(others, default=1 / n_classes)
+    return held_out >= NEAR_ACCURACY and 1 - held_out <= NEAR_SHARE * least_error
 
 
 def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
@@ -289,6 +309,15 @@ def likely_leaks(frame: Frame, kinds: dict[str, str], rows: Array, codes: Array)
     with np.errstate(all="ignore"):
         F = np.nan_to_num(f_classif(ranks, codes)[0], nan=0.0)
     return [names[i] for i in np.argsort(-F, kind="stable")[:LEAK_COLUMNS]]
+
+
+def as_word(column: FrameColumn, _: str | None) -> FrameColumn:
+    """Levels as strings: 1, 1.0 and "1" are one level, however a file writes it."""
+    if is_number(column):
+        numbers = column.astype(float)
+        if bool((numbers.dropna() % 1 == 0).all()):
+            column = numbers.astype("Int64")
+    return column.astype(object).map(str, na_action="ignore").astype(object)
 
 
 def as_codes(column: FrameColumn, kind: str) -> Array:

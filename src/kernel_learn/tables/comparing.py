@@ -25,8 +25,10 @@ from kernel_learn.model_selection.resampling import corrected_error
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns
-from kernel_learn.tables.methods import AUTO, make_model
+from kernel_learn.tables.deciding import ranking_figures
+from kernel_learn.tables.methods import CLASSES, Roster, make_model
 from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.names import METRICS
 
 Values = dict[str, Any]  # what JSON and tables show
 FLOOR = 1e-15  # of a probability, for its logarithm
@@ -44,6 +46,13 @@ class Score:
     seconds: Array  # (n_splits,) CPU seconds of a fit and its predictions
     share: float  # test rows over training rows
     failure: str = ""
+    others: dict[str, Array] = field(default_factory=dict)  # auc, f1, average_precision, recall
+
+    def of(self, metric: str) -> Array:
+        """The values of a metric, (n_splits,); nan where it is not known."""
+        own = {"accuracy": self.accuracies, "balanced": self.balanced, "logloss": self.log_losses}
+        found = own | {key.replace("_", "-"): values for key, values in self.others.items()}
+        return found.get(metric, np.full(len(self.accuracies), np.nan))
 
     @property
     def accuracy(self) -> float:
@@ -60,7 +69,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Scores by falling accuracy (then log loss); failures last."""
+    """Scores from the best by a metric (then by log loss); failures last."""
 
     scores: list[Score]
     n_rows: int
@@ -69,10 +78,12 @@ class Leaderboard:
     grouped: bool
     uneven: bool  # most rows are of one class
     left_out: list[str] = field(default_factory=list)  # classes with too few rows
+    metric: str = "accuracy"
+    n_test: int = 0  # rows of one test share; zero: folds
 
     def rows(self) -> list[Values]:
         """What tables and JSON show."""
-        best = self.scores[0]
+        best = max(self.scores, key=lambda score: np.nan_to_num(score.accuracy, nan=-1.0))
         found = []
         for score in self.scores:
             low, high = score.interval
@@ -84,7 +95,13 @@ class Leaderboard:
                 "balanced": float(np.mean(score.balanced)),
                 "log_loss": None if np.isnan(score.log_loss) else score.log_loss,
                 "seconds": float(np.mean(score.seconds)),
+                **{key: float(np.mean(values)) for key, values in score.others.items()},
             }
+            values = score.of(self.metric)
+            low, high = corrected_interval(values, score.share)
+            most = np.inf if self.metric == "logloss" else 1.0
+            row |= {"value": float(np.mean(values)), "value_low": max(low, 0.0)}
+            row["value_high"] = min(high, most)
             if not score.failure:
                 difference = score.accuracies - best.accuracies
                 row["difference"] = [
@@ -139,6 +156,7 @@ def compare(
     seed: int = 0,
     settings: Sequence[str] = (),
     memory: str | None = None,
+    metric: str = "auto",
     step: Callable[[str, int], None] = lambda method, split: None,
 ) -> Leaderboard:
     """Every method on the same splits. ``step`` is called before each fit.
@@ -156,23 +174,64 @@ def compare(
         )
     frame, y = frame.iloc[rows].reset_index(drop=True), y[rows]
     groups = None if groups is None else groups[rows]
-    if groups is not None and len(np.unique(groups)) < folds:
-        raise TableError(
-            f"{folds}-fold cross-validation needs {folds} groups, and there are "
-            f"{len(np.unique(groups))}; choose fewer folds with --folds."
-        )
+    check_groups(groups, folds)
     splits = make_splits(y, groups, folds, repeats, seed)
     if groups is not None:
         splits = [(train, test) for train, test in splits if len(test)]
     scores = []
     for method in methods:
-        own = settings if method == AUTO else ()
-        model = make_model(method, "target", seed, own, memory)
+        model = make_unassessed(method, seed, settings, memory)
         scores.append(_score(method, model, frame, y, groups, columns, splits, folds, step))
-    scores.sort(key=lambda s: (bool(s.failure), -s.accuracy, np.nan_to_num(s.log_loss, nan=np.inf)))
-    uneven = is_uneven(np.unique(y, return_counts=True)[1])
+    uneven = has_rare_classes(np.unique(y, return_counts=True)[1])
+    metric = choose_metric(metric, len(classes) - len(rare), uneven)
+    scores.sort(key=lambda score: rank_of(score, metric))
     left_out = [str(name) for name in rare]
-    return Leaderboard(scores, len(rows), folds, repeats, groups is not None, uneven, left_out)
+    return Leaderboard(
+        scores, len(rows), folds, repeats, groups is not None, uneven, left_out, metric
+    )
+
+
+def check_groups(groups: Array | None, folds: int) -> None:
+    """Refuse fewer groups than folds."""
+    if groups is not None and len(np.unique(groups)) < folds:
+        raise TableError(
+            f"{folds}-fold cross-validation needs {folds} groups, and there are "
+            f"{len(np.unique(groups))}; choose fewer folds with --folds."
+        )
+
+
+def make_unassessed(
+    method: str, seed: int, settings: Sequence[str], memory: str | None, roster: Roster = CLASSES
+) -> TableModel:
+    """A method that is judged here, not by itself; settings are for the task's own."""
+    own = settings if method == roster.auto else ()
+    model = make_model(method, "target", seed, own, memory, roster)
+    if "assess" in model.estimator.get_params():
+        model.estimator.set_params(assess=False)
+    return model
+
+
+def choose_metric(metric: str, n_classes: int, uneven: bool) -> str:
+    """The metric that is asked for; auto: the one that fits the classes."""
+    if metric not in METRICS:
+        raise TableError(f"--metric {metric}: choose one of {', '.join(METRICS)}.")
+    if metric != "auto":
+        return metric
+    if not uneven:
+        return "accuracy"
+    return "average-precision" if n_classes == 2 else "balanced"
+
+
+def rank_of(score: Score, metric: str) -> tuple[bool, float, float]:
+    """Where a method stands: without failure, by the metric, by the log loss."""
+    value = float(np.mean(score.of(metric)))
+    value = value if metric == "logloss" else -value
+    return bool(score.failure), nan_last(value), nan_last(score.log_loss)
+
+
+def nan_last(value: float) -> float:
+    """A value that sorts behind all others where it is not known."""
+    return float(np.nan_to_num(value, nan=np.inf))
 
 
 def _score(
@@ -187,17 +246,33 @@ def _score(
     step: Callable[[str, int], None],
 ) -> Score:
     """A method that fails on a split is shown with its reason, and the others go on."""
+    found, reason = try_splits(
+        lambda train, test: _one_split(model, frame, y, groups, columns, train, test),
+        splits,
+        lambda i: step(method, i),
+    )
+    if reason:
+        nothing = np.full(len(splits), np.nan)
+        return Score(method, nothing, nothing, nothing, nothing, 1 / (folds - 1), reason)
+    accuracies, balanced, losses, seconds = np.array([own[:4] for own in found]).T
+    others = {key: np.array([own[4][key] for own in found]) for key in found[0][4]}
+    return Score(method, accuracies, balanced, losses, seconds, 1 / (folds - 1), others=others)
+
+
+def try_splits(
+    judge: Callable[[Array, Array], Any],  # of training and test rows
+    splits: Sequence[tuple[Array, Array]],
+    step: Callable[[int], None],
+) -> tuple[list[Any], str]:
+    """What is found on each split, or the reason why a method failed."""
     found = []
     try:
         for i, (train, test) in enumerate(splits):
-            step(method, i)
-            found.append(_one_split(model, frame, y, groups, columns, train, test))
+            step(i)
+            found.append(judge(train, test))
     except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-        nothing = np.full(len(splits), np.nan)
-        return Score(method, nothing, nothing, nothing, nothing, 1 / (folds - 1), reason)
-    accuracies, balanced, losses, seconds = np.array(found).T
-    return Score(method, accuracies, balanced, losses, seconds, 1 / (folds - 1))
+        return [], str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
+    return found, ""
 
 
 def _one_split(
@@ -208,8 +283,8 @@ def _one_split(
     columns: Columns,
     train: Array,
     test: Array,
-) -> tuple[float, float, float, float]:
-    """Accuracy, balanced accuracy, log loss and CPU seconds."""
+) -> tuple[float, float, float, float, Values]:
+    """Accuracy, balanced accuracy, log loss, CPU seconds, and figures of how rows are ranked."""
     start = time.process_time()
     inside = None if groups is None else groups[train]
     with warnings.catch_warnings():
@@ -223,10 +298,27 @@ def _one_split(
     seconds = time.process_time() - start
     right = said == y[test]
     losses = log_loss(proba, model.classes_, y[test])
-    return float(np.mean(right)), balanced_accuracy(right, y[test]), losses, seconds
+    scores = decision_scores(model, frame.iloc[test]) if proba is None else proba
+    others = {} if scores is None else ranking_of(scores, model.classes_, y[test])
+    return float(np.mean(right)), balanced_accuracy(right, y[test]), losses, seconds, others
 
 
-def is_uneven(counts: Array) -> bool:
+def decision_scores(model: TableModel, frame: Frame) -> Array | None:
+    """Scores of the classes where there are no probabilities, (n_samples, n_classes), if any."""
+    decide = getattr(model.estimator_, "decision_function", None)
+    if decide is None:
+        return None
+    scores = np.asarray(decide(model.encode(frame)))
+    return np.column_stack([-scores, scores]) if scores.ndim == 1 else scores
+
+
+def ranking_of(scores: Array, classes: Array, y: Array) -> Values:
+    """Figures of rows whose class the model knows."""
+    known = np.isin(y, classes)
+    return ranking_figures(scores[known], np.searchsorted(classes, y[known]))
+
+
+def has_rare_classes(counts: Array) -> bool:
     """Whether most rows are of one class, by the rows of each."""
     return bool(counts.max() > UNEVEN * counts.sum())
 

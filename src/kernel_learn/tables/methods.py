@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -19,29 +20,8 @@ from sklearn.svm import SVC
 from kernel_learn.arrays import Array
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import Estimator, TableModel
+from kernel_learn.tables.names import AUTO, CLASSIFIERS, TRANSFORMERS
 
-AUTO = "KernelClassifier"
-CLASSIFIERS = (
-    "KernelClassifier",
-    "KernelDiscriminant",
-    "SubspaceSVC",
-    "MultiKernelSVC",
-    "ExpansionSVC",
-    "KernelPLS",
-)
-# These give features; the five nearest neighbours in them decide.
-TRANSFORMERS = (
-    "HSICSubspace",
-    "AlignmentSubspace",
-    "KernelOrthogonalCentroid",
-    "KernelDiscriminantQR",
-    "InductiveKernel",
-    "KernelLMNN",
-    "KernelMCML",
-    "KernelMMC",
-    "KernelNCA",
-    "KernelRCA",
-)
 SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relative to "scale"
 
 
@@ -85,51 +65,86 @@ OTHERS: dict[str, Callable[[int], Estimator]] = {
     "majority class": lambda seed: DummyClassifier(strategy="prior"),
 }
 EXTRAS = {"LightGBM": "lightgbm", "CatBoost": "catboost"}
+
+
+@dataclass(frozen=True)
+class Roster:
+    """The methods of a task: ours, and those of others they are compared with."""
+
+    auto: str
+    own: tuple[str, ...]
+    transformers: tuple[str, ...]  # with the five nearest neighbours behind them
+    others: dict[str, Callable[[int], Estimator]]
+    neighbours: Callable[..., Estimator]
+    what: str  # is predicted
+
+    @property
+    def names(self) -> list[str]:
+        """All of them."""
+        return [*self.own, *self.transformers, *self.others]
+
+
+CLASSES = Roster(AUTO, CLASSIFIERS, TRANSFORMERS, OTHERS, KNeighborsClassifier, "classes")
 # These take about 2 ms of a fit for each column and each class they grow trees for.
 SLOW_ON_COLUMNS, MOST_TREE_COLUMNS = ("gradient boosting", "CatBoost"), 5000
 
 
-def compared(named: Sequence[str] = ()) -> list[str]:
+def compared(named: Sequence[str] = (), roster: Roster = CLASSES) -> list[str]:
     """What a comparison runs: ours, those named, the others that are installed."""
-    others = [name for name in OTHERS if name not in EXTRAS or find_spec(EXTRAS[name])]
-    return list(dict.fromkeys([AUTO, *(check_method(name) for name in named), *others]))
+    others = [name for name in roster.others if name not in EXTRAS or find_spec(EXTRAS[name])]
+    asked = (check_method(name, roster) for name in named)
+    return list(dict.fromkeys([roster.auto, *asked, *others]))
 
 
 def too_slow(
-    methods: Sequence[str], named: Sequence[str], n_columns: int, n_classes: int
+    methods: Sequence[str],
+    named: Sequence[str],
+    n_columns: int,
+    n_classes: int,
+    roster: Roster = CLASSES,
 ) -> list[str]:
     """The methods that a table is too wide for and that nobody asked for by name."""
     if n_columns * (1 if n_classes == 2 else n_classes) <= MOST_TREE_COLUMNS:
         return []
-    asked = {check_method(name) for name in named}
+    asked = {check_method(name, roster) for name in named}
     return [name for name in methods if name in SLOW_ON_COLUMNS and name not in asked]
 
 
-def check_method(name: str) -> str:
+def check_method(name: str, roster: Roster = CLASSES) -> str:
     """The method's own spelling."""
-    known = [*CLASSIFIERS, *TRANSFORMERS, *OTHERS]
-    spelt = {known_name.lower(): known_name for known_name in known} | {"auto": AUTO}
+    spelt = {known.lower(): known for known in roster.names} | {"auto": roster.auto}
     if name.lower() not in spelt:
-        raise TableError(f"{name!r} is not a method; choose one of {', '.join(known)}.")
+        raise TableError(
+            f"{name!r} is not a method for {roster.what}; choose one of {', '.join(roster.names)}."
+        )
     return spelt[name.lower()]
 
 
 def make_model(
-    name: str, target: str, seed: int = 0, settings: Sequence[str] = (), memory: str | None = None
+    name: str,
+    target: str,
+    seed: int = 0,
+    settings: Sequence[str] = (),
+    memory: str | None = None,
+    roster: Roster = CLASSES,
 ) -> TableModel:
     """The unfitted model of a method; settings are words such as ``quality=fast``."""
-    name = check_method(name)
-    if name in OTHERS:
-        return TableModel(OTHERS[name](seed), encoding="full", target=target)
-    estimator = make_estimator(name, seed, settings, memory)
-    if name in TRANSFORMERS:
-        estimator = make_pipeline(estimator, KNeighborsClassifier(5, algorithm="brute"))
-    encoding = "light" if name == AUTO else "full"
+    name = check_method(name, roster)
+    if name in roster.others:
+        return TableModel(roster.others[name](seed), encoding="full", target=target)
+    estimator = make_estimator(name, seed, settings, memory, roster)
+    if name in roster.transformers:
+        estimator = make_pipeline(estimator, roster.neighbours(5, algorithm="brute"))
+    encoding = "light" if name == roster.auto else "full"
     return TableModel(estimator, encoding=encoding, target=target)
 
 
 def make_estimator(
-    name: str, seed: int = 0, settings: Sequence[str] = (), memory: str | None = None
+    name: str,
+    seed: int = 0,
+    settings: Sequence[str] = (),
+    memory: str | None = None,
+    roster: Roster = CLASSES,
 ) -> Estimator:
     """One of our estimators by name, with its settings."""
     chosen = find_estimator(name)()
@@ -137,6 +152,8 @@ def make_estimator(
     given = starting_point(name)
     if "random_state" in known:
         given["random_state"] = seed
+    if "target_type" in known:  # the targets were looked at already
+        given["target_type"] = roster.what
     if memory is not None and "memory_budget" in known:
         given["memory_budget"] = memory
     for setting in settings:

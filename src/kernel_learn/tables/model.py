@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -23,12 +25,14 @@ from kernel_learn.rows.keys import hash_texts
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
-    is_number,
+    as_word,
     is_sparse_type,
     load_skrub,
     look_at_columns,
     named,
 )
+from kernel_learn.tables.deciding import decide_between
+from kernel_learn.tables.reading.dates import find_date_form
 
 Estimator = Any  # a classifier or transformer, fitted or not
 ENCODINGS = ("light", "full")
@@ -40,18 +44,19 @@ def estimator_has(method: str) -> Callable[[Estimator], bool]:
     return lambda model: hasattr(getattr(model, "estimator_", model.estimator), method)
 
 
-class TableModel(ClassifierMixin, BaseEstimator):
+class TableModel(BaseEstimator):
     """An estimator that takes tables as they come from files and finds its columns by name.
 
     Parameters
     ----------
-    estimator : classifier or transformer
-        Fitted behind the encoders.
+    estimator : classifier, regressor or transformer
+        Fitted behind the encoders; the model is of the same kind.
     encoding : {"light", "full"}
         "light": dates and free text become numbers, everything else passes through with its
-        name (for ``KernelClassifier``). "full": all columns become scaled numbers without holes.
+        name (for ``KernelClassifier`` and ``KernelRegressor``). "full": all columns become scaled
+        numbers without holes.
     target : str
-        The name of the column of labels; for the record.
+        The name of the column of labels or numbers; for the record.
 
     Attributes
     ----------
@@ -64,6 +69,13 @@ class TableModel(ClassifierMixin, BaseEstimator):
         Positions in ``classes_`` of the training rows, of a classifier.
     row_keys_ : ndarray of int
         Hashes of the training rows: a report does not count them as new.
+    threshold_ : float, where it was set
+        Of two classes ``classes_[positive_]`` is said from this probability on.
+    positive_ : int, where it was set
+    seen_ : str
+        Ranges and levels of the training rows, as JSON; set by whoever read them from files.
+    reading_ : str
+        How its table was read from files, as JSON; set by whoever read one.
     facts_ : str
         What a report of this model says, as JSON; set by whoever writes one.
 
@@ -86,6 +98,18 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.encoding = encoding
         self.target = target
 
+    def __sklearn_tags__(self) -> Tags:
+        tags, own = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type, tags.classifier_tags = own.estimator_type, own.classifier_tags
+        tags.regressor_tags, tags.transformer_tags = own.regressor_tags, own.transformer_tags
+        tags.target_tags = own.target_tags
+        return tags
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether numbers are predicted."""
+        return bool(is_regressor(self.estimator))
+
     def fit(
         self,
         X: Frame,
@@ -102,7 +126,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         X : pandas frame
             Rows, with columns by name.
         y : array-like of shape (n_samples,), optional
-            Class labels.
+            Class labels, or numbers.
         groups : array-like of shape (n_samples,), optional
             Rows of one group are left out together, by estimators that leave rows out.
         columns : Columns, optional
@@ -133,19 +157,54 @@ class TableModel(ClassifierMixin, BaseEstimator):
         self.n_features_in_ = len(columns.used)
         self.date_formats_ = find_date_formats(X, columns.of("date"))
         self.is_sparse_ = any(is_sparse_type(dtype) for dtype in X.dtypes.loc[columns.used])
-        rows = self._cast(X)
+        rows = self.cast(X)
         self.row_keys_ = np.unique(table_keys(rows))
         self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
         return rows if self.encoder_ is None else self.encoder_.fit_transform(rows)
 
+    def score(self, X: Frame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """The share of rows that are predicted right; R2 of numbers."""
+        measure = r2_score if self.is_regression else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
     def predict(self, X: Frame) -> Array:
-        """Class labels, (n_samples,)."""
+        """Labels or numbers, (n_samples,); of two classes by ``threshold_`` if there is one.
+
+        Where there are probabilities, the label is the likeliest by these.
+        """
+        if hasattr(self, "classes_") and hasattr(self, "predict_proba"):
+            return np.asarray(self.classes_[self.decide(self.predict_proba(X))])
         return np.asarray(self.estimator_.predict(self.encode(X)))
+
+    def decide(self, P: Array) -> Array:
+        """Positions in ``classes_`` of what is said of rows with these probabilities."""
+        if hasattr(self, "threshold_"):
+            return decide_between(P, self.positive_, self.threshold_)
+        return np.asarray(P.argmax(axis=1))
+
+    def set_threshold(self, positive: int, threshold: float) -> None:
+        """From now on say class ``positive`` of two where its probability is so large."""
+        self.positive_, self.threshold_ = int(positive), float(threshold)
 
     @available_if(estimator_has("predict_proba"))
     def predict_proba(self, X: Frame) -> Array:
         """Probabilities of ``classes_``, (n_samples, n_classes)."""
         return np.asarray(self.estimator_.predict_proba(self.encode(X)))
+
+    @available_if(estimator_has("predict_set"))
+    def predict_set(self, X: Frame, coverage: float = 0.9) -> Array:
+        """The classes that cannot be excluded, (n_samples, n_classes) booleans."""
+        return np.asarray(self.estimator_.predict_set(self.encode(X), coverage))
+
+    @available_if(estimator_has("predict_interval"))
+    def predict_interval(self, X: Frame, coverage: float = 0.9) -> Array:
+        """From where to where a new value lies, (n_samples, 2)."""
+        return np.asarray(self.estimator_.predict_interval(self.encode(X), coverage))
+
+    @available_if(estimator_has("novelty"))
+    def novelty(self, X: Frame) -> Array:
+        """p-values, small for rows unlike those of the training, (n_samples,)."""
+        return np.asarray(self.estimator_.novelty(self.encode(X)))
 
     @available_if(estimator_has("transform"))
     def transform(self, X: Frame) -> Array:
@@ -155,12 +214,12 @@ class TableModel(ClassifierMixin, BaseEstimator):
     def encode(self, X: Frame) -> Rows:
         """The rows as the estimator sees them: its columns by name, in its order."""
         check_is_fitted(self)
-        rows = self._cast(X)
+        rows = self.cast(X)
         return rows if self.encoder_ is None else self.encoder_.transform(rows)
 
     def has_seen(self, X: Frame) -> Array:
         """Which rows the model was fitted to, (n_samples,) booleans."""
-        return np.isin(table_keys(self._cast(X)), self.row_keys_)
+        return np.isin(table_keys(self.cast(X)), self.row_keys_)
 
     def missing_columns(self, X: Frame) -> list[str]:
         """Columns of the model that a table lacks."""
@@ -172,7 +231,7 @@ class TableModel(ClassifierMixin, BaseEstimator):
         known |= {*self.columns_.constants, *self.columns_.dropped}
         return [str(name) for name in X.columns if name not in known]
 
-    def _cast(self, X: Frame) -> Rows:
+    def cast(self, X: Frame) -> Rows:
         """Our columns in our order and of our kinds."""
         if self.is_sparse_:
             return sparse_rows(X, self.columns_.used)
@@ -233,15 +292,6 @@ def as_number(column: FrameColumn, _: str | None) -> FrameColumn:
         ) from None
 
 
-def as_word(column: FrameColumn, _: str | None) -> FrameColumn:
-    """Levels as strings: 1, 1.0 and "1" are one level, however a file writes it."""
-    if is_number(column):
-        numbers = column.astype(float)
-        if bool((numbers.dropna() % 1 == 0).all()):
-            column = numbers.astype("Int64")
-    return column.astype(object).map(str, na_action="ignore").astype(object)
-
-
 def as_date(column: FrameColumn, date_format: str | None) -> FrameColumn:
     """Cells as dates without time zone; what is none is missing."""
     pd = need_pandas()
@@ -249,6 +299,9 @@ def as_date(column: FrameColumn, date_format: str | None) -> FrameColumn:
         dates = column
     else:
         dates = pd.to_datetime(column, format=date_format, errors="coerce")
+        lost = column[dates.isna() & column.notna()].astype(str)
+        if len(lost) and (form := find_date_form(lost.value_counts().to_dict(), 0.0)):
+            dates = dates.fillna(pd.Series(lost.map(form.value), dtype=dates.dtype))
     return dates.dt.tz_convert("UTC").dt.tz_localize(None) if dates.dt.tz is not None else dates
 
 

@@ -2,10 +2,12 @@
 
 The sample holds the rows with the smallest of random keys, one drawn for each row: every row has
 the same chance, whatever the blocks. A second reading gives the estimator blocks of encoded rows.
-KernelClassifier knows what it says of some held-out rows, and a third reading finds these.
+KernelClassifier knows what it says of some held-out rows, and a third reading finds these; for
+other methods a share of the rows, told by a hash of their cells, is left out of the fit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -14,15 +16,21 @@ from sklearn.pipeline import Pipeline
 from kernel_learn.arrays import Array
 from kernel_learn.representations.plan import format_bytes, parse_memory
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.block import Block
 from kernel_learn.rows.frames import Frame, stack_frames
-from kernel_learn.streams.blocks import Blocks, RawBlock
+from kernel_learn.streams.blocks import Blocks
 from kernel_learn.streams.readers import TableError, TableFiles, need_pandas
-from kernel_learn.tables.columns import Columns
-from kernel_learn.tables.model import TableModel, as_word
+from kernel_learn.streams.splitting import uniform
+from kernel_learn.tables.columns import Columns, as_word
+from kernel_learn.tables.model import TableModel, as_number, table_keys
 
 # A table in memory is there three times while it is encoded, and a fit needs room, too.
 SHARE = 4
 SAMPLE_ROWS = 20_000
+# At most this share of the rows, and no more than SAMPLE_ROWS of them, judge a fit.
+MOST_TEST = 0.1
+
+Told = Callable[[int], None]  # how many rows of a pass were read
 
 
 def is_too_large(table: TableFiles, memory: str | float | None) -> bool:
@@ -58,44 +66,134 @@ def reads_blocks(estimator: type[BaseEstimator]) -> bool:
     return bool(getattr(estimator, "streams", False))
 
 
+@dataclass(frozen=True)
+class HeldShare:
+    """Rows that are left out of a fit and judge it: equal rows are on one side, in every pass."""
+
+    share: float
+    seed: int = 0
+
+    @classmethod
+    def of(cls, n_rows: int, seed: int = 0) -> "HeldShare":
+        """The share for a table of so many rows."""
+        return cls(min(MOST_TEST, SAMPLE_ROWS / n_rows), seed)
+
+    def holds(self, model: TableModel, frame: Frame) -> Array:
+        """Which rows are test rows, (n,); the model knows its columns."""
+        return uniform(table_keys(model.cast(frame)), self.seed) < self.share
+
+
+@dataclass(frozen=True)
+class JudgedRows:
+    """Rows that figures are of, and what a model that has not seen them says of them."""
+
+    frame: Frame  # without the target; its index has the numbers of the rows in the table
+    y: Array  # labels as words, or numbers
+    said: Array | None  # probabilities, or numbers; None: nobody knows, and refits have to tell
+    words: str | None = None  # how the figures came about; None: as the estimator has it
+
+
 def fit_in_blocks(
     model: TableModel,
     table: TableFiles,
     sample: Frame,  # of some rows, the target in it
     columns: Columns,
-) -> tuple[Frame, Array, Array | None]:
-    """Fit the estimator to all rows, in blocks.
+    test: HeldShare | None = None,  # of classes
+    told: Told = lambda rows: None,
+    *,
+    is_regression: bool = False,
+) -> JudgedRows:
+    """Fit the estimator to all rows, in blocks, or to all but a test share.
 
-    Some rows for the report, else the sample: their frame without the target, their labels as
-    words, and what the estimator says of them left out, if it knows.
+    The rows for figures are the test rows; without a test share those that the estimator has held
+    out itself, else the sample.
     """
-    target = model.target
+    target, as_target = model.target, as_floats if is_regression else words
     encoded = model.fit_encoder(sample, columns)
     keeps_type = model.encoding == "light"
 
-    def blocks() -> Iterator[RawBlock]:
+    def frames(side: bool) -> Iterator[Frame]:
+        """The test rows of each block, or the others."""
+        n = 0
         for block in labelled_blocks(table, target):
-            rows = model.encode(block)
-            is_kept = keeps_type or is_sparse(rows)
-            yield RawBlock(rows if is_kept else np.asarray(rows), words(block[target]))
+            n += len(block)
+            yield block if test is None else block.loc[test.holds(model, block) == side]
+            told(n)
+
+    def blocks() -> Iterator[Block]:
+        for block in frames(False):
+            if len(block):
+                rows = model.encode(block)
+                is_kept = keeps_type or is_sparse(rows)
+                yield Block(rows if is_kept else np.asarray(rows), as_target(block[target]))
 
     fitted = clone(model.estimator)
+    kept = np.full(len(sample), True) if test is None else ~test.holds(model, sample)
+    some, labels = encoded[kept], as_target(sample.loc[kept, target])
     if isinstance(fitted, Pipeline):  # what learns from all rows, and what keeps some of them
-        features = fitted[0].fit(Blocks(blocks)).transform(encoded)
-        fitted[-1].fit(features, words(sample[target]))
-    else:
+        fitted[-1].fit(fitted[0].fit(Blocks(blocks)).transform(some), labels)
+    elif reads_blocks(type(fitted)):
         fitted.fit(Blocks(blocks))
+    else:  # what is there to compare with and needs few rows
+        fitted.fit(some, labels)
     model.estimator_ = fitted
-    proba = getattr(fitted, "loo_proba_", None)
-    if proba is not None:
-        positions = getattr(fitted, "loo_rows_", np.arange(len(proba)))
-        some = np.linspace(0, len(proba) - 1, min(len(proba), SAMPLE_ROWS)).astype(int)
-        proba = proba[some]
+    if is_classifier := hasattr(fitted, "classes_"):
+        model.classes_ = fitted.classes_
+    if test is None:
+        judged = judge_held_out(model, table, sample, as_target)
+    else:
+        judged = judge(model, frames(True))
+    if is_classifier:
+        model.labels_ = np.searchsorted(model.classes_, judged.y)
+    return judged
+
+
+def judge(model: TableModel, frames: Iterator[Frame]) -> JudgedRows:
+    """What a fitted model says of test rows; those of a class that it has not met are left out."""
+    found, proba = [], []
+    for frame in frames:
+        frame = frame.loc[np.isin(words(frame[model.target]), model.classes_)]
+        if len(frame):
+            found.append(frame)
+            proba.append(say_probabilities(model, frame))
+    if not found:
+        raise TableError("No row is left to judge the fit by; give more rows, or raise --memory.")
+    rows = stack_numbered(found)
+    how = f"{len(rows)} test rows"
+    y = words(rows[model.target])
+    return JudgedRows(rows.drop(columns=model.target), y, np.vstack(proba), how)
+
+
+def say_probabilities(model: TableModel, frame: Frame) -> Array:
+    """Probabilities of the classes, or ones for what is predicted, (n, k)."""
+    try:
+        return model.predict_proba(frame)
+    except AttributeError:
+        said = np.asarray(model.estimator_.predict(model.encode(frame)))
+        return np.asarray(said[:, None] == model.classes_[None, :], dtype=np.float64)
+
+
+def judge_held_out(
+    model: TableModel, table: TableFiles, sample: Frame, as_target: Callable[[Frame], Array]
+) -> JudgedRows:
+    """What the estimator says of rows that it has held out itself, if it has any."""
+    fitted, target = model.estimator_, model.target
+    said = held_out_answers(fitted)
+    if said is not None:
+        positions = getattr(fitted, "loo_rows_", np.arange(len(said)))
+        some = np.linspace(0, len(said) - 1, min(len(said), SAMPLE_ROWS)).astype(int)
+        said = said[some]
         sample = rows_at(labelled_blocks(table, target), positions[some])
-    y = words(sample[target])
-    model.classes_ = fitted.classes_
-    model.labels_ = np.searchsorted(model.classes_, y)
-    return sample.drop(columns=target), y, proba
+    return JudgedRows(sample.drop(columns=target), as_target(sample[target]), said)
+
+
+def held_out_answers(fitted: BaseEstimator) -> Array | None:
+    """Probabilities, or numbers, of training rows by fits without them, if there are some."""
+    for name in ("proba_", "prediction_"):
+        for way in ("held_out_", "loo_"):
+            if (found := getattr(fitted, way + name, None)) is not None:
+                return np.asarray(found)
+    return None
 
 
 def labelled_blocks(table: TableFiles, target: str) -> Iterator[Frame]:
@@ -113,7 +211,17 @@ def rows_at(blocks: Iterator[Frame], positions: Array) -> Frame:
         inside = positions[(positions >= start) & (positions < start + len(block))] - start
         found.append(block.iloc[inside])
         start += len(block)
-    return stack_frames(found)
+    return stack_numbered(found)
+
+
+def stack_numbered(parts: Sequence[Frame]) -> Frame:
+    """Blocks one below the other, each row with its number in the table."""
+    return stack_frames(parts).set_axis(np.concatenate([part.index for part in parts]), axis=0)
+
+
+def as_floats(column: Frame) -> Array:
+    """Targets as floats."""
+    return as_number(column, None).to_numpy(dtype=np.float64)
 
 
 def words(column: Frame) -> Array:

@@ -3,15 +3,17 @@
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO
 
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.rows.frames import Frame
+from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.streams.readers import TableError, need_pandas
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl")
+# What spreadsheets take a cell for a formula by; some skip a tab or the end of a line before it.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def check_output(path: str | None, *suffixes: str) -> None:
@@ -31,25 +33,31 @@ def check_output(path: str | None, *suffixes: str) -> None:
         raise TableError(f"{path!r} cannot be written: its folder is not writable.")
 
 
-def write_table(blocks: Iterator[Frame], path: str) -> int:
-    """Blocks of a table to a file by its suffix, or as CSV to ``-``; how many rows."""
+def write_table(blocks: Iterator[Frame], path: str, exact: Container[str] = ()) -> int:
+    """Blocks of a table to a file by its suffix, or as CSV to ``-``; how many rows.
+
+    Figures have ten digits as text; the cells of ``exact`` columns are written as they are.
+    """
     if path == "-":
-        return _write_text(blocks, sys.stdout, ".csv")
+        return _write_text(blocks, sys.stdout, ".csv", exact)
     suffix = Path(path).suffix.lower()
     with atomic_write(path) as part:
         if suffix == ".parquet":
             return _write_parquet(blocks, part)
         with part.open("w", encoding="utf-8", newline="") as file:
-            return _write_text(blocks, file, suffix)
+            return _write_text(blocks, file, suffix, exact)
 
 
-def _write_text(blocks: Iterator[Frame], file: IO[str], suffix: str) -> int:
+def _write_text(blocks: Iterator[Frame], file: IO[str], suffix: str, exact: Container[str]) -> int:
     rows = 0
     for block in blocks:
         if suffix == ".jsonl":
-            text = block.to_json(orient="records", lines=True, force_ascii=False)
+            text = block.to_json(
+                orient="records", lines=True, force_ascii=False, double_precision=15
+            )
             file.write(text if text.endswith("\n") else text + "\n")
         else:
+            block = block.assign(**{name: as_text(block[name]) for name in block if name in exact})
             out = io.StringIO()
             sep = "\t" if suffix == ".tsv" else ","
             look = {"sep": sep, "lineterminator": "\n", "float_format": "%.10g"}
@@ -57,6 +65,25 @@ def _write_text(blocks: Iterator[Frame], file: IO[str], suffix: str) -> int:
             file.write(out.getvalue())
         rows += len(block)
     return rows
+
+
+def as_text(column: FrameColumn) -> FrameColumn:
+    """Floats as the shortest text that reads as they do, whole ones without a point.
+
+    A file of text that rounds them makes two identifiers one.
+    """
+    if column.dtype.kind != "f":
+        return column
+    return column.astype(object).map(_float_text, na_action="ignore")
+
+
+def _float_text(value: float) -> str:
+    return str(int(value)) if value % 1 == 0 and abs(value) < 2**53 else repr(float(value))
+
+
+def as_spreadsheet_text(label: object) -> object:
+    """A text that a spreadsheet would run as a formula, with an apostrophe in front."""
+    return f"'{label}" if isinstance(label, str) and label.startswith(FORMULA) else label
 
 
 def _write_parquet(blocks: Iterator[Frame], path: Path) -> int:

@@ -5,7 +5,15 @@ Each check raises AssertionError with a sentence that names the first promise th
 
 from kernel_learn.testing.criterion import check_criterion
 from kernel_learn.testing.estimator import check_estimator
+from kernel_learn.testing.inductive import check_penalty, check_regularizer
 from kernel_learn.testing.kernel import check_kernel
 from kernel_learn.testing.solver import check_solver
 
-__all__ = ["check_criterion", "check_estimator", "check_kernel", "check_solver"]
+__all__ = [
+    "check_criterion",
+    "check_estimator",
+    "check_kernel",
+    "check_penalty",
+    "check_regularizer",
+    "check_solver",
+]

@@ -5,7 +5,11 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from kernel_learn.criteria.held_out.ensemble_weights import ensemble_weights, mixture_weights
+from kernel_learn.criteria.held_out.ensemble_weights import (
+    ensemble_weights,
+    mixture_weights,
+    predicting_shares,
+)
 from kernel_learn.criteria.held_out.targets import Targets
 
 
@@ -55,3 +59,31 @@ def test_soft_weights_follow_the_standard_error(rng):
     z = d.mean() / (d.std() / np.sqrt(50))
     expected = np.array([1, np.exp(-0.5 * z**2)]) if z > 0 else np.array([np.exp(-0.5 * z**2), 1])
     np.testing.assert_allclose(ensemble_weights(losses, Targets(labels)), expected / expected.sum())
+
+
+def mean_loss(proba, shares, targets):
+    return -np.sum(targets.counts * np.log(np.tensordot(shares, proba, 1))) / targets.total
+
+
+def test_light_members_are_left_out_if_held_out_rows_do_not_notice(rng):
+    """One repeats what the heaviest says; one knows rows of which the heaviest is wrongly sure."""
+    labels = np.arange(300) % 2
+    targets = Targets(np.eye(2)[labels] * rng.integers(1, 3, size=(300, 1)))
+    sure = np.where(np.eye(2)[labels] > 0, 0.999, 0.001)
+    sure[:6] = sure[:6, ::-1]
+    alike = np.clip(sure + rng.normal(scale=1e-4, size=sure.shape), 1e-4, 1)
+    careful = np.full((300, 2), 0.5)
+    proba = np.array([sure, careful, alike])
+    weights = np.array([0.96, 0.02, 0.02])
+    shares = predicting_shares(proba, weights, targets)
+    assert shares[2] == 0 and shares[1] == pytest.approx(0.02 / 0.98)
+    assert mean_loss(proba, shares, targets) <= 1.001 * mean_loss(proba, weights, targets)
+    without = np.array([1.0, 0.0, 0.0])
+    assert mean_loss(proba, without, targets) > 1.001 * mean_loss(proba, weights, targets)
+    # one that is not light predicts whatever it says, and one of a thousandth does not
+    np.testing.assert_array_equal(
+        predicting_shares(proba[[0, 2]], np.array([0.96, 0.04]), targets), [0.96, 0.04]
+    )
+    tiny = predicting_shares(proba, np.array([0.98, 5e-4, 0.0195]), targets)
+    assert tiny[1] == 0 and tiny.sum() == pytest.approx(1)
+    assert len(predicting_shares([], np.empty(0), targets)) == 0

@@ -114,6 +114,6 @@ def test_labels_that_differ_within_a_group_are_refused(rng):
 def test_class_weights_go_with_labels_and_are_no_part_of_it():
     counts, factors = np.array([[3.0, 1.0], [0.0, 2.0], [5.0, 0.0]]), np.array([0.5, 4.0])
     weighted = Targets(counts * factors, (), factors)
-    np.testing.assert_allclose(weighted.without_class_factors().counts, counts)
+    np.testing.assert_allclose(weighted.as_given().counts, counts)
     some = weighted.take(np.array([2, 0]))
-    np.testing.assert_allclose(some.without_class_factors().counts, counts[[2, 0]])
+    np.testing.assert_allclose(some.as_given().counts, counts[[2, 0]])

@@ -1,5 +1,7 @@
 """Ridge left out: against refits on repeated rows without the row or the group."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,81 @@ def test_left_out_is_a_refit(way, kind, groups, kernel, X, rng):
         expected = oracle.ridge_left_out(K, counts, lam, together)
         np.testing.assert_allclose(found, expected, atol=1e3 * EXACT)
     assert (least > LEAST_SLACK).all() and (np.diff(least) > 0).all()
+
+
+@kinds
+@pytest.mark.parametrize("groups", [(), (np.array([0, 4]), np.array([9, 11, 12]))])
+@pytest.mark.parametrize("kernel", [Gaussian(0.3), Linear()], ids=repr)
+def test_the_last_rows_left_out_are_refits(kind, groups, kernel, X, rng):
+    """By the last block of the factor alone: equal to refits, and to all rows left out."""
+    counts, K, first = counts_of(kind, rng), kernel(X), 6
+    solves = RidgeSolves(K.copy(), Targets(counts, groups))
+    scores, least = solves.held_out(REGS, first)
+    together = [list(g) for g in groups if g[0] >= first]
+    together += [[i] for i in range(first, 14) if not any(i in g for g in groups)]
+    for reg, found in zip(REGS, scores, strict=True):
+        lam = reg * oracle.ridge_unit(K, counts)
+        expected = oracle.ridge_left_out(K, counts, lam, together)[first:]
+        np.testing.assert_allclose(found, expected, atol=1e3 * EXACT)
+    everything, _ = solves.held_out(REGS)
+    np.testing.assert_allclose(everything[:, first:], scores, atol=100 * EXACT)
+    assert (least > LEAST_SLACK).all()
+
+
+def test_folds_left_out_together_are_refits_without_them(rng):
+    """A fifth of the rows is a block like any group: no fold is factorised anew."""
+    X = rng.standard_normal((40, 3))
+    counts = np.eye(2)[rng.integers(0, 2, 40)] * rng.integers(1, 4, size=(40, 1))
+    folds = [np.flatnonzero(np.arange(40) % 5 == fold) for fold in range(5)]
+    K = Gaussian(0.2)(X)
+    for way in (RidgePath, RidgeSolves):
+        scores, _ = way(K.copy(), Targets(counts, folds)).held_out(REGS)
+        for reg, found in zip(REGS, scores, strict=True):
+            lam = reg * oracle.ridge_unit(K, counts)
+            expected = oracle.ridge_left_out(K, counts, lam, folds)
+            np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_solves_hold_one_matrix_and_one_reg_does_not_disturb_the_next(rng):
+    n = 700
+    X, regs = rng.standard_normal((n, 4)), np.array([1.0, 1e-2])
+    targets = Targets(np.eye(2)[np.arange(n) % 2])
+    K = Gaussian(0.3)(X)
+    alone, _ = RidgeSolves(K.copy(), targets).held_out(regs[1:])
+    mine = K.copy()
+    tracemalloc.start()
+    scores, _ = RidgeSolves(mine, targets).held_out(regs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(scores[1], alone[0])
+    assert peak < 0.8 * 8 * n * n  # beside K, which is overwritten: panels of it
+
+
+def test_regs_are_raised_until_every_row_depends_on_others(X, rng):
+    """By the smallest power of ten that helps, though not every one is tried."""
+    targets, regs = Targets(counts_of("ones", rng)), np.array([1e-13, 2e-13])
+    K = Gaussian(30.0)(X)
+    solves = RidgeSolves(K.copy(), targets)
+    tried = [10.0**power * regs for power in range(14)]
+    safe = [RidgeSolves(K.copy(), targets).held_out(r)[1] >= LEAST_SLACK for r in tried]
+    power = next(i for i, own in enumerate(safe) if own.any())
+    assert power > 3
+    found, scores = solves.held_out_safely(regs)
+    np.testing.assert_allclose(found, tried[power][safe[power]])
+    np.testing.assert_allclose(scores, solves.held_out(found)[0])
+    as_they_are, _ = solves.held_out_safely(REGS)
+    np.testing.assert_array_equal(as_they_are, REGS)
+    assert RidgeSolves(np.ones((14, 14)), targets).held_out_safely(REGS) is None
+
+
+def test_a_model_of_rows_in_another_order(X, rng):
+    targets, order = Targets(counts_of("weights", rng)), rng.permutation(14)
+    K, new = Gaussian(0.3)(X), Gaussian(0.3)(rng.standard_normal((5, 3)), X)
+    model = RidgeSolves(K.copy(), targets).dual(0.1)
+    other = RidgeSolves(K[np.ix_(order, order)], targets.take(order)).dual(0.1)
+    np.testing.assert_allclose(
+        other.reordered(order).scores(new), model.scores(new), atol=100 * EXACT
+    )
 
 
 @ways

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.ridge import RidgeSolves
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.ridge import RANK_TOL, RidgeSolves
+from kernel_learn.criteria.held_out.targets import RowTargets
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.shared import SharedStatistics
 from kernel_learn.rows.access import is_sparse, row_blocks
@@ -41,7 +41,7 @@ class ColumnScales:
 
 def learn_scales(
     X: Rows,  # (n, d), dense or CSR
-    targets: Targets,
+    targets: RowTargets,
     blocks: Array | None = None,  # (d,) columns of one number share one scale
     rounds: int = ROUNDS,
 ) -> ColumnScales:
@@ -74,7 +74,7 @@ def _scales(M: Array) -> Array:
     return np.asarray(s / np.sqrt(np.mean(s**2)))
 
 
-def squared_gradients(Z: Rows, targets: Targets) -> Array:
+def squared_gradients(Z: Rows, targets: RowTargets) -> Array:
     """sum_c mean_i [grad_j f_c(z_i)]^2 for every column j, (d,)."""
     S = SharedStatistics(Z)
     R = S["euclidean"]
@@ -104,17 +104,18 @@ def _mean_squares(Z: Rows, V: Array, own: Array, p: Array) -> Array:
     return np.asarray(np.maximum(total, 0.0))
 
 
-def _directions(K: Array, targets: Targets) -> Array:
+def _directions(K: Array, targets: RowTargets) -> Array:
     """Ridge coefficients A; of many classes those along which the fitted values vary most.
 
-    The sum over classes does not change under rotation of the outputs.
+    The sum over classes does not change under rotation of the outputs. K is overwritten.
     """
-    ridge = RidgeSolves(K.copy(), targets)
+    ridge = RidgeSolves(K, targets)
     if ridge.centred.unit <= 0:
         return np.zeros((len(K), 1))
     A = ridge.dual(REG).coef
     if A.shape[1] <= MOST_DIRECTIONS:
-        return A
+        sizes, V = np.linalg.eigh(A.T @ A)  # labels sum to one: one direction is empty
+        return np.asarray(A @ V[:, sizes > RANK_TOL * sizes[-1]])
     root = ridge.centred.root[:, None]
     fitted = ridge.centred.labels - REG * ridge.centred.unit * A / root
     return np.asarray(A @ np.linalg.svd(fitted, full_matrices=False)[2][:MOST_DIRECTIONS].T)

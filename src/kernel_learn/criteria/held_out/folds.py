@@ -5,18 +5,21 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import RowTargets
 
 
-def stratified_folds(targets: Targets, n_folds: int) -> Array:
-    """The fold of each row, (n,): classes spread evenly, groups whole, in the rows' order."""
+def stratified_folds(targets: RowTargets, n_folds: int) -> Array:
+    """The fold of each row, (n,): classes spread evenly, groups whole, in the rows' order.
+
+    Classes are taken as they first occur, whatever they are called.
+    """
     unit = np.arange(targets.n)  # the first row of a group speaks for it
     for group in targets.groups:
         unit[group] = group[0]
     heads = np.flatnonzero(unit == np.arange(targets.n))
     fold, start = np.empty(targets.n, dtype=int), 0
-    for c in range(targets.n_classes):
-        mine = heads[targets.majority[heads] == c]
+    for c in dict.fromkeys(targets.strata[heads].tolist()):
+        mine = heads[targets.strata[heads] == c]
         fold[mine] = (np.arange(len(mine)) + start) % n_folds
         start += len(mine)
     return fold[unit]
@@ -28,11 +31,11 @@ def each_fold(folds: Array) -> Iterator[tuple[Array, Array]]:
         yield np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
 
 
-def stratified_rows(targets: Targets, n_rows: int) -> Array:
+def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole."""
     chosen = np.zeros(targets.n, dtype=bool)
-    for c in range(targets.n_classes):
-        mine = np.flatnonzero(targets.majority == c)
+    for c in range(int(targets.strata.max(initial=-1)) + 1):
+        mine = np.flatnonzero(targets.strata == c)
         chosen[mine[: max(2, round(n_rows * len(mine) / targets.n))]] = True
     for group in targets.groups:
         chosen[group] = chosen[group[0]]

@@ -37,8 +37,7 @@ class Machines:
 
 def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
     """One machine per class against the rest; one in all for two classes."""
-    k = targets.n_classes
-    roles = np.array([[-1.0, 1.0]]) if k == 2 else 2.0 * np.eye(k) - 1.0
+    roles = roles_of(targets.n_classes)
     signs = targets.Y @ roles.T
     unit = kernel_variance(K, targets)
     K = K + unit
@@ -56,7 +55,12 @@ def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
 
 
 def _hinge(
-    K: Array, s: Array, lam: float, targets: Targets, start: Array | None
+    K: Array,
+    s: Array,
+    lam: float,
+    targets: Targets,
+    start: Array | None,
+    out: Array | None = None,  # rows that never count
 ) -> tuple[Array, Array, Array]:
     """Repeat: solve on the rows that count, see which rows count."""
     rows = np.arange(len(s)) if start is None else start
@@ -65,11 +69,48 @@ def _hinge(
         counts = (s * scores < 1.0) | (np.abs(s) < 1.0)
         if i >= ONLY_ADD:
             counts[rows] = True
+        if out is not None:
+            counts[out] = False
         fresh = np.flatnonzero(counts)
         if len(fresh) < 2 or np.array_equal(fresh, rows):
             break
         rows = fresh
     return _solve(K, s, lam, targets, rows)
+
+
+def refit_hinges(
+    K: Array,  # (n, n) of the kernel
+    targets: Targets,  # of all rows; those that are gone may carry anything
+    reg: float,
+    model: Dual,  # the machines of all rows
+    gone: Array,
+    changed: Array,  # rows whose weight or label is another one now
+) -> Dual:
+    """The machines without some rows, with offset and lam as they are; coefficients of all rows.
+
+    The rows that count are followed from those that did until they stay the same. A machine in
+    which none of the rows counted is as it was.
+    """
+    unit = offset_of(model)
+    signs, K = targets.Y @ roles_of(targets.n_classes).T, K + unit
+    A, touched = model.coef.copy(), np.union1d(gone, changed)
+    for c, s in enumerate(signs.T):
+        active = np.flatnonzero(A[:, c])
+        if np.isin(touched, active).any():
+            start = np.setdiff1d(active, gone)
+            A[:, c] = _hinge(K, s, reg * unit, targets, start, gone)[1]
+    return Dual(A, unit * A.sum(axis=0))
+
+
+def offset_of(model: Dual) -> float:
+    """u, of intercept = u 1'A."""
+    sums = model.coef.sum(axis=0)
+    return float(model.intercept @ sums / (sums @ sums))
+
+
+def roles_of(k: int) -> Array:
+    """One machine per class against the rest; one in all for two classes, (q, k)."""
+    return np.array([[-1.0, 1.0]]) if k == 2 else 2.0 * np.eye(k) - 1.0
 
 
 def _solve(

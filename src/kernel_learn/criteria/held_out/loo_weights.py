@@ -28,7 +28,7 @@ from scipy.linalg import lapack
 from scipy.special import softmax
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.targets import Targets, kernel_variance
+from kernel_learn.criteria.held_out.targets import RowTargets, kernel_variance
 from kernel_learn.representations.base import Representation
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.moment_form import MomentForm
@@ -58,7 +58,7 @@ class LooWeights:
 
 def learn_loo_weights(
     Ks: Array,  # (p, n, n)
-    targets: Targets,
+    targets: RowTargets,
     pull: float = PULL,
 ) -> LooWeights:
     """Minimise the objective above from equal weights; kernels count as scaled to trace n."""
@@ -84,15 +84,15 @@ def learn_bank_weights(
     The targets are one-hot labels, of a form that is exact or of moments; columns
     that differ from them by a factor and a shift give the same weights.
     """
-    if isinstance(form, MomentForm):
+    centred = form.centred()
+    error: HeldOutError
+    if isinstance(centred, MomentForm):
         if targets is not None:
             raise ValueError("Moments hold the targets of their form and no others.")
-        centred: Representation = form
-        error: HeldOutError = GeneralisedCrossValidation(form)
+        error = GeneralisedCrossValidation(centred)
     else:
-        assert isinstance(form, GramForm)
+        assert isinstance(form, GramForm) and isinstance(centred, GramForm)
         T = form.targets if targets is None else form.root_weight[:, None] * targets
-        centred = form.centred()
         error = LeaveOneOut(centred, T)
     alive = np.flatnonzero(centred.alive)
 
@@ -196,14 +196,16 @@ class GeneralisedCrossValidation:
         return error, error * by_d, error * float(by_lam)
 
 
-def loo_error(Ks: Array, theta: Array, lam: float, targets: Targets) -> tuple[float, Array, float]:
+def loo_error(
+    Ks: Array, theta: Array, lam: float, targets: RowTargets
+) -> tuple[float, Array, float]:
     """(E, dE/dtheta, dE/dlam)."""
     error, Q = loo_derivative(np.tensordot(theta, Ks, 1), lam, targets)
     by_lam = float(np.sum(np.diagonal(Q) / targets.weight))
     return error, np.einsum("pij,ij->p", Ks, Q), by_lam
 
 
-def loo_derivative(K: Array, lam: float, targets: Targets) -> tuple[float, Array]:
+def loo_derivative(K: Array, lam: float, targets: RowTargets) -> tuple[float, Array]:
     """(E, Q = dE/dK), Q symmetric; K is overwritten."""
     w = targets.weight
     K[np.diag_indices(len(K))] += lam / w
@@ -234,7 +236,7 @@ def error_and_derivative(
     return float(np.sum(w[:, None] * residual**2)) / N, Q
 
 
-def centred_trace(K: Array, targets: Targets) -> float:
+def centred_trace(K: Array, targets: RowTargets) -> float:
     """sum_i w_i Kc_ii."""
     return targets.total * kernel_variance(K, targets)
 

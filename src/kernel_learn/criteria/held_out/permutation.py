@@ -5,8 +5,10 @@ from collections.abc import Callable
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.label_targets import LabelTargets
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath, leave_out
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import RowTargets, Targets
 
 # Labels are shuffled among at most so many rows; more are counted in proportion.
 MOST_ROWS = 10**5
@@ -31,7 +33,9 @@ def permutation_p_value(
     within a group that would test something else, and is refused.
     """
     T, root = path.centred.targets, path.centred.root
-    shuffle = _shuffle_groups(T) if T.groups else _shuffle_rows(T)
+    assert isinstance(T, Targets | NumberTargets | LabelTargets)
+    single = _shuffle_rows(T) if isinstance(T, Targets) else _shuffle_values(T)
+    shuffle = _shuffle_groups(T) if T.groups else single
     labels = [T.Y, *(shuffle(rng) for _ in range(n_permutations))]
     p = T.weight / T.total
     L = np.hstack([Y - p @ Y for Y in labels]) * root[:, None]
@@ -57,7 +61,7 @@ def _shuffle_rows(targets: Targets) -> Shuffle:
     """A weight is a repetition: a row of weight w has w labels, each of which may go anywhere."""
     merged, labels = np.nonzero(targets.counts)
     counts = targets.counts[merged, labels]
-    copies = np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / targets.total))).astype(int)
+    copies = _copies(counts, targets.total)
     weight = np.repeat(counts / copies, copies)  # of each row as given
     merged, labels = np.repeat(merged, copies), np.repeat(labels, copies)
     shape = targets.counts.shape
@@ -70,7 +74,26 @@ def _shuffle_rows(targets: Targets) -> Shuffle:
     return shuffle
 
 
-def _shuffle_groups(targets: Targets) -> Shuffle:
+def _shuffle_values(targets: NumberTargets | LabelTargets) -> Shuffle:
+    """The same of numbers: each value that was seen may go to any row."""
+    copies = _copies(targets.count, targets.total)
+    weight, row = np.repeat(targets.count / copies, copies), np.repeat(targets.row, copies)
+    seen = np.repeat(targets.seen, copies, axis=0)
+
+    def shuffle(rng: np.random.Generator) -> Array:
+        moved = seen[rng.permutation(len(seen))]
+        sums = [np.bincount(row, weight * column, targets.n) for column in moved.T]
+        return np.asarray(np.stack(sums, axis=1) / targets.weight[:, None])
+
+    return shuffle
+
+
+def _copies(counts: Array, total: float) -> Array:
+    """How many rows each count stands for, not many more than ``MOST_ROWS`` in all."""
+    return np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / total))).astype(int)
+
+
+def _shuffle_groups(targets: RowTargets) -> Shuffle:
     """Whole groups change their labels; a row without a group is one by itself."""
     heads, group = np.unique(_first_of_group(targets), return_inverse=True)
 
@@ -80,7 +103,7 @@ def _shuffle_groups(targets: Targets) -> Shuffle:
     return shuffle
 
 
-def _first_of_group(targets: Targets) -> Array:
+def _first_of_group(targets: RowTargets) -> Array:
     """The first row of each row's group, (n,)."""
     first = np.arange(targets.n)
     for group in targets.groups:

@@ -1,8 +1,8 @@
-"""Kernel ridge regression on class labels, and what it would say of rows it had not seen.
+"""Kernel ridge regression on labels or values, and what it would say of rows it had not seen.
 
     min over f, b of  sum_i w_i |y_i - b - f(x_i)|^2 + lam |f|^2,
 
-y_i the mean one-hot label of row i. With p = w / N, m = K p,
+y_i the mean one-hot label, or the mean value, of row i. With p = w / N, m = K p,
 Kc = K - 1m' - m1' + p'm, S = diag(w) and G = S^{1/2} Kc S^{1/2}:
 
     f(x_i) + b = mu + [Kc A]_i,   A = S^{1/2} (G + lam)^{-1} S^{1/2} (Y - mu),   mu = Y'p,
@@ -17,7 +17,7 @@ exactly, for fixed lam. lam = reg tr(G) / N. A weight is a repetition: all
 of this is the same on rows that are written w_i times.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,8 +25,11 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import RowTargets
+from kernel_learn.kernels.base import mirror_panel
+from kernel_learn.kernels.pairwise import PANEL_ROWS
 from kernel_learn.representations.linalg import center_and_weigh
+from kernel_learn.rows.access import row_blocks
 
 # The path along which regularisers are chosen.
 RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
@@ -35,6 +38,7 @@ RANK_TOL = 1e-10
 # Where 1 - H_ii is smaller, a row decides about itself alone: its residual without itself
 # is a quotient of two roundings.
 LEAST_SLACK = 1e-5
+MOST_POWERS = 12  # of ten, by which a regulariser is raised for that
 # One eigendecomposition costs as much as about so many Cholesky inverses (n = 1000: 0.19 s
 # against 0.034 s each).
 PATH_REGS = 5
@@ -51,6 +55,12 @@ class Dual:
         """Scores of new rows from k(x, training rows), (n_new, q)."""
         return np.asarray(K_cross @ self.coef + self.intercept)
 
+    def reordered(self, order: Array) -> "Dual":
+        """The same of rows as they were before they were taken in this order."""
+        coef = np.empty_like(self.coef)
+        coef[order] = self.coef
+        return Dual(coef, self.intercept)
+
 
 @dataclass(frozen=True)
 class Centred:
@@ -59,7 +69,7 @@ class Centred:
     G: Array  # (n, n)
     m: Array  # (n,) K p
     unit: float  # tr(G) / N: lam = reg * unit
-    targets: Targets
+    targets: RowTargets
 
     @property
     def root(self) -> Array:
@@ -69,6 +79,11 @@ class Centred:
     def labels(self) -> Array:
         """S^{1/2} (Y - mu)."""
         return np.asarray(self.root[:, None] * (self.targets.Y - self.targets.mean))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether all rows look the same to the kernel."""
+        return not self.unit > 1e-12 * float(np.abs(self.m).max())
 
     def dual(self, B: Array) -> Dual:
         """The model of A = S^{1/2} B, whose rounding of 1'A = 0 is taken out of it.
@@ -82,7 +97,7 @@ class Centred:
         return Dual(A, self.targets.mean - self.m @ A)
 
 
-def centre(K: Array, targets: Targets) -> Centred:
+def centre(K: Array, targets: RowTargets) -> Centred:
     """Centre and weigh a Gram matrix; K is overwritten."""
     m = K @ (targets.weight / targets.total)
     center_and_weigh(K, m, targets.weight, np.sqrt(targets.weight))
@@ -92,7 +107,7 @@ def centre(K: Array, targets: Targets) -> Centred:
 class RidgePath:
     """All lam from one eigendecomposition G = U diag(w) U'. K is overwritten."""
 
-    def __init__(self, K: Array, targets: Targets) -> None:
+    def __init__(self, K: Array, targets: RowTargets) -> None:
         self.centred = centre(K, targets)
         w, U = linalg.eigh(self.centred.G, driver="evd", overwrite_a=True, check_finite=False)
         kept = w > RANK_TOL * max(float(w[-1]), 0.0)
@@ -106,7 +121,7 @@ class RidgePath:
         Below ``LEAST_SLACK`` the scores are rounding and must not be used.
         """
         T = self.centred.targets
-        scores, least = np.empty((len(regs), *T.counts.shape)), np.empty(len(regs))
+        scores, least = np.empty((len(regs), *T.Y.shape)), np.empty(len(regs))
         for r, reg in enumerate(regs):
             share = self.w / (self.w + reg * self.centred.unit)
             residual = self.centred.labels - self.U @ (share[:, None] * self.UT_Y)
@@ -125,10 +140,10 @@ class RidgePath:
         ]
         return 1.0 - T.weight / T.total - self._U2 @ share, blocks
 
-    def dual(self, reg: float) -> Dual:
-        """The model at one reg."""
-        lam = reg * self.centred.unit
-        return self.centred.dual(self.U @ (self.UT_Y / (self.w + lam)[:, None]))
+    def dual(self, reg: float | Array) -> Dual:
+        """The model at one reg, or at one for each target, (q,)."""
+        lam = np.asarray(reg) * self.centred.unit
+        return self.centred.dual(self.U @ (self.UT_Y / (self.w[:, None] + lam)))
 
     def new_scores(self, K_cross: Array, regs: Array) -> Array:
         """Scores of new rows at every reg, (R, n_new, k)."""
@@ -141,87 +156,147 @@ class RidgePath:
 
 
 class RidgeSolves:
-    """One Cholesky factorisation per lam: cheaper for a few of them. K is overwritten."""
+    """One Cholesky factorisation per lam: cheaper for a few of them. K is overwritten.
 
-    def __init__(self, K: Array, targets: Targets) -> None:
+    One matrix is held: G stays below the diagonal of K, the factor L of G + lam and its inverse
+    are worked out above it (LAPACK counts rows as columns here, so for it they are below).
+    """
+
+    def __init__(self, K: Array, targets: RowTargets) -> None:
         self.centred = centre(K, targets)
+        self._diagonal = np.diagonal(self.centred.G).copy()
         self._solutions: dict[float, Array] = {}
 
-    def held_out(self, regs: Array) -> tuple[Array, Array]:
-        """As ``RidgePath.held_out``, by Q = (G + lam)^{-1}: the residuals are lam B, and
-        I - H = lam Q - S^{1/2} 11' S^{1/2} / N.
+    def held_out(self, regs: Array, first: int = 0) -> tuple[Array, Array]:
+        """As ``RidgePath.held_out`` of the rows from ``first`` on, by Q = (G + lam)^{-1}: the
+        residuals are lam B, and I - H = lam Q - S^{1/2} 11' S^{1/2} / N.
+
+        Q_ij = sum_l [L^{-1}]_li [L^{-1}]_lj. For the last rows that asks for the inverse of the
+        last block of L only: what they say of each other is a factorisation and little more. No
+        group may have rows on both sides.
         """
-        T, root = self.centred.targets, self.centred.root
-        scores, least = np.empty((len(regs), *T.counts.shape)), np.empty(len(regs))
+        T = self.centred.targets.take(np.arange(first, self.centred.targets.n))
+        total = self.centred.targets.total
+        root = self.centred.root[first:]
+        scores, least = np.empty((len(regs), *T.Y.shape)), np.empty(len(regs))
         for r, reg in enumerate(regs):
             try:
-                lam, B, C = self._solve(float(reg))
+                lam, B, L = self._solve(float(reg))
             except np.linalg.LinAlgError:
-                scores[r], least[r] = T.mean, -np.inf
+                scores[r], least[r] = self.centred.targets.mean, -np.inf
                 continue
-            Q = lapack.dpotri(C, lower=1, overwrite_c=1)[0]
-            slack = lam * np.diagonal(Q) - T.weight / T.total
+            diagonal, products = _inverse_products(L[first:, first:], T.groups)
+            slack = lam * diagonal - T.weight / total
             blocks = [
-                lam * _symmetric(Q[np.ix_(g, g)]) - np.outer(root[g], root[g]) / T.total
-                for g in T.groups
+                lam * Q_gg - np.outer(root[g], root[g]) / total
+                for g, Q_gg in zip(T.groups, products, strict=True)
             ]
-            scores[r], least[r] = left_out(T, root, lam * B, slack, blocks)
+            scores[r], least[r] = left_out(T, root, lam * B[first:], slack, blocks)
         return scores, least
 
-    def dual(self, reg: float) -> Dual:
-        if float(reg) not in self._solutions:
-            self._solve(float(reg))
-        return self.centred.dual(self._solutions[float(reg)])
+    def held_out_safely(self, regs: Array, first: int = 0) -> tuple[Array, Array] | None:
+        """The regs at which every row depends on others, and the scores of rows left out there.
+
+        All regs are raised by a power of ten until there is one; None where nothing helps. 1 - H
+        is concave in lam: a power that falls short by this proportion need not be tried.
+        """
+        power = MOST_POWERS if self.centred.is_flat else 0
+        while power < MOST_POWERS:
+            raised = 10.0**power * np.asarray(regs)
+            scores, least = self.held_out(raised, first)
+            safe = least >= LEAST_SLACK
+            if safe.any():
+                return raised[safe], scores[safe]
+            most = float(least.max())
+            power += max(1, int(np.ceil(np.log10(LEAST_SLACK / most)))) if most > 0 else 1
+        return None
+
+    def dual(self, reg: float | Array) -> Dual:
+        """The model at one reg, or at one for each target, (q,)."""
+        regs = np.atleast_1d(np.asarray(reg, dtype=np.float64))
+        for own in np.unique(regs).tolist():
+            if own not in self._solutions:
+                self._solve(own)
+        columns = [self._solutions[own] for own in regs.tolist()]
+        if len(columns) == 1:
+            return self.centred.dual(columns[0])
+        return self.centred.dual(np.stack([B[:, j] for j, B in enumerate(columns)], axis=1))
 
     def new_scores(self, K_cross: Array, regs: Array) -> Array:
         """Scores of new rows at every reg, (R, n_new, k)."""
         return np.array([self.dual(reg).scores(K_cross) for reg in regs])
 
     def _solve(self, reg: float) -> tuple[float, Array, Array]:
-        lam = reg * self.centred.unit
-        C = self.centred.G.copy()
-        C[np.diag_indices(len(C))] += lam
-        C, info = lapack.dpotrf(C, lower=1, overwrite_a=1)
+        """lam, B and the factor L, lower, which is the next one's place too."""
+        lam, G = reg * self.centred.unit, self.centred.G
+        for rows in row_blocks(len(G), PANEL_ROWS):  # G back above the diagonal
+            mirror_panel(G, rows)
+        G[np.diag_indices(len(G))] = self._diagonal + lam
+        L, info = lapack.dpotrf(G.T, lower=1, clean=0, overwrite_a=1)
         if info:  # rounding has made G + lam indefinite: the path drops such directions
             raise np.linalg.LinAlgError(f"G + {lam:.3g} is not positive definite.")
-        B = linalg.cho_solve((C, True), self.centred.labels, check_finite=False)
+        B = linalg.cho_solve((L, True), self.centred.labels, check_finite=False)
         self._solutions[reg] = B
-        return lam, B, C
+        return lam, B, L
 
 
-def solve_ridge(K: Array, targets: Targets, n_regs: int) -> RidgePath | RidgeSolves:
+def _inverse_products(L: Array, groups: Sequence[Array]) -> tuple[Array, list[Array]]:
+    """The diagonal of Q = (L L')^{-1} and its blocks Q_gg, L lower and overwritten if it can be.
+
+    By L^{-1} alone, n^3/3 operations; Q itself would take as many again.
+    """
+    inverse = lapack.dtrtri(L, lower=1, overwrite_c=1)[0]
+    diagonal = np.empty(len(L))
+    for columns in row_blocks(len(L), PANEL_ROWS):
+        below = inverse[columns.start :, columns]
+        corner = np.tril(below[: below.shape[1]])
+        rest = below[below.shape[1] :]
+        diagonal[columns] = np.einsum("ij,ij->j", corner, corner)
+        diagonal[columns] += np.einsum("ij,ij->j", rest, rest)
+    products = []
+    for g in groups:
+        own = np.where(np.arange(len(L))[:, None] >= g, inverse[:, g], 0.0)
+        products.append(own.T @ own)
+    return diagonal, products
+
+
+def solve_ridge(K: Array, targets: RowTargets, n_regs: int) -> RidgePath | RidgeSolves:
     """The cheaper way for this many regs. K is overwritten."""
     return (RidgePath if n_regs > PATH_REGS else RidgeSolves)(K, targets)
 
 
-def try_ridge(K: Array, targets: Targets, n_regs: int) -> RidgePath | RidgeSolves | None:
+def try_ridge(K: Array, targets: RowTargets, n_regs: int) -> RidgePath | RidgeSolves | None:
     """As ``solve_ridge``; None if all rows look the same to the kernel."""
-    size = float(np.abs(K).max(initial=0.0))
+    size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     ridge = solve_ridge(K, targets, n_regs)
     if not np.isfinite(ridge.centred.unit) or ridge.centred.unit <= 1e-12 * size:
         return None
     return ridge
 
 
-def ridge_at_lam(K: Array, targets: Targets, lam: float) -> tuple[Array, Dual]:
+def ridge_at_lam(
+    K: Array,  # overwritten
+    targets: RowTargets,
+    lam: float,
+    moved: Callable[[Array], Array] | None = None,  # None for classes
+) -> tuple[Array, Dual]:
     """Held-out scores (n, k) and the model at an absolute lam, or at more if rows stand alone.
 
     At the smallest of 1, 10, 100, ... times lam at which every row depends on others; the
-    shares of the classes if there is none. K is overwritten.
+    shares of the classes if there is none. Scores are those that new rows would have, by
+    ``moved`` or ``with_all_shares``.
     """
     solves = RidgeSolves(K, targets)
-    unit = solves.centred.unit
-    if unit > 1e-12 * float(np.abs(solves.centred.m).max()):  # else all rows look the same
-        for power in range(12):
-            reg = 10.0**power * (lam / unit)
-            scores, least = solves.held_out(np.array([reg]))
-            if least[0] >= LEAST_SLACK:
-                return with_all_shares(scores[0], targets), solves.dual(reg)
-    shares = np.tile(targets.mean, (targets.n, 1))
-    return shares, Dual(np.zeros(targets.counts.shape), targets.mean)
+    found = solves.held_out_safely(np.array([lam / (solves.centred.unit or 1.0)]))
+    if found is None:
+        shares = np.tile(targets.mean, (targets.n, 1))
+        return shares, Dual(np.zeros(targets.Y.shape), targets.mean)
+    (reg,), (scores,) = found
+    held = with_all_shares(scores, targets) if moved is None else moved(scores)
+    return held, solves.dual(reg)
 
 
-def with_all_shares(scores: Array, targets: Targets) -> Array:
+def with_all_shares(scores: Array, targets: RowTargets) -> Array:
     """Held-out scores moved from the class shares without the row to those of all rows.
 
     A row left out takes its label out of the shares mu, to which scores
@@ -244,7 +319,7 @@ def share_of(moved: Array, weight: Array, total: float) -> Array:
 
 
 def left_out(
-    targets: Targets,
+    targets: RowTargets,
     root: Array,  # (n,) S^{1/2}
     residual: Array,  # (n, k) S^{1/2} (y - f)
     slack: Array,  # (n,) 1 - H_ii
@@ -272,7 +347,3 @@ def leave_out(
         values = np.maximum(values, 0.1 * LEAST_SLACK)
         without[rows] = V @ ((V.T @ residual[rows]) / values[:, None])
     return without, min(least, float(slack[single].min(initial=np.inf)))
-
-
-def _symmetric(lower: Array) -> Array:
-    return np.tril(lower) + np.tril(lower, -1).T

@@ -19,21 +19,24 @@ and no new one: on 50 rows with labels by chance to 12 % error. A score whose
 mean over its own class is not above that over the others is left out.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.ensemble_weights import mean_and_error
+from kernel_learn.criteria.held_out.ensemble_weights import LEAST_PROBABILITY, mean_and_error
 from kernel_learn.criteria.held_out.folds import each_fold
 from kernel_learn.criteria.held_out.targets import Targets, smoothed_shares
+from kernel_learn.rows.access import row_blocks
 from kernel_learn.solvers.smooth import solve_smooth
 
 TEMPERATURES = np.array([0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0, 5.0, 8.0, 12.0])
 SHRINKAGES = (0.3, 3.0)
 FACTORS = np.geomspace(1e-9, 1e3, 121)
 RANKING = np.array([1.0, 2.0, 4.0, 8.0])
-LEAST_PROBABILITY = 1e-9
+# Entries of scores that are ranked, and of covariances that are solved for, at a time.
+RANKED_ENTRIES, SIDE_BY_SIDE = 2**15, 2**15
 PULL = 10.0  # as so many rows
 # Regularisers whose scores are stacked; the others are only ranked.
 FINALISTS = 2
@@ -57,6 +60,7 @@ class Stacking:
     map: LinearMap
     loss: float
     logits: Array  # (n, k), cross-fitted
+    crossed: Array | None = None  # those of scores that other folds chose, None: the same ones
 
     def proba(self) -> Array:
         return softmax(self.logits)
@@ -70,16 +74,22 @@ def fit_stacking(
 ) -> Stacking:
     """The discriminant on all rows, at the shrinkage and temperature of least held-out loss."""
     logits = np.zeros((len(SHRINKAGES), targets.n, targets.n_classes))
-    for inside, outside in each_fold(folds):
-        maps = fit_discriminants(scores[inside], targets.counts[inside], roles)
-        for i, discriminant in enumerate(maps):
-            logits[i, outside] = discriminant(scores[outside])
-    losses = np.array([log_loss_path(L, targets, TEMPERATURES) for L in logits])
+    centre = targets.weight @ scores / targets.total
+    parts = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
+    F = len(parts)
+    moments = score_moments([(scores[rows], targets.counts[rows]) for rows in parts], centre)
+    inside = np.ones((F + 1, F))  # the folds that each fit has seen, the last one all of them
+    if F > 1:
+        inside[np.diag_indices(F)] = 0.0
+    for sets in row_blocks(F + 1, max(1, SIDE_BY_SIDE // scores.shape[1] ** 2)):
+        coef, intercept = discriminants(moments.summed(inside[sets]), roles)
+        for i, outside in enumerate(parts[sets]):
+            logits[:, outside] = scores[outside] @ coef[i] + intercept[i, :, None]
+    losses = log_loss_path(logits, targets, TEMPERATURES)
     g, t = divmod(int(losses.argmin()), len(TEMPERATURES))
-    final = fit_discriminants(scores, targets.counts, roles)[g]
     sharp = float(TEMPERATURES[t])
     return Stacking(
-        LinearMap(sharp * final.coef, sharp * final.intercept),
+        LinearMap(sharp * coef[-1, g], sharp * intercept[-1, g]),
         float(losses[g, t]),
         sharp * logits[g],
     )
@@ -96,7 +106,28 @@ def best_stacking(
     ranks = ranks if safe is None else np.where(safe, ranks, np.inf)
     finalists = [int(r) for r in ranks.argsort()[:FINALISTS] if np.isfinite(ranks[r])]
     found = [(r, fit_stacking(scores[r], targets, folds)) for r in finalists]
-    return min(found, key=lambda one: one[1].loss) if found else None
+    if not found:
+        return None
+    r, best = min(found, key=lambda one: one[1].loss)
+    if len(found) == 1:
+        return r, best
+    crossed = crossed_logits([one.logits for _, one in found], targets, folds)
+    return r, replace(best, crossed=crossed)
+
+
+def crossed_logits(found: Sequence[Array], targets: Targets, folds: Array) -> Array | None:
+    """Of several logits (n, k) those that suit all other folds best, fold by fold.
+
+    None if these are the same for every fold.
+    """
+    gains = np.array([np.sum(targets.counts * log_softmax(L), axis=1) for L in found])
+    best = [int(gains[:, inside].sum(axis=1).argmax()) for inside, _ in each_fold(folds)]
+    if len(set(best)) == 1:
+        return None
+    crossed = np.empty_like(found[0])
+    for own, (_, outside) in zip(best, each_fold(folds), strict=True):
+        crossed[outside] = found[own][outside]
+    return crossed
 
 
 def mend_log_odds(stacking: Stacking, targets: Targets, folds: Array) -> Stacking:
@@ -176,29 +207,68 @@ def fit_temperature(logits: Array, targets: Targets) -> tuple[float, float]:
     return float(FACTORS[best]), float(log_loss_path(logits, targets, FACTORS[[best]])[0])
 
 
+@dataclass(frozen=True)
+class ScoreMoments:
+    """Sums over P sets of rows of scores s - centre, which add up: those of folds are worked out
+    once, and what a fit without each of five folds would sum anew is most of the time of a
+    stacking of many classes. Fits to all sets go side by side, as there are hundreds of small ones.
+    """
+
+    n_c: Array  # (P, k) weight of each class
+    sums: Array  # (P, k, q) of its scores
+    squares: Array  # (P, q, q) sum_i w_i s_i s_i'
+    centre: Array  # (q,)
+
+    def summed(self, sets: Array) -> "ScoreMoments":
+        """The sums of several sets, those with a one in each line of ``sets`` (P_new, P)."""
+        n_c, sums, squares = (
+            np.tensordot(sets, own, 1) for own in (self.n_c, self.sums, self.squares)
+        )
+        return ScoreMoments(n_c, sums, squares, self.centre)
+
+
+def score_moments(parts: Sequence[tuple[Array, Array]], centre: Array) -> ScoreMoments:
+    """The sums of sets of rows, each with its scores (n, q) and counts (n, k)."""
+    found = []
+    for scores, counts in parts:
+        S, weight = scores - centre, counts.sum(axis=1)
+        found.append((counts.sum(axis=0), counts.T @ S, (S * weight[:, None]).T @ S))
+    n_c, sums, squares = map(np.array, zip(*found, strict=True))
+    return ScoreMoments(n_c, sums, squares, centre)
+
+
 def fit_discriminants(
     scores: Array,  # (n, q)
     counts: Array,  # (n, k)
     roles: Array | None = None,  # (q, k): 1 if the score speaks for the class, -1 if against
 ) -> list[LinearMap]:
     """One discriminant per shrinkage; a class without rows stands at the centre."""
-    weight, n_c = counts.sum(axis=1), counts.sum(axis=0)
-    total, k, q = float(weight.sum()), counts.shape[1], scores.shape[1]
-    m = weight @ scores / total
-    S = scores - m
-    M = (counts.T @ S) / np.where(n_c > 0, n_c, 1.0)[:, None]
-    S, M = _for_their_class(S, M, n_c, one_hot_roles(k) if roles is None else roles)
-    within = (S * weight[:, None]).T @ S - (M * n_c[:, None]).T @ M
-    W = within / max(total - np.count_nonzero(n_c), 1.0)
-    prior = np.log(smoothed_shares(n_c, total))
-    spread, maps = max(float(np.trace(W)), 0.0) / q, []
-    for g in SHRINKAGES:
+    weight = counts.sum(axis=1)
+    moments = score_moments([(scores, counts)], weight @ scores / weight.sum())
+    coef, intercept = discriminants(moments, roles)
+    return [LinearMap(own, start) for own, start in zip(coef[0], intercept[0], strict=True)]
+
+
+def discriminants(moments: ScoreMoments, roles: Array | None = None) -> tuple[Array, Array]:
+    """As ``fit_discriminants`` of every set: coef (P, G, q, k) and intercept (P, G, k)."""
+    n_c, (k, q) = moments.n_c, moments.sums.shape[1:]
+    total, there = n_c.sum(axis=1)[:, None, None], (n_c > 0)[:, :, None]
+    m = moments.sums.sum(axis=1, keepdims=True) / total  # (P, 1, q)
+    M = moments.sums / np.where(there, n_c[:, :, None], 1.0) - there * m
+    kept = _for_their_class(M, n_c, one_hot_roles(k) if roles is None else roles)[:, None, :]
+    within = moments.squares - total * m.mT * m - (M * n_c[:, :, None]).mT @ M
+    degrees = np.maximum(total - np.count_nonzero(there, axis=1, keepdims=True), 1.0)
+    W = kept.mT * kept * within / degrees
+    M *= kept
+    prior = np.log(smoothed_shares(n_c, total[:, 0]))
+    spread = np.maximum(np.trace(W, axis1=1, axis2=2), 0.0) / q
+    coef = np.empty((len(n_c), len(SHRINKAGES), q, k))
+    for i, g in enumerate(SHRINKAGES):
         W_g = W / (1 + g)
-        W_g[np.diag_indices(q)] += g * spread / (1 + g) + 1e-12
-        coef = np.linalg.solve(W_g, M.T)
-        intercept = prior - 0.5 * np.sum(M.T * coef, axis=0)
-        maps.append(LinearMap(coef, intercept - m @ coef))
-    return maps
+        W_g[:, np.arange(q), np.arange(q)] += (g * spread / (1 + g) + 1e-12)[:, None]
+        coef[:, i] = np.linalg.solve(W_g, M.mT)
+    intercept = prior[:, None] - 0.5 * np.einsum("pkq,pgqk->pgk", M, coef)
+    return coef, intercept - np.einsum("pq,pgqk->pgk", moments.centre + m[:, 0], coef)
 
 
 def discriminant_directions(scores: Array, targets: Targets) -> LinearMap:
@@ -227,35 +297,49 @@ def one_hot_roles(k: int) -> Array:
     return 2.0 * np.eye(k) - 1.0
 
 
-def _for_their_class(S: Array, M: Array, n_c: Array, roles: Array) -> tuple[Array, Array]:
-    """Centred scores and class means without the scores that speak against their class."""
+def _for_their_class(
+    M: Array,  # (P, k, q) class means
+    n_c: Array,  # (P, k)
+    roles: Array,  # (q, k)
+) -> Array:
+    """1 for each score that speaks for its class, 0 for others, (P, q)."""
     means = []
     for side in (roles > 0, roles < 0):
-        share = side * n_c
-        total = share.sum(axis=1)
-        means.append(np.sum(share.T * M, axis=0) / np.where(total > 0, total, 1.0))
-    kept = (means[0] > means[1]).astype(np.float64)
-    return S * kept, M * kept
+        total = n_c @ side.T
+        own = np.einsum("qk,pk,pkq->pq", side, n_c, M)
+        means.append(own / np.where(total > 0, total, 1.0))
+    return np.asarray(means[0] > means[1], dtype=np.float64)
 
 
-def log_loss_path(logits: Array, targets: Targets, temperatures: Array) -> Array:
-    """Mean log loss of softmax(t logits) at every t."""
-    top = logits.max(axis=1, keepdims=True)
-    D = logits - top
-    own = float(np.sum(targets.counts * D))
-    sums = np.array([targets.weight @ np.log(np.exp(t * D).sum(axis=1)) for t in temperatures])
-    return np.asarray((sums - temperatures * own) / targets.total)
+def log_loss_path(
+    logits: Array,  # (..., n, k)
+    targets: Targets,
+    temperatures: Array,
+) -> Array:
+    """Mean log loss of softmax(t logits) at every t, (..., T)."""
+    D = logits - logits.max(axis=-1, keepdims=True)
+    own = np.tensordot(D, targets.counts, 2)
+    sums = [np.log(np.exp(t * D).sum(axis=-1)) @ targets.weight for t in temperatures]
+    path = np.stack(sums, axis=-1) - np.multiply.outer(own, temperatures)
+    return np.asarray(path / targets.total)
 
 
 def rank_scores(scores: Array, targets: Targets) -> Array:
     """A cheap loss of each set of scores (R, n, k): log loss of softmax(t score), best t."""
-    return np.array([log_loss_path(S, targets, RANKING).min() for S in scores])
+    some = max(1, RANKED_ENTRIES // max(1, scores[0].size))
+    blocks = [scores[rows] for rows in row_blocks(len(scores), some)]
+    return np.concatenate([log_loss_path(S, targets, RANKING).min(axis=-1) for S in blocks])
 
 
 def softmax(logits: Array) -> Array:
     """exp(logits) with rows that sum to one; no overflow."""
     E = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(E / E.sum(axis=1, keepdims=True))
+
+
+def centered(logits: Array) -> Array:
+    """Each class against the mean of all: rows without their means."""
+    return np.asarray(logits - logits.mean(axis=1, keepdims=True))
 
 
 def log_softmax(logits: Array) -> Array:

@@ -3,10 +3,46 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol, Self
 
 import numpy as np
 
 from kernel_learn.arrays import Array
+
+
+class RowTargets(Protocol):
+    """What ridge regression asks of targets: mean values of distinct rows, and their weights."""
+
+    @property
+    def Y(self) -> Array:
+        """What is fitted: the mean of each row, (n, q)."""
+
+    @property
+    def weight(self) -> Array:
+        """How much each row counts, (n,)."""
+
+    @property
+    def total(self) -> float:
+        """N = sum of all weights."""
+
+    @property
+    def mean(self) -> Array:
+        """The weighted mean of Y, (q,)."""
+
+    @property
+    def n(self) -> int:
+        """How many distinct rows there are."""
+
+    @property
+    def groups(self) -> Sequence[Array]:
+        """Rows that are left out together, two or more each."""
+
+    @property
+    def strata(self) -> Array:
+        """Rows of one number are spread evenly over folds, (n,); from 0 on."""
+
+    def take(self, rows: Array) -> Self:
+        """The targets of some rows."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +92,14 @@ class Targets:
 
     @cached_property
     def majority(self) -> Array:
-        """The heaviest class of each row, (n,)."""
-        return np.asarray(self.counts.argmax(axis=1))
+        """The heaviest class of each row, (n,); of equal ones the one that is heavier in all."""
+        heaviest = self.counts == self.counts.max(axis=1, keepdims=True)
+        return np.asarray((heaviest * self.counts.sum(axis=0)).argmax(axis=1))
+
+    @property
+    def strata(self) -> Array:
+        """Classes are spread evenly over folds."""
+        return self.majority
 
     @cached_property
     def uniform(self) -> bool:
@@ -66,27 +108,46 @@ class Targets:
 
     def take(self, rows: Array) -> "Targets":
         """The targets of some rows; rows whose group is cut keep their part of it."""
-        position = np.full(self.n, -1)
-        position[rows] = np.arange(len(rows))
-        parts = [np.sort(position[group][position[group] >= 0]) for group in self.groups]
-        groups = tuple(part for part in parts if len(part) > 1)
+        groups = cut_groups(self.groups, positions(rows, self.n))
         return Targets(self.counts[rows], groups, self.class_factors)
 
-    def without_class_factors(self) -> "Targets":
+    @property
+    def sums(self) -> Array:
+        """weight * Y, (n, k)."""
+        return self.counts
+
+    def encode(self, labels: Array) -> Array:
+        """Labels of other rows as they are fitted: one-hot, (m, k)."""
+        return np.eye(self.n_classes)[labels]
+
+    def as_given(self) -> "Targets":
         """As rows were seen, whatever their classes count."""
         factors = 1.0 if self.class_factors is None else self.class_factors
         return Targets(self.counts / factors, self.groups)
 
 
-def kernel_variance(K: Array, targets: Targets) -> float:
+def positions(rows: Array, n: int) -> Array:
+    """Where each of n rows stands among some of them, -1 if it does not, (n,)."""
+    found = np.full(n, -1)
+    found[rows] = np.arange(len(rows))
+    return found
+
+
+def cut_groups(groups: Sequence[Array], position: Array) -> tuple[Array, ...]:
+    """Groups of the rows that have a position; of one row there is none."""
+    parts = [np.sort(position[group][position[group] >= 0]) for group in groups]
+    return tuple(part for part in parts if len(part) > 1)
+
+
+def kernel_variance(K: Array, targets: RowTargets) -> float:
     """tr(G) / N = sum_i p_i Kc_ii, p the rows' shares of the weight."""
     p = targets.weight / targets.total
     return float(p @ np.diagonal(K) - p @ K @ p)
 
 
 def smoothed_shares(
-    n_c: Array,  # (k,) how often each class was seen
-    total: float,
+    n_c: Array,  # (..., k) how often each class was seen
+    total: float | Array,
 ) -> Array:
     """(n_c + 1/2) / (N + k/2): a class that was not seen is not ruled out."""
-    return np.asarray((n_c + 0.5) / (total + 0.5 * len(n_c)))
+    return np.asarray((n_c + 0.5) / (total + 0.5 * n_c.shape[-1]))

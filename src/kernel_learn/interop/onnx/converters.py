@@ -16,12 +16,15 @@ from sklearn.base import BaseEstimator, is_classifier
 
 import kernel_learn.estimators as estimators
 from kernel_learn.arrays import Array
+from kernel_learn.ensemble.estimator import EnsembleEstimator
 from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
+from kernel_learn.estimators.kernel_regressor import KernelRegressor
 from kernel_learn.estimators.pairs import PairClassifier
 from kernel_learn.estimators.pls import KernelPLSRegressor
 from kernel_learn.fitting.predictions import MachineClassifier
+from kernel_learn.interop.onnx.fading import faded_proba
 from kernel_learn.interop.onnx.graph import Container, Graph, Operator, Scope, Value, Variable
 from kernel_learn.interop.onnx.kernels import (
     OnnxExportError,
@@ -30,7 +33,12 @@ from kernel_learn.interop.onnx.kernels import (
     pairs,
     scaled_columns,
 )
-from kernel_learn.interop.onnx.tables import classifier_features, classifier_proba
+from kernel_learn.interop.onnx.tables import (
+    classifier_faded,
+    classifier_logits,
+    ensemble_features,
+    regressor_values,
+)
 
 EXPORTED: tuple[type, ...] = tuple(
     found
@@ -175,8 +183,11 @@ def set_output_types(operator: Operator) -> None:
 def _shape(model: BaseEstimator, name: str) -> list[int | None]:
     if name == "features":
         return [None, len(model.get_feature_names_out())]
+    if name == "prediction" and model._single:
+        return [None]
     if name == "prediction":
-        return [None] if model._single else [None, len(model.intercept_)]
+        is_ensemble = isinstance(model, KernelRegressor)
+        return [None, model._fitted.ensemble.n_features if is_ensemble else len(model.intercept_)]
     k = len(model.classes_)
     return [None] if name == "decision" and k == 2 else [None, k]
 
@@ -226,8 +237,8 @@ class ModelGraph:
 
     def features(self) -> Value:
         """``transform``."""
-        if isinstance(self.model, KernelClassifier):
-            return classifier_features(self.g, self.model, self.X)
+        if isinstance(self.model, EnsembleEstimator):
+            return ensemble_features(self.g, self.model, self.X)
         if isinstance(self.model, FeatureScales):
             return scaled_columns(self.g, self.X, self.model.scales_)
         is_metric = isinstance(self.model, InductiveKernel)
@@ -237,8 +248,11 @@ class ModelGraph:
     def scores(self) -> Value:
         """One score per class, (n, k), or one value per machine."""
         g, model = self.g, self.model
+        if isinstance(model, KernelRegressor):
+            return regressor_values(g, model, self.X)
         if isinstance(model, KernelClassifier):
-            return g("Log", g("Max", self["probabilities"], 1e-300))
+            P = g("Softmax", classifier_logits(g, model, self.X), axis=1)
+            return g("Log", g("Max", P, 1e-300))
         if hasattr(model, "_support_rows"):
             K = kernel_values(g, model.kernel_, self.X, model._support_rows)
             return g.linear(K, model.dual_coef_.T, model.intercept_)
@@ -274,7 +288,7 @@ class ModelGraph:
         """``predict_proba``; the scores of the classes where a model has no probabilities."""
         g, model = self.g, self.model
         if isinstance(model, KernelClassifier):
-            return classifier_proba(g, model, self.X)
+            return classifier_faded(g, model, self.X)
         if getattr(model, "decision_", None) == "nearest_neighbor":
             return self._neighbours()
         if not hasattr(model, "predict_proba"):
@@ -284,7 +298,10 @@ class ModelGraph:
             logits = g("Concat", g("Mul", logits, 0.0), logits, axis=1)
         if hasattr(model, "sharpness_"):
             logits = g("Mul", logits, float(model.sharpness_))
-        return g("Softmax", logits, axis=1)
+        calibration = getattr(model, "_calibration", None)
+        if calibration is None:
+            return g("Softmax", logits, axis=1)
+        return faded_proba(g, calibration, logits, self.X)
 
     def winners(self) -> Value:
         """The number of the class that ``predict`` gives, (n,)."""
@@ -327,7 +344,7 @@ def check_rows(model: BaseEstimator) -> None:
 
 def output_names(model: BaseEstimator) -> list[str]:
     """All that can be asked of a model, the answer first."""
-    if isinstance(model, KernelPLSRegressor):
+    if isinstance(model, KernelPLSRegressor | KernelRegressor):
         return ["prediction", "features"]
     if not hasattr(model, "classes_") or not hasattr(model, "predict"):
         return ["features"]

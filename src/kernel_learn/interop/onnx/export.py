@@ -59,7 +59,9 @@ def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None)
     >>> import tempfile, pathlib
     >>> import kernel_learn as kl
     >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
     >>> X, y = load_wine(return_X_y=True)
+    >>> X = scale(X)
     >>> model = kl.KernelDiscriminant().fit(X, y)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "wine.onnx"
     >>> kl.export_onnx(model, path)
@@ -96,7 +98,7 @@ def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None)
     except Exception as error:
         raise OnnxExportError(f"skl2onnx cannot convert {type(model).__name__}: {error}") from error
     found.producer_name, found.producer_version = "kernel-learn", __version__
-    write_whole(path, found.SerializeToString())
+    write_whole(path, found.SerializeToString(), private=True)
     if left:
         warn_user(f"{path.name}: {_doc(left)}")
 

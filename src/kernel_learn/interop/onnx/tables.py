@@ -1,11 +1,21 @@
-"""KernelClassifier as ONNX: views of columns of numbers, members, leaves."""
+"""KernelClassifier and KernelRegressor as ONNX: views of columns of numbers, members, leaves."""
 
 from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.stacking import LinearMap
+from kernel_learn.criteria.held_out.target_transforms import (
+    SmearingResiduals,
+    Transform,
+    ValueMap,
+)
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble.estimator import EnsembleEstimator
 from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
+from kernel_learn.ensemble.outcomes.kinds import outcome_of
+from kernel_learn.ensemble.pooling import LEAST_FADING, TINY
 from kernel_learn.ensemble.trees import Forest, Tree
 from kernel_learn.ensemble.views import (
     ClippedScores,
@@ -16,43 +26,128 @@ from kernel_learn.ensemble.views import (
     UnitRows,
     ZScores,
 )
-from kernel_learn.estimators import KernelClassifier
+from kernel_learn.estimators.kernel_classifier import KernelClassifier
+from kernel_learn.estimators.kernel_regressor import KernelRegressor
+from kernel_learn.interop.onnx.fading import faded_proba
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import OnnxExportError, kernel_values
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import dense
 
 
-def classifier_proba(g: Graph, model: KernelClassifier, X: Value) -> Value:
-    """``predict_proba``, (n, k)."""
+def classifier_logits(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    """The members' average as log-odds, (n, k)."""
+    return g.once(("logits", id(model)), lambda: _pooled_logits(g, model, X))
+
+
+def _pooled_logits(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    ensemble: Ensemble = model._fitted.ensemble
+    _check_numbers(model, ensemble)
+    if not isinstance(ensemble.targets, Targets):
+        raise OnnxExportError(
+            f"{type(model).__name__} was fitted to several labels per row, which have no ONNX "
+            "graph yet. Keep the model with kernel_learn.save, or fit one model for each label."
+        )
+    if not ensemble.predicting:
+        return g.like_rows(X, np.log(ensemble.targets.prior))
+    logits = [
+        (member, _member_logits(g, member, tree, scores))
+        for member, tree, scores in _member_scores(g, ensemble, X)
+    ]
+    weights = [float(ensemble.weight_of(member)) for member, _ in logits]
+    P = g.total(
+        [
+            g("Mul", g("Softmax", own, axis=1), w)
+            for w, (_, own) in zip(weights, logits, strict=True)
+        ]
+    )
+    if ensemble.shares is None:
+        return g("Log", g("Max", P, 1e-300))
+    L = g.total([g.scaled(own, w, X) for w, (_, own) in zip(weights, logits, strict=True)])
+    return _faded(g, L, P, ensemble.shares)
+
+
+def regressor_values(g: Graph, model: KernelRegressor, X: Value) -> Value:
+    """The members' average, (n, n_targets)."""
     ensemble: Ensemble = model._fitted.ensemble
     _check_numbers(model, ensemble)
     if not ensemble.predicting:
-        return g.like_rows(X, ensemble.targets.prior)
-    if ensemble.forest is not None:
-        shares = _leaf_shares(g, ensemble, ensemble.forest, X)
-    else:
-        shares = []
-        for member in ensemble.predicting:
-            ridge = member.models[0][0]
-            K = _values(g, ensemble.training, member, X)
-            scores = g.linear(K, ridge.coef, ridge.intercept)
-            shares.append(_member_proba(g, ensemble, member, 0, scores))
-    P = g.total(shares)
-    return g("Div", P, g.row_sums(P))
+        return g.like_rows(X, outcome_of(ensemble.targets).without_members(ensemble.targets))
+    parts = []
+    for member, tree, scores in _member_scores(g, ensemble, X):
+        weight = np.atleast_1d(ensemble.weight_of(member))[None, :]
+        parts.append(g("Mul", _member_values(g, member, tree, scores), weight))
+    return g.total(parts)
 
 
-def _member_proba(g: Graph, ensemble: Ensemble, member: Member, tree: int, scores: Value) -> Value:
-    """What a member adds to the average."""
-    logits = g.linear(scores, member.maps[tree].coef, member.maps[tree].intercept)
-    return g("Mul", g("Softmax", logits, axis=1), float(ensemble.weight_of(member)))
+def _member_values(g: Graph, member: Member, tree: int, scores: Value) -> Value:
+    """Scores on the targets' own scales, (n, q): the formulas of ``target_transforms``."""
+    end = member.maps[tree]
+    assert isinstance(end, ValueMap), "numbers are predicted"
+    found = [
+        _smeared(g, transform, residuals, g.columns(scores, [int(c)]))
+        for transform, residuals, c in zip(end.transforms, end.residuals, end.columns, strict=True)
+    ]
+    values = found[0] if len(found) == 1 else g("Concat", *found, axis=1)
+    return g("Min", g("Max", values, end.low[None, :]), end.high[None, :])
 
 
-def classifier_features(g: Graph, model: KernelClassifier, X: Value) -> Value:
-    """``transform``, (n, k - 1)."""
+def _smeared(g: Graph, transform: Transform, residuals: SmearingResiduals, f: Value) -> Value:
+    """The mean of a target at its scores f (n, 1), (n, 1)."""
+    if not transform.is_log:
+        return g("Add", g("Mul", f, transform.scale), transform.mean)
+    t = g("Add", f, residuals.values[None, :])
+    on_scale = g("Add", g("Mul", t, transform.scale), transform.mean)
+    kept = g("Min", g("Max", on_scale, transform.low), transform.high)
+    mean = g("MatMul", g("Exp", kept), residuals.shares[:, None])
+    return g("Sub", mean, transform.shift * float(residuals.shares.sum()))
+
+
+def classifier_faded(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    """``predict_proba``, from log-odds: probabilities of sure rows are zero but for one."""
+    logits = classifier_logits(g, model, X)
+    calibration, view = getattr(model, "_calibration", None), model._fitted.probe.reference_view
+    if calibration is None or view is None:
+        return g("Softmax", logits, axis=1)
+    return faded_proba(g, calibration, logits, view_rows(g, {"": view}, "", X))
+
+
+def _member_logits(g: Graph, member: Member, tree: int, scores: Value) -> Value:
+    """A member's log-odds, each class against the mean of all."""
+    end = member.maps[tree]
+    assert isinstance(end, LinearMap), "log-odds of classes"
+    coef = end.coef - end.coef.mean(axis=1, keepdims=True)
+    return g.linear(scores, coef, end.intercept - end.intercept.mean())
+
+
+def _faded(g: Graph, L: Value, P: Value, shares: Array) -> Value:
+    """Log-odds by the formula of ``ensemble.pooling``."""
+    prior = np.log(shares)[None, :] - np.log(shares).mean()
+    P = g("Max", P, TINY)
+    v = g("Mul", g("Add", P, g("Softmax", L, axis=1)), 0.5)
+    top = g("ArgMax", P, axis=1, keepdims=1)
+    D = g("Sub", L, prior)
+    d, e = (
+        g("Sub", all_classes, g("GatherElements", all_classes, top, axis=1))
+        for all_classes in (D, g("Sub", g("Log", P), prior))
+    )
+    weighed = g("Mul", v, d)
+    mean = g.row_sums(weighed)
+    square = g("Sub", g.row_sums(g("Mul", weighed, d)), g("Mul", mean, mean))
+    cross = g("Mul", mean, g.row_sums(g("Mul", v, e)))
+    cross = g("Sub", g.row_sums(g("Mul", weighed, e)), cross)
+    some = g("Greater", square, 0.0)
+    s = g("Div", cross, g("Where", some, square, 1.0))
+    s = g("Min", g("Max", g("Where", some, s, 1.0), LEAST_FADING), 1.0)
+    return g("Add", g("Mul", s, D), prior)
+
+
+def ensemble_features(g: Graph, model: EnsembleEstimator, X: Value) -> Value:
+    """``transform``, (n, k - 1) of classes, (n, q) of numbers."""
     ensemble: Ensemble = model._fitted.ensemble
+    _check_numbers(model, ensemble)
     if not ensemble.predicting:
-        return g.like_rows(X, np.zeros(ensemble.targets.n_classes - 1))
+        return g.like_rows(X, np.zeros(ensemble.n_features))
     total = g.total(
         [
             g.scaled(_values(g, ensemble.for_features, member, X), float(member.factor), X)
@@ -64,15 +159,15 @@ def classifier_features(g: Graph, model: KernelClassifier, X: Value) -> Value:
     return g.linear(scores, projection.coef, projection.intercept)
 
 
-def _check_numbers(model: KernelClassifier, ensemble: Ensemble) -> None:
+def _check_numbers(model: EnsembleEstimator, ensemble: Ensemble) -> None:
     positions = np.asarray(ensemble.reader.categories, dtype=int)
     if len(positions):
         names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))[positions]
         raise OnnxExportError(
-            f"KernelClassifier was fitted on columns of categories, {', '.join(map(str, names))}, "
-            "which have no form in ONNX here. Encode them as numbers before it, "
-            "make_pipeline(skrub.TableVectorizer(), KernelClassifier()), and the export starts "
-            "after the encoder."
+            f"{type(model).__name__} was fitted on columns of categories, "
+            f"{', '.join(map(str, names))}, which have no form in ONNX here. Encode them as "
+            f"numbers before it, make_pipeline(skrub.TableVectorizer(), {type(model).__name__}()), "
+            "and the export starts after the encoder."
         )
 
 
@@ -149,12 +244,26 @@ VIEWS: dict[type, Callable[..., Value]] = {
 }
 
 
-def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list[Value]:
-    """Kernel values with all training rows, those of other leaves set to zero."""
+def _member_scores(g: Graph, ensemble: Ensemble, X: Value) -> list[tuple[Member, int, Value]]:
+    """(member, tree, its scores) of every member that predicts, in every tree if there are some."""
+    if ensemble.forest is not None:
+        return _leaf_scores(g, ensemble, ensemble.forest, X)
+    found = []
+    for member in ensemble.predicting:
+        ridge = member.models[0][0]
+        K = _values(g, ensemble.training, member, X)
+        found.append((member, 0, g.linear(K, ridge.coef, ridge.intercept)))
+    return found
+
+
+def _leaf_scores(
+    g: Graph, ensemble: Ensemble, forest: Forest, X: Value
+) -> list[tuple[Member, int, Value]]:
+    """Members' scores; kernel values with training rows of other leaves are set to zero."""
     training, n = ensemble.training, ensemble.targets.n
     Z = view_rows(g, training.views, forest.view, X)
     Z = Z if forest.scales is None else _scale_rows(g, Z, forest.scales)
-    shares = []
+    found = []
     for t, tree in enumerate(forest.trees):
         leaf = _leaf(g, tree, Z)
         own = np.empty(n, dtype=int)
@@ -169,8 +278,8 @@ def _leaf_shares(g: Graph, ensemble: Ensemble, forest: Forest, X: Value) -> list
                 coef[rows] = model.coef
             intercepts = np.array([model.intercept for model in models])
             scores = g("Add", g("MatMul", K, coef), g("Gather", intercepts, leaf, axis=0))
-            shares.append(_member_proba(g, ensemble, member, t, scores))
-    return shares
+            found.append((member, t, scores))
+    return found
 
 
 def _leaf_values(g: Graph, training: TrainingRows, member: Member, X: Value) -> Value:

@@ -5,7 +5,7 @@ standard input; several files, and patterns such as ``part-*.parquet``, are one 
 column holds is the same whether a table is read whole or in blocks.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +14,9 @@ import numpy as np
 
 from kernel_learn.rows.frames import Frame, stack_frames
 from kernel_learn.rows.kinds import column_kind
+from kernel_learn.streams.readers.containers import PACKED
+from kernel_learn.streams.readers.databases import MAGIC as SQLITE
+from kernel_learn.streams.readers.databases import read_database
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import (
     STDIN,
@@ -28,7 +31,16 @@ from kernel_learn.streams.readers.input_files import (
 from kernel_learn.streams.readers.json_lines import JsonLineFiles
 from kernel_learn.streams.readers.libsvm import LibsvmFiles
 from kernel_learn.streams.readers.parquet_files import ParquetFiles, open_parquet
-from kernel_learn.streams.readers.whole_files import WholeFiles, read_arff, read_feather, read_npz
+from kernel_learn.streams.readers.whole_files import (
+    FeatherFiles,
+    WholeFiles,
+    read_arff,
+    read_json_table,
+    read_npz,
+    read_spss,
+    read_stata,
+)
+from kernel_learn.streams.readers.workbooks import read_workbook
 
 __all__ = [
     "FORMATS",
@@ -42,7 +54,7 @@ __all__ = [
     "read_table",
 ]
 
-# Suffix: format. A suffix .gz before it is looked through.
+# Suffix: format. A suffix .gz, .bz2, .xz or .zip after it is looked through.
 FORMATS = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -59,7 +71,33 @@ FORMATS = {
     ".npz": "npz",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+    ".db": "sqlite",
+    ".dta": "stata",
+    ".sav": "spss",
+    ".zsav": "spss",
 }
+# What is not read, and how it becomes something that is.
+SAVE_AS = {
+    ".xls": "save it as .xlsx",
+    ".ods": "save it as .xlsx or .csv",
+    ".numbers": "export it as .xlsx or .csv",
+    ".sas7bdat": "export it as .csv",
+    ".rds": "write it with write.csv",
+    ".rdata": "write the table with write.csv",
+    ".mat": "write the table as .csv",
+    ".pdf": "a table is wanted, as .csv or .xlsx",
+    ".docx": "a table is wanted, as .csv or .xlsx",
+    ".7z": "unpack it first",
+    ".tar": "unpack it first",
+    ".rar": "unpack it first",
+}
+# Standard input shows its format by how it begins; what does not is CSV.
+BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "xlsx", SQLITE: "sqlite"}
 BLOCK_ROWS = 20_000
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
@@ -70,10 +108,17 @@ READERS: dict[str, Callable[[Sequence[InputFile]], FormatFiles]] = {
     "parquet": ParquetFiles,
     "jsonl": JsonLineFiles,
     "libsvm": LibsvmFiles,
-    "feather": lambda files: WholeFiles(files, read_feather),
+    "feather": FeatherFiles,
     "arff": lambda files: WholeFiles(files, read_arff),
     "npz": lambda files: WholeFiles(files, read_npz),
+    "json": lambda files: WholeFiles(files, read_json_table),
+    "xlsx": lambda files: WholeFiles(files, read_workbook),
+    "sqlite": lambda files: WholeFiles(files, read_database),
+    "stata": lambda files: WholeFiles(files, read_stata),
+    "spss": lambda files: WholeFiles(files, read_spss),
 }
+IN_BLOCKS = ("csv", "tsv", "parquet", "jsonl", "libsvm")
+OF_PARTS = ("xlsx", "sqlite")  # formats of several tables in a file
 
 
 class TableFiles:
@@ -85,17 +130,43 @@ class TableFiles:
         Names of files and patterns; ``-``: standard input.
     format : str, optional
         Of all files; None: by their names.
+    as_written : list of str, or what else knows which names are in it
+        Columns whose cells are kept as the files have them, such as identifiers: texts of CSV
+        files with every zero and space, other formats' own values beside missing ones.
+    encoding : str, optional
+        Of text files; None: by their bytes.
+    part : str, optional
+        Of files with several tables: the sheet, the table, the file of an archive.
     """
 
-    def __init__(self, data: Sequence[str], format: str | None = None) -> None:
-        self.files = find_files(data)
-        self.formats = [format_of(file.name, format) for file in self.files]
+    def __init__(
+        self,
+        data: Sequence[str],
+        format: str | None = None,
+        as_written: Container[str] = (),
+        *,
+        encoding: str | None = None,
+        part: str | None = None,
+    ) -> None:
+        self.files, self.as_written = find_files(data, encoding, part), as_written
+        self.formats = [file_format(file, format) for file in self.files]
+        for file, kind in zip(self.files, self.formats, strict=True):
+            if part is not None and kind not in OF_PARTS and file.member is None:
+                raise TableError(f"{file} is one table; leave out --sheet and --table.")
+
+    @property
+    def notes(self) -> list[str]:
+        """How the files were read, where that is not plain."""
+        return list(dict.fromkeys(note for file in self.files for note in file.notes))
 
     @cached_property
     def _readers(self) -> list[FormatFiles]:
         """One for all files of a format that follow one another."""
         pairs = groupby(zip(self.formats, self.files, strict=True), key=lambda pair: pair[0])
-        return [READERS[kind]([file for _, file in own]) for kind, own in pairs]
+        readers = [READERS[kind]([file for _, file in own]) for kind, own in pairs]
+        for reader in readers:
+            reader.as_written = self.as_written
+        return readers
 
     def blocks(
         self, rows: int | None = BLOCK_ROWS, columns: Sequence[str] | None = None
@@ -123,8 +194,7 @@ class TableFiles:
     def come_whole(self) -> list[InputFile]:
         """The files of which there are no blocks that are smaller than they are."""
         pairs = zip(self.files, self.formats, strict=True)
-        whole = ("feather", "arff", "npz")
-        return [file for file, kind in pairs if file.is_stdin or kind in whole]
+        return [file for file, kind in pairs if file.is_stdin or kind not in IN_BLOCKS]
 
     @property
     def nbytes(self) -> float:
@@ -155,6 +225,14 @@ def read_blocks(
     return TableFiles(data, format).blocks(block_rows)
 
 
+def file_format(file: InputFile, given: str | None = None) -> str:
+    """The format of a file by its name, of standard input by its first bytes."""
+    if given is None and file.is_stdin and file.member is None:
+        start = file.head(16)
+        return next((kind for own, kind in BEGINNINGS.items() if start.startswith(own)), "csv")
+    return format_of(file.plain_name, given)
+
+
 def format_of(name: str, given: str | None = None) -> str:
     """The format of a file by its suffix, unless it is given."""
     known = sorted(READERS)
@@ -164,7 +242,9 @@ def format_of(name: str, given: str | None = None) -> str:
         return given
     if name == STDIN:
         return "csv"
-    suffixes = [suffix.lower() for suffix in Path(name).suffixes if suffix.lower() != ".gz"]
+    suffixes = [own.lower() for own in Path(name).suffixes if own.lower() not in PACKED]
+    if suffixes and suffixes[-1] in SAVE_AS:
+        raise TableError(f"{name!r} is not a format that is read: {SAVE_AS[suffixes[-1]]}.")
     if not suffixes or suffixes[-1] not in FORMATS:
         raise TableError(
             f"The format of {name!r} is not known by its name; say --format with one of "

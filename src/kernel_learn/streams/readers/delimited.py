@@ -20,6 +20,7 @@ from kernel_learn.streams.readers.input_files import (
     described,
     need_pandas,
 )
+from kernel_learn.streams.readers.layout import SPARE, Layout, find_layout
 
 SNIFFED = 65536  # bytes that show the separator
 SCANNED_BYTES, SCANNED_CELLS = 2**20, 2_000_000  # looked at together
@@ -31,6 +32,7 @@ DECIMAL_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?"
 # Beside what pandas calls types: whole are floats without fractions.
 MISSING, FLAGS, WHOLE, HUGE, TEXT, DECIMAL = "missing", "flags", "whole", "huge", "str", "decimal"
 INTEGERS, FLOATS = {"int64", "uint64"}, {"float64", WHOLE}
+MARK = "'"  # before a cell that is to stay as it is: pandas takes "NA" for no text otherwise
 READ_AS = {DECIMAL: TEXT, WHOLE: "float64"}
 # True and False with holes between, and whole numbers beyond 64 bits, which are codes if all are
 # whole: what pandas has no type for.
@@ -56,13 +58,19 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
             for name, own in types.items()
             if own != FLAGS and (columns is None or name in columns)
         }
-        for block in self._chunks(file, rows, usecols=columns, dtype=given):
-            yield finish_cells(block, types)
+        kept = [name for name in types if name in self.as_written]
+        words = {name: MARK.__add__ for name in kept if columns is None or name in columns}
+        given = {name: own for name, own in given.items() if name not in words}
+        types = {name: own for name, own in types.items() if name not in words}
+        for block in self._chunks(file, rows, usecols=columns, dtype=given, converters=words):
+            texts = {name: block[name].astype(object).str[len(MARK) :] for name in words}
+            yield finish_cells(block.assign(**texts), types)
 
     def scan(self) -> dict[str, str]:
         """What each column holds."""
         found: dict[str, set[str]] = {}
         for file in self.files:
+            self._check_spare(file)
             width = max(1, next(self._chunks(file, None, nrows=0)).shape[1])
             for chunk in self._chunks(file, max(1, SCANNED_CELLS // width)):
                 for name, own in chunk_types(chunk).items():
@@ -82,7 +90,7 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
     def _find_decimals(self, types: dict[str, str]) -> dict[str, str]:
         """Columns of 1,5 and 1.234,5, in files whose cells are not parted by commas."""
         texts = [name for name, own in types.items() if own == TEXT]
-        files = [file for file in self.files if texts and self._separator(file) != ","]
+        files = [file for file in self.files if texts and self._layout(file).separator != ","]
         if len(files) < len(self.files) or not any(holds(file, COMMA_BYTES) for file in files):
             return {}
         with_commas: set[str] = set()
@@ -106,13 +114,32 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
                 for name in names:
                     yield name, chunk[name].dropna()
 
-    def _separator(self, file: InputFile) -> str:
-        sample = file.head(SNIFFED)
+    def _check_spare(self, file: InputFile) -> None:
+        """Refuse cells in a column that looked as if it had none."""
+        if not self._layout(file).is_spare:
+            return
+        for chunk in self._chunks(file, SCANNED_CELLS, usecols=[SPARE], dtype=str):
+            if len(cells := chunk[SPARE].dropna()):
+                raise TableError(
+                    f"{file}: row {cells.index[0]} has a cell, {cells.iloc[0]!r}, beyond the last "
+                    "name of a column; name that column too, or take the cell out."
+                )
+
+    def _layout(self, file: InputFile) -> Layout:
+        with described(file), file.open_text() as text:
+            sample = text.read(SNIFFED)
         if not sample.strip():
             raise TableError(f"{file} is empty: a table begins with the names of its columns.")
         if b"\0" in sample:
             raise TableError(f"{file} is not a text file; is its name right?")
-        return self.separator or find_separator(sample.decode("utf-8-sig", errors="ignore"))
+        found = find_layout(
+            sample.decode("utf-8-sig", errors="ignore"), self.separator, len(sample) < SNIFFED
+        )
+        if found.trouble:
+            raise TableError(f"{file} cannot be read: {found.trouble}.")
+        for text_of_note in found.notes:
+            file.note(text_of_note)
+        return found
 
     def _chunks(
         self,
@@ -121,11 +148,15 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
         usecols: Sequence[str] | None = None,
         **options: Any,
     ) -> Iterator[Frame]:
-        pandas = need_pandas()
-        look = {"sep": self._separator(file), "encoding": "utf-8-sig", "low_memory": False}
+        pandas, layout = need_pandas(), self._layout(file)
+        look = {"sep": layout.separator, "encoding": "utf-8-sig", "low_memory": False}
+        look |= {"skiprows": layout.skip, "skipinitialspace": layout.padded}
+        if layout.names is not None:
+            look |= {"names": layout.names, "header": 0}
+            usecols = layout.names[:-1] if usecols is None and layout.is_spare else usecols
         if usecols is not None:
             options["usecols"] = list(usecols)
-        with described(file), file.open() as text:
+        with described(file), file.open_text() as text:
             found = pandas.read_csv(
                 text, chunksize=rows, **look, **options, **exact_numbers(pandas)
             )
@@ -136,16 +167,9 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
                 yield from chunks
 
 
-def find_separator(sample: str) -> str:
-    """What stands most often between the cells of the first line, outside quotes; or a comma."""
-    first = sample.splitlines()[0] if sample.strip() else ""
-    bare = re.sub(r'"[^"]*"', "", first)
-    return max(",;\t|", key=bare.count)
-
-
 def holds(file: InputFile, pattern: re.Pattern[bytes]) -> bool:
     """Whether the pattern, of a few bytes, is anywhere in the file."""
-    with described(file), file.open() as text:
+    with described(file), file.open_text() as text:
         tail = b""
         while part := text.read(SCANNED_BYTES):
             if pattern.search(tail + part):

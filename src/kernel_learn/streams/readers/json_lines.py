@@ -31,6 +31,7 @@ class JsonLineFiles(ScannedFiles[dict[str, ColumnType]]):
         if missing := [name for name in columns or [] if name not in types]:
             raise TableError(f"{self.files[0]} has no column {missing[0]!r}.")
         wanted = types if columns is None else {name: types[name] for name in columns}
+        wanted = wanted | {name: object for name in wanted if name in self.as_written}
         waiting = json_rows(file)
         while block := list(islice(waiting, rows)):
             yield as_frame(block, wanted)
@@ -38,7 +39,8 @@ class JsonLineFiles(ScannedFiles[dict[str, ColumnType]]):
     def scan(self) -> dict[str, ColumnType]:
         """What pandas makes of one value of each type of a column, and of the most extreme ones.
 
-        Columns are in the order in which they come first.
+        Columns are in the order in which they come first. Whole numbers that 64 bits do not hold
+        are objects: pandas before 3 makes floats of them too, by the order of the rows.
         """
         seen: dict[str, dict[object, Any]] = {}
         counts: dict[str, int] = {}
@@ -57,8 +59,15 @@ class JsonLineFiles(ScannedFiles[dict[str, ColumnType]]):
         for name, kept in seen.items():
             rows: list[Row] = [{name: value} for value in kept.values()]
             rows += [{}] if counts[name] < n else []
-            types[name] = pandas.DataFrame(rows)[name].dtype
+            dtype = pandas.DataFrame(rows)[name].dtype
+            types[name] = np.dtype(object) if is_wide(kept) else dtype
         return types
+
+
+def is_wide(kept: dict[object, Any]) -> bool:
+    """Whether neither int64 nor uint64 holds all whole numbers of a column."""
+    least, most = kept.get("least", 0), kept.get("most", 0)
+    return least < -(2**63) or most >= (2**63 if least < 0 else 2**64)
 
 
 def as_frame(rows: list[Row], types: dict[str, ColumnType]) -> Frame:
@@ -73,12 +82,12 @@ def as_frame(rows: list[Row], types: dict[str, ColumnType]) -> Frame:
 
 def json_rows(file: InputFile) -> Iterator[Row]:
     """The objects of all lines that are not empty."""
-    with described(file), file.open() as lines:
+    with described(file), file.open_text() as lines:
         for i, line in enumerate(lines):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line.decode("utf-8-sig"))
             except json.JSONDecodeError as error:
                 raise TableError(f"{file}: line {i + 1} is not JSON: {error.msg}.") from error
             if not isinstance(row, dict):

@@ -1,13 +1,19 @@
 """Parquet: batches of rows, for sources as they are, for tables as pandas frames."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
 import numpy as np
 
 from kernel_learn.rows.frames import Frame
-from kernel_learn.streams.readers.input_files import InputFile, ScannedFiles, TableError, described
+from kernel_learn.streams.readers.input_files import (
+    InputFile,
+    ScannedFiles,
+    TableError,
+    described,
+    need_pandas,
+)
 
 MAGIC = (b"PAR1", b"PARE")
 
@@ -26,7 +32,8 @@ class ParquetFiles(ScannedFiles[dict[str, type]]):
             else:
                 batches = content.iter_batches(rows, columns=names)
             for batch in batches:
-                yield widen_columns(batch.to_pandas(), widened)
+                frame = widen_columns(batch.to_pandas(), widened)
+                yield keep_cells(frame, batch, self.as_written)
 
     def scan(self) -> dict[str, type]:
         """What decimals become, and whole numbers and booleans with a missing value anywhere."""
@@ -49,6 +56,14 @@ def widen_columns(frame: Frame, types: dict[str, type]) -> Frame:
     return frame
 
 
+def keep_cells(frame: Frame, table: Frame, names: Container[str]) -> Frame:
+    """The frame with these columns of Arrow's types, in which a missing cell alters no other."""
+    own = [name for name in frame.columns if name in names]
+    if not own:
+        return frame
+    return frame.assign(**table.select(own).to_pandas(types_mapper=need_pandas().ArrowDtype))
+
+
 def has_holes(content: Frame, place: int) -> bool:
     """Whether a column has missing values, by the file's table of contents if that says it."""
     table = content.metadata
@@ -65,7 +80,14 @@ def open_parquet(file: InputFile) -> Frame:
     parquet = need_parquet()
     if file.head(4) not in MAGIC:
         raise TableError(f"{file} is not a Parquet file: it does not begin like one.")
-    return parquet.ParquetFile(file.open() if file.is_stdin else file.name)
+    with described(file):
+        return parquet.ParquetFile(file.open() if file.is_stdin else file.name)
+
+
+def read_batches(file: InputFile, batches: Iterator[Frame]) -> Iterator[Frame]:
+    """The same; what pyarrow says of a damaged one names the file."""
+    with described(file):
+        yield from batches
 
 
 def need_parquet() -> ModuleType:

@@ -1,14 +1,18 @@
-"""Formats that are read whole: Feather, ARFF, NumPy's .npz."""
+"""Formats that are read whole: Feather, ARFF, NumPy's .npz, JSON, Stata and SPSS."""
 
 import io
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
 from kernel_learn.rows.access import row_blocks
 from kernel_learn.rows.frames import Frame
+from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers.input_files import FormatFiles, InputFile, TableError, need_pandas
+from kernel_learn.streams.readers.parquet_files import keep_cells
 
 
 @dataclass
@@ -22,22 +26,45 @@ class WholeFiles(FormatFiles):
     ) -> Iterator[Frame]:
         frame = self.reader(file)
         frame = frame if columns is None else frame[list(columns)]
-        for part in row_blocks(len(frame), rows or max(1, len(frame))):
-            yield frame.iloc[part].copy()
+        yield from row_parts(frame, rows)
 
 
-def read_feather(file: InputFile) -> Frame:
+@dataclass
+class FeatherFiles(FormatFiles):
     """Arrow's own file format."""
-    with file.open() as content:
-        return need_pandas().read_feather(content)
+
+    def frames(
+        self, file: InputFile, rows: int | None, columns: Sequence[str] | None
+    ) -> Iterator[Frame]:
+        with file.open() as content:
+            table = need_feather().read_table(content, None if columns is None else list(columns))
+        frame = keep_cells(table.to_pandas(), table, self.as_written)
+        yield from row_parts(frame, rows)
+
+
+def need_feather() -> ModuleType:
+    """pyarrow.feather, or an error that names the extra."""
+    try:
+        import pyarrow.feather
+    except ImportError as error:
+        raise ImportError(
+            "Feather files are read by pyarrow. Install it: pip install kernel-learn[parquet]"
+        ) from error
+    return pyarrow.feather
+
+
+def row_parts(frame: Frame, rows: int | None) -> Iterator[Frame]:
+    """A frame in parts of so many rows; None: all at once."""
+    for part in row_blocks(len(frame), rows or max(1, len(frame))):
+        yield frame.iloc[part].copy()
 
 
 def read_arff(file: InputFile) -> Frame:
     """Weka's format: numbers and nominal attributes."""
     from scipy.io import arff
 
-    with file.open() as content:
-        text = content.read().decode("utf-8")
+    with file.open_text() as content:
+        text = content.read().decode("utf-8-sig")
     try:
         rows, _ = arff.loadarff(io.StringIO(text))
     except NotImplementedError as error:
@@ -72,3 +99,61 @@ def read_npz(file: InputFile) -> Frame:
         parts.append(pandas.DataFrame(X, columns=columns))
     vectors = {key: array for key, array in arrays.items() if array.ndim == 1}
     return pandas.concat([*parts, pandas.DataFrame(vectors)], axis=1)
+
+
+def read_json_table(file: InputFile) -> Frame:
+    """A list of objects, an object of lists, or one of these under a single name."""
+    pandas = need_pandas()
+    with file.open_text() as content:
+        try:
+            found = json.loads(content.read().decode("utf-8-sig"))
+        except json.JSONDecodeError as error:
+            raise TableError(
+                f"{file} is not JSON (line {error.lineno}: {error.msg}); is it JSON lines? Say "
+                "--format jsonl."
+            ) from error
+    if isinstance(found, dict):
+        inside = [key for key, value in found.items() if is_rows(value)]
+        if len(inside) == 1:
+            file.note(f"the rows are those under {inside[0]!r}")
+            found = found[inside[0]]
+        elif found and all(isinstance(value, list | dict) for value in found.values()):
+            return pandas.DataFrame(found)
+    if not is_rows(found):
+        raise TableError(
+            f"{file} holds no table: a list of objects in braces, one for each row, is read."
+        )
+    return pandas.json_normalize(found)
+
+
+def is_rows(value: object) -> bool:
+    """Whether a value of JSON is a list of objects."""
+    return isinstance(value, list) and all(isinstance(row, dict) for row in value) and bool(value)
+
+
+def read_stata(file: InputFile) -> Frame:
+    """Stata's .dta; labels of values are levels."""
+    with file.open() as content:
+        return plain_levels(need_pandas().read_stata(io.BytesIO(content.read())))
+
+
+def read_spss(file: InputFile) -> Frame:
+    """SPSS's .sav; labels of values are levels."""
+    if file.is_packed:
+        raise TableError(f"{file}: an SPSS file is read as it is; unpack it first.")
+    try:
+        import pyreadstat  # noqa: F401
+    except ImportError as error:
+        raise ImportError("SPSS files need pyreadstat: pip install kernel-learn[spss]") from error
+    return plain_levels(need_pandas().read_spss(file.name))
+
+
+def plain_levels(frame: Frame) -> Frame:
+    """Levels as texts, as a CSV file would give them; empty texts are missing."""
+    for name in frame.columns:
+        column = frame[name]
+        if column_kind(column) == "category":
+            column = column.astype(object)
+        if column_kind(column) == "object":
+            frame[name] = column.where(column.notna() & (column != ""), np.nan)
+    return frame

@@ -1,0 +1,62 @@
+"""What a decision between classes looks like on the terminal."""
+
+from collections.abc import Sequence
+
+from kernel_learn.cli.session import say
+from kernel_learn.report.placing import Facts
+from kernel_learn.report.verdict import beside_held_out
+
+
+def show_decision(decision: Facts | None, classes: Sequence[str]) -> None:
+    """AUC and what a threshold finds of two classes; of many, what is taken for what."""
+    if decision is None:
+        return
+    if "auc" in decision:
+        show_two_classes(decision, classes)
+    elif decision["worst_pairs"]:
+        show_many_classes(decision, classes)
+
+
+def show_two_classes(decision: Facts, classes: Sequence[str]) -> None:
+    """Ranking of held-out rows, and the operating point."""
+    positive = classes[decision["positive"]]
+    say(
+        f"AUC {decision['auc']:.3f}; average precision for {positive!r} "
+        f"{decision['average_precision']:.3f}, by chance {decision['share']:.3f}."
+    )
+    say(
+        f"{positive!r} is said from a probability of {decision['threshold']:.3g}: "
+        f"{decision['found']} of {decision['positives']} are found, with "
+        f"{decision['false_alarms']} false alarms among {decision['negatives']} others."
+    )
+
+
+def show_many_classes(decision: Facts, classes: Sequence[str]) -> None:
+    """How often the truth is among the likeliest, and the worst confusions."""
+    top, share = decision["top"], 100 * decision["top_accuracy"]
+    if len(classes) > top:
+        say(f"The true class is among the {top} likeliest for {share:.1f} % of the rows.")
+    pairs = [
+        f"{classes[a]!r} for {classes[b]!r} ({n} of {of})"
+        for a, b, n, of in decision["worst_pairs"][:3]
+    ]
+    say(f"Taken most often for another: {', '.join(pairs)}.")
+
+
+def show_new_rows(new: Facts, facts: Facts) -> None:
+    """Figures of new rows beside those of held-out ones, and whether chance could part them."""
+    classes = facts["classes"]
+    say(
+        f"New rows: {new['right']} of {new['n']} right, accuracy {100 * new['accuracy']:.1f} % "
+        f"(95 % interval {100 * new['low']:.1f} to {100 * new['high']:.1f})."
+    )
+    say(beside_held_out(new, facts))
+    if new.get("uneven"):
+        say(
+            f"Balanced accuracy {100 * new['balanced_accuracy']:.1f} %; "
+            f"chance {100 / len(classes):.1f} %."
+        )
+    if decision := new.get("decision"):
+        show_two_classes(decision, classes)
+    if new["unknown"]:
+        say(f"{new['unknown']} rows of classes that the model does not know are not counted.")

@@ -1,0 +1,57 @@
+"""``kernel-learn compare`` on a table that is read in blocks."""
+
+from collections.abc import Sequence
+
+from kernel_learn.cli.session import Session
+from kernel_learn.cli.training import Given, LearningTable
+from kernel_learn.streams.readers import TableError
+from kernel_learn.tables.comparing import Leaderboard
+from kernel_learn.tables.comparing_blocks import compare_in_blocks
+from kernel_learn.tables.methods import OTHERS, check_method, find_estimator
+from kernel_learn.tables.streaming import HeldShare, reads_blocks
+
+# It needs the shares of the classes and no more, which a sample has.
+BASELINE = "majority class"
+USUAL = "KernelDiscriminant"
+
+
+def compare_large(
+    run: Session,
+    given: Given,
+    training: LearningTable,
+    methods: Sequence[str],
+    named: Sequence[str],
+    settings: Sequence[str],
+    metric: str,
+) -> Leaderboard:
+    """The methods that are fitted in blocks, on all rows but a test share; says which are not."""
+    able = [name for name in dict.fromkeys([*methods, USUAL]) if is_able(name)]
+    if refused := [name for name in map(check_method, named) if name not in able]:
+        run.warn(
+            f"Not compared, as a table larger than memory is not fitted by it in blocks: "
+            f"{', '.join(refused)}."
+        )
+    if not able:
+        raise TableError("None of these methods is fitted in blocks; raise --memory.")
+    assert training.source is not None and given.target is not None
+    sample = training.frame.assign(**{given.target: training.y})
+    with run.progress("comparing", training.n_rows, "rows") as step:
+        return compare_in_blocks(
+            training.source,
+            sample,
+            training.columns,
+            able,
+            target=given.target,
+            n_rows=training.n_rows,
+            test=HeldShare.of(training.n_rows, given.seed),
+            seed=given.seed,
+            settings=settings,
+            memory=given.memory,
+            metric=metric,
+            told=lambda method, rows: step(rows, method),
+        )
+
+
+def is_able(method: str) -> bool:
+    """Whether a method has an answer for a table that comes in blocks."""
+    return method == BASELINE or (method not in OTHERS and reads_blocks(find_estimator(method)))

@@ -1,0 +1,116 @@
+"""``kernel-learn explain`` and ``forget``, and the labels that ``inspect`` doubts."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernel_learn.arrays import Array
+from kernel_learn.cli.models import load_predictor, reading_of
+from kernel_learn.cli.predicting import answer_blocks
+from kernel_learn.cli.reading import ReadingOptions
+from kernel_learn.cli.session import Session, show_table, show_written
+from kernel_learn.ensemble.ledger.issues import in_words
+from kernel_learn.interop.files import save
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import TableError
+from kernel_learn.tables.forgetting import forget_rows, ledger_of
+from kernel_learn.tables.writing import check_output
+
+MOST_COLUMNS = 5  # that an explanation names
+REASONS = 3  # training rows that it names
+DOUBTED = 20
+
+
+def explain_command(
+    run: Session, model_path: str, data: Sequence[str], *, output: str, options: ReadingOptions
+) -> None:
+    """Per row the columns by Shapley value, and the training rows that speak loudest."""
+    model = load_predictor(model_path)
+    ledger = ledger_of(model)
+
+    def answer(block: Frame) -> dict[str, Array | list[object]]:
+        rows = model.encode(block)
+        found, told = ledger.shapley(rows), ledger.explain(rows, n_rows=REASONS)
+        values, base = found.values, found.base_values
+        if not model.is_regression:
+            winners = np.searchsorted(model.classes_, told.labels)
+            two = len(model.classes_) == 2
+            values, base = (toward(own, winners, two=two) for own in (values, base))
+        first = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :MOST_COLUMNS]
+        names = np.array(found.feature_names, dtype=object)
+        columns: dict[str, Array | list[object]] = {
+            "prediction": told.labels,
+            "before_bounds" if model.is_regression else "log_odds": base + values.sum(axis=1),
+            "without_columns": base,
+        }
+        for r in range(first.shape[1]):
+            columns[f"column_{r + 1}"] = names[first[:, r]]
+            columns[f"value_{r + 1}"] = np.take_along_axis(values, first[:, r : r + 1], 1)[:, 0]
+        for r in range(told.indices.shape[1]):
+            columns[f"training_row_{r + 1}"] = told.indices[:, r]
+            columns[f"share_{r + 1}"] = told.shares[:, r]
+        return columns
+
+    answer_blocks(run, model, data, output, options, answer, "explaining")
+
+
+def toward(values: Array, winners: Array, *, two: bool) -> Array:
+    """What values (n, ...) of log p1/p0, or (n, ..., k) of all classes, say for the winners."""
+    if not two:
+        return np.asarray(values[np.arange(len(winners)), ..., winners])
+    sign = np.where(winners == 1, 1.0, -1.0)
+    return np.asarray(sign.reshape(-1, *[1] * (values.ndim - 1)) * values)
+
+
+def forget_command(
+    run: Session,
+    model_path: str,
+    data: Sequence[str],
+    *,
+    output: str,
+    rows: Sequence[int],
+    options: ReadingOptions,
+) -> None:
+    """Write a model that never saw some rows, and print its certificate."""
+    check_output(output, ".skops")
+    model = load_predictor(model_path)
+    frame = reading_of(model).read(options.files(data).read())[0]
+    if rows:
+        if max(rows) >= len(frame):
+            raise TableError(f"--row {max(rows)}: the table has rows 0 to {len(frame) - 1}.")
+        frame = frame.iloc[list(rows)]
+    smaller = forget_rows(model, frame)
+    save(smaller, output)
+    told = ledger_of(smaller).forgotten_
+    values: dict[str, object] = {
+        "forgotten": told.n_rows,
+        "digest": told.digest,
+        "distance": told.distance,
+        "redrawn": list(told.redrawn),
+        "kept": list(told.kept),
+        "output": output,
+    }
+
+    def show() -> None:
+        print(told)
+        show_written(output)
+
+    run.result(values, show)
+
+
+def labels_command(run: Session, model_path: str) -> None:
+    """The training rows whose labels, or values, are most likely wrong."""
+    issues = ledger_of(load_predictor(model_path)).label_issues(DOUBTED)
+    found = [
+        one._replace(
+            label=in_words(one.label), suggested_label=in_words(one.suggested_label)
+        )._asdict()
+        for one in issues
+    ]
+    columns = [("row", "right"), ("label", "left"), ("suggested", "left")]
+    columns += [("probability", "right"), ("value", "right")]
+    cells = [
+        (str(row), in_words(label), in_words(suggested), f"{probability:.3f}", f"{value:.3g}")
+        for row, label, suggested, probability, value in issues
+    ]
+    run.result({"model": model_path, "label_issues": found}, lambda: show_table(columns, cells))

@@ -1,0 +1,73 @@
+"""How unlike the rows that were seen a row is: the variance of a Gaussian process on it.
+
+    v(x) = k(x, x) - [k(x)', 1] Q [k(x); 1],    Q = [[K + lam W^{-1}, 1], [1', 0]]^{-1},
+
+W the weights of the rows. With C = K + lam W^{-1} and u = C^{-1} 1,
+
+    v(x) = k(x, x) - k(x)'C^{-1} k(x) + (1 - u'k(x))^2 / (1'u),
+
+near zero beside rows that were seen, k(x, x) + 1 / (1'u) far away. With a set S of rows left out
+(a row, a group) the variances at its own rows are diag((P_SS)^{-1}) - lam / w, P the block of
+Q that belongs to the rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import linalg
+
+from kernel_learn.arrays import Array
+
+TIE = 1e-9  # variances that differ by less, relatively, are equal: far away all of them are
+
+
+@dataclass(frozen=True)
+class Variance:
+    """v(x) from some rows."""
+
+    K: Array  # (m, m) kernel matrix of the rows
+    weight: Array  # (m,)
+    lam: float
+    groups: Sequence[Array] = ()  # rows that are left out together, two or more each
+
+    @cached_property
+    def solved(self) -> tuple[Array, Array]:
+        """C^{-1} and u."""
+        C = self.K + np.diag(self.lam / self.weight)
+        inverse = linalg.cho_solve(linalg.cho_factor(C, lower=True), np.eye(len(C)))
+        return inverse, inverse.sum(axis=1)
+
+    def __call__(
+        self,
+        K: Array,  # (n, m) values between new rows and these
+        diagonal: Array,  # (n,) k(x, x) of the new rows
+    ) -> Array:
+        inverse, u = self.solved
+        explained = np.einsum("ij,ij->i", K @ inverse, K)
+        v = diagonal - explained + (1.0 - K @ u) ** 2 / u.sum()
+        return np.asarray(np.maximum(v, 0.0))
+
+    @cached_property
+    def left_out(self) -> Array:
+        """Of these rows, each left out with its group, (m,)."""
+        inverse, u = self.solved
+        P = inverse - np.outer(u, u) / u.sum()
+        v = 1.0 / np.diagonal(P)
+        for rows in self.groups:
+            v[rows] = np.diagonal(np.linalg.inv(P[np.ix_(rows, rows)]))
+        return np.asarray(np.maximum(v - self.lam / self.weight, 0.0))
+
+
+def novelty_p_values(
+    v: Array,  # (n,) of new rows
+    left_out: Array,  # (m,) of rows that were seen, each left out
+    mass: Array,  # (m,) what each counts: rows of one group share one
+) -> Array:
+    """(1 + how many are at least as unusual) / (1 + how many there are), (n,)."""
+    order = np.argsort(left_out)
+    below = np.concatenate([[0.0], np.cumsum(mass[order])])
+    place = np.searchsorted(left_out[order], v * (1.0 - TIE), side="left")
+    total = below[-1]
+    return np.asarray((1.0 + total - below[place]) / (1.0 + total))

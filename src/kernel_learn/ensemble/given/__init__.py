@@ -1,0 +1,1 @@
+"""Targets as they are given: at once, or in blocks."""

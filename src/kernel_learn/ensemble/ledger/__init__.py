@@ -1,0 +1,1 @@
+"""What is known of every training row and column: values, explanations, forgetting."""

@@ -1,0 +1,303 @@
+"""A ledger of the training rows: what each is worth, which look wrong, what hangs on one."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.label_targets import LabelTargets
+from kernel_learn.criteria.held_out.leave_out import NotExactError
+from kernel_learn.ensemble.assessment import Assessment
+from kernel_learn.ensemble.deduplicate import GivenRows
+from kernel_learn.ensemble.fitted import FittedEnsemble
+from kernel_learn.ensemble.ingest import ColumnNames, column_groups
+from kernel_learn.ensemble.ledger.forgetting import (
+    KEPT,
+    Forgotten,
+    Remaining,
+    assessment_without,
+    check_rows_to_forget,
+    fitted_without,
+    remaining_rows,
+)
+from kernel_learn.ensemble.ledger.issues import LabelIssues
+from kernel_learn.ensemble.ledger.shapley import (
+    Explained,
+    ShapleyValues,
+    can_explain,
+    check_explainable,
+)
+from kernel_learn.ensemble.members import Ensemble
+from kernel_learn.ensemble.plan import EnsemblePlan
+from kernel_learn.ensemble.summary import Explanation
+from kernel_learn.fitting.parameters import check_count
+from kernel_learn.rows.keys import digest, row_keys
+from kernel_learn.rows.table import Table
+
+Choices = Literal["keep", "again"]
+Groups = Mapping[str, ColumnNames]
+
+
+class Ledger:
+    """Mixin of ensembles: what the factorisations know of every training row."""
+
+    plan_: EnsemblePlan
+    _fitted: FittedEnsemble
+    _given: GivenRows | None
+    _first: Array
+    _rows_digest: str
+    _assessment: Assessment | None
+    forgotten_: Forgotten
+    _held_names: ClassVar[tuple[str, str]]  # attributes with a row for every row given
+
+    @property
+    @abstractmethod
+    def row_values_(self) -> Array:
+        """How much worse all other rows are predicted without each row, (n_samples,)."""
+
+    @abstractmethod
+    def stability(self, X: Rows) -> Array:
+        """The largest change of a prediction if any one training row were missing."""
+
+    @abstractmethod
+    def label_issues(self, n_rows: int = 20) -> LabelIssues:
+        """The rows whose labels or values are most likely wrong, the most doubtful first."""
+
+    @abstractmethod
+    def shapley(
+        self, X: Rows, background: int | Rows = 100, column_groups: Groups | None = None
+    ) -> ShapleyValues:
+        """Which columns made each prediction."""
+
+    @abstractmethod
+    def explain(self, X: Rows, n_rows: int = 10) -> Explanation:
+        """The training rows that speak loudest."""
+
+    def _values_by(self, work_out: Callable[[Ensemble], Array]) -> Array:
+        """Values of the rows given, from those of the distinct rows; worked out once."""
+        check_is_fitted(self)
+        self._check_exact("row_values_")
+        given = self._rows_of_fit("row_values_")
+        if "_row_values" not in self.__dict__:
+            self._row_values = work_out(self._fitted.ensemble)
+        return np.where(given.counting, self._row_values[given.distinct], 0.0)
+
+    def find_rows(self, X: Rows) -> Array:
+        """Which training rows are equal to one of some rows, by places among those given to fit."""
+        check_is_fitted(self)
+        given = self._rows_of_fit("find_rows")
+        found = np.isin(given.keys, row_keys(self._table(X)))
+        return np.flatnonzero(found & given.counting)
+
+    def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
+        """A model that never saw some of the training rows; this one stays as it is.
+
+        Every member is the fit of the rows that remain, with the kernels, regularisers, maps and
+        weights that were chosen with all of them, and nothing of the forgotten rows is held any
+        more. What was chosen with them and stays is listed in ``forgotten_.kept``: statistics and
+        rank tables of single columns among it, in which single values can be read.
+
+        Parameters
+        ----------
+        rows : sequence of int
+            Places among the rows given to fit. Those that stay move up.
+        choices : {"keep", "again"}
+            ``"keep"``: what was chosen with all rows stays; not for a model in leaves.
+            ``"again"``: everything is chosen without them, by the fit of the remaining rows from
+            scratch; needs a model that was fitted to an array or a sparse matrix of numbers.
+
+        Returns
+        -------
+        model : estimator
+            With ``forgotten_``: n_rows, digest, distance, redrawn, kept; it prints itself.
+        """
+        check_is_fitted(self)
+        if choices not in ("keep", "again"):
+            raise ValueError(f"choices={choices!r}: give 'keep' or 'again'.")
+        if choices == "keep":
+            self._check_exact("forget")
+        given = self._rows_of_fit("forget")
+        gone = check_rows_to_forget(rows, len(given.distinct))
+        if choices == "again":
+            return self._fit_others(given, gone)
+        left = remaining_rows(given, self._fitted.ensemble.targets, gone)
+        self._check_remaining(left)
+        found = copy(self)
+        found.__dict__.pop("_row_values", None)
+        found._forget(given, gone, left)
+        return found
+
+    def _check_remaining(self, left: Remaining) -> None:
+        """Refuse to forget so much that the choices have no meaning."""
+        if len(left.rows) < 2:
+            raise ValueError(
+                "Fewer than two different rows would be left: there is nothing to fit."
+            )
+
+    def _fit_others(self, given: GivenRows, gone: Array) -> Self:
+        """The fit from scratch."""
+        if given.rows is None:
+            raise ValueError(
+                f"This {type(self).__name__} was fitted to a data frame, or to cells that are not "
+                "numbers, of which it keeps views and not the cells. Fit the remaining rows, or "
+                "use choices='keep'."
+            )
+        some = given.take(np.setdiff1d(np.flatnonzero(given.counting), gone))
+        model: Any = clone(self)  # type: ignore[type-var]
+        y = self._labels_given(some)
+        model.fit(given.rows[some.distinct], y, some.sample_weight, some.groups)
+        n_rows = len(gone) + self._n_forgotten
+        model.forgotten_ = Forgotten(n_rows, model._rows_digest, 0.0, ("everything",), ())
+        found: Self = model
+        return found
+
+    @abstractmethod
+    def _labels_given(self, given: GivenRows) -> Array:
+        """What rows were given to fit with."""
+
+    @property
+    def _n_forgotten(self) -> int:
+        before: Forgotten | None = getattr(self, "forgotten_", None)
+        return 0 if before is None else before.n_rows
+
+    def _forget(self, given: GivenRows, gone: Array, left: Remaining) -> None:
+        n = self._fitted.ensemble.targets.n
+        self._fitted, distance = fitted_without(self._fitted, left)
+        stay = np.setdiff1d(np.arange(len(given.distinct)), gone)
+        some = given.take(stay)
+        moved = np.searchsorted(left.rows, some.distinct)
+        self._given = replace(
+            some,
+            distinct=np.where(some.counting, moved, -1),
+            labels=left.moved_labels(some.labels),
+            rows=None if some.rows is None else some.rows[left.rows],
+        )
+        counting = np.flatnonzero(some.counting)
+        place, first = np.unique(self._given.distinct[counting], return_index=True)
+        self._first = counting[first]
+        assert len(place) == len(left.rows)
+        for name in self._held_names:
+            if name in self.__dict__:
+                setattr(self, name, getattr(self, name)[stay])
+        self.plan_ = replace(self._fitted.plan, n_given=len(stay))
+        self._fitted = replace(self._fitted, plan=self.plan_)
+        self._forget_more(left)
+        if self._assessment is not None:
+            self._assessment = assessment_without(self._assessment, n, left)
+        self._rows_digest = digest(some.keys[some.counting])
+        total = len(gone) + self._n_forgotten
+        self.forgotten_ = Forgotten(total, self._rows_digest, distance, (), KEPT[left.kind])
+
+    def _forget_more(self, left: Remaining) -> None:
+        """What else is held of rows."""
+
+    def _rows_of_fit(self, asked: str) -> GivenRows:
+        self._check_one_label(asked)
+        given = getattr(self, "_given", None)
+        if given is None:
+            raise ValueError(
+                f"This {type(self).__name__} comes from an earlier version, or from a source of "
+                f"blocks, and does not know which row was given where: {asked} needs a fit to rows "
+                "in memory."
+            )
+        return given
+
+    def _check_one_label(self, asked: str) -> None:
+        if isinstance(self._fitted.ensemble.targets, LabelTargets):
+            raise NotExactError(
+                f"{type(self).__name__}.{asked} is worked out for classes of which a row has one, "
+                "and these rows have several labels. Fit one label at a time."
+            )
+
+    def _check_exact(self, asked: str) -> None:
+        self._check_one_label(asked)
+        if not self.plan_.exact or self._fitted.ensemble.forest is not None:
+            raise NotExactError(
+                f"{type(self).__name__}.{asked} is exact or not at all, and this model was fitted "
+                "in leaves or on landmarks. Fit fewer rows, or with a larger memory_budget."
+            )
+
+    def _explained(
+        self, X: Rows, background: int | Rows, groups: Groups | None
+    ) -> tuple[Table, Explained]:
+        """New rows, and what their Shapley values are told against."""
+        check_is_fitted(self)
+        ensemble = self._fitted.ensemble
+        self._check_one_label("shapley")
+        check_explainable(ensemble)
+        read = self._read(X)
+        table = self._table(X)
+        behind: int | Table
+        if isinstance(background, int | np.integer):
+            behind = min(check_count("background", int(background), self), ensemble.targets.n)
+        else:
+            behind = self._table(background)
+        data = np.asarray(read)
+        known = getattr(self, "feature_names_in_", None)
+        names = [f"x{c}" for c in range(data.shape[1])] if known is None else list(known)
+        players = {str(name): np.array([c]) for c, name in enumerate(names)}
+        if groups is not None:
+            together = column_groups(groups, read)
+            inside = np.concatenate([*together.values(), np.empty(0, int)]).astype(int)
+            if len(np.unique(inside)) < len(inside):
+                raise ValueError(
+                    "column_groups of shapley are players, and a column is in two of them."
+                )
+            alone = {name: own for name, own in players.items() if own[0] not in inside}
+            twice = sorted(set(together) & set(alone))
+            if twice:
+                raise ValueError(f"column_groups has {twice[0]!r}, which is also a column alone.")
+            players = together | alone
+        return table, Explained(
+            ensemble, table, behind, list(players.values()), data, list(players)
+        )
+
+    def held_out_column_values(
+        self, X: Rows, n_rows: int = 15, background: int = 10
+    ) -> Array | None:
+        """The mean size of the columns' Shapley values over some held-out rows, (n_features,).
+
+        By the models of the nested assessment, each of rows that it has not seen; in the mean
+        over classes or targets, these in units of their spread. None where there are no such
+        models, or columns are none of their own.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+            The training rows.
+        n_rows : int
+            Of all folds together.
+        background : int
+            Training rows that stand for a column that is not known.
+        """
+        check_is_fitted(self)
+        how = self._assessment
+        if how is None or how.way != "nested" or not can_explain(self._fitted.ensemble):
+            return None
+        table, sizes = self._table(X), []
+        for fold in how.folds:
+            some = table[self._first[fold.rows[: -(-n_rows // len(how.folds))]]]
+            columns = [np.array([c]) for c in range(fold.ensemble.reader.n_columns)]
+            known = min(background, fold.ensemble.targets.n)
+            data = np.empty((some.numbers.shape[0], len(columns)))
+            explained = Explained(fold.ensemble, some, known, columns, data, [""] * len(columns))
+            sizes.append(self._sizes(explained))
+        return np.asarray(np.mean(np.concatenate(sizes), axis=0))
+
+    @abstractmethod
+    def _sizes(self, explained: Explained) -> Array:
+        """The size of every value, in the mean over outputs, (n, n_features)."""
+
+    @abstractmethod
+    def _read(self, X: Rows) -> Rows:
+        """Rows as a frame or an array, checked against fit."""
+
+    @abstractmethod
+    def _table(self, X: Rows) -> Table:
+        """The cells of such rows."""

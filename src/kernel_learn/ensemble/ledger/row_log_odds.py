@@ -1,0 +1,50 @@
+"""The log-odds that an ensemble averages, and what leads from them to the probabilities.
+
+    log-odds of predict_proba(x) = prior + fading(x) (L(x) - prior),
+
+L linear in every member, and fading the product of two factors towards the same prior: how far
+members agree (``pooling``), and how like the training rows a row is (``criteria.held_out.fading``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernel_learn.arrays import Array, Rows
+from kernel_learn.ensemble.members import Ensemble
+from kernel_learn.fitting.uncertainty import Calibration
+from kernel_learn.rows.table import Table
+
+
+@dataclass(frozen=True)
+class RowLogOdds:
+    """L(x) of new rows; ``fading`` is None where probabilities were averaged, in earlier files."""
+
+    log_odds: Array  # (n, k), rows of mean zero
+    prior: Array  # (k,) of mean zero
+    winners: Array  # (n,) the class predicted
+    fading: Array | None  # (n,)
+
+    @property
+    def faded(self) -> Array:
+        """Log-odds of ``predict_proba``, (n, k)."""
+        assert self.fading is not None
+        return np.asarray(self.prior + self.fading[:, None] * (self.log_odds - self.prior))
+
+
+def row_log_odds(
+    ensemble: Ensemble,
+    table: Table,
+    calibration: Calibration | None,
+    in_view: Callable[[Table], Rows],  # rows as the calibration's reference takes them
+) -> RowLogOdds:
+    """The averaged log-odds of new rows with both factors."""
+    pooled = ensemble.pooled(table)
+    if ensemble.shares is None:
+        return RowLogOdds(pooled.log_odds, pooled.prior, pooled.mean_proba.argmax(axis=1), None)
+    fading, prior = pooled.fading, pooled.prior
+    agreed = prior + fading[:, None] * (pooled.log_odds - prior)
+    if calibration is not None:
+        fading = fading * calibration.factor(agreed, lambda: in_view(table))
+    return RowLogOdds(pooled.log_odds, prior, agreed.argmax(axis=1), fading)

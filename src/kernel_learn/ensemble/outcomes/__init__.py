@@ -1,0 +1,1 @@
+"""What becomes of held-out scores: classes, labels, numbers."""

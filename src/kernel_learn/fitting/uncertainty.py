@@ -1,0 +1,289 @@
+"""What held-out rows say of new ones: sets of classes, novelty, probabilities that fade."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.arrays import Array, DataLike, Rows
+from kernel_learn.criteria.held_out.conformal import (
+    HeldOutScores,
+    Thresholds,
+    class_thresholds,
+    conformal_scores,
+)
+from kernel_learn.criteria.held_out.fading import Fading, bounded_fading, usual_variance
+from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
+from kernel_learn.criteria.held_out.stacking import centered, softmax
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.fitting.row_validation import validate_rows
+from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.stationary import Gaussian
+from kernel_learn.representations.plan import COMPARED_ROWS
+from kernel_learn.representations.pooled import PooledSource
+from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.table import Table
+from kernel_learn.warn import warn_user
+
+NOISE = 0.01  # of the mean diagonal of their kernel
+LARGEST = 1e100  # number whose distances can be taken
+
+SetMethod = Literal["loo", "cv+"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReferenceRows:
+    """Some training rows, drawn by their keys, and the kernel by which others are unlike them."""
+
+    kernel: Kernel
+    rows: Rows
+    weight: Array  # (m,)
+    groups: Sequence[Array] = ()
+
+    @cached_property
+    def resolved(self) -> Kernel:
+        """The kernel with its width; this and what follows is worked out when it is asked for."""
+        return self.kernel.resolve(self.rows, self.weight)
+
+    @cached_property
+    def variance(self) -> Variance:
+        K = self.resolved(self.rows)
+        lam = NOISE * (float(np.average(np.diagonal(K), weights=self.weight)) or 1.0)
+        return Variance(np.asarray(K, dtype=np.float64), self.weight, lam, self.groups)
+
+    @cached_property
+    def usual(self) -> float:
+        """The variance that rows like these have at the most."""
+        return usual_variance(self.variance.left_out)
+
+    @property
+    def mass(self) -> Array:
+        """What each row counts: those of one group share one, (m,)."""
+        mass = np.array(self.weight)
+        if self.groups:
+            mass[:] = 1.0
+        for rows in self.groups:
+            mass[rows] = self.weight[rows] / self.weight[rows].sum()
+        return mass
+
+    def __call__(self, X: Rows) -> Array:
+        """Variances of new rows, (n,)."""
+        X = X.numbers if isinstance(X, Table) and not isinstance(self.rows, Table) else X
+        K = np.asarray(self.resolved(X, self.rows), dtype=np.float64)
+        return self.variance(K, np.asarray(self.resolved.diag(X), dtype=np.float64))
+
+    @property
+    def floor(self) -> float:
+        """The least p-value there is: of rows less like these than any of them."""
+        return float(1.0 / (1.0 + self.mass.sum()))
+
+    def p_values(self, X: Rows) -> Array:
+        """How many of these rows, left out, are as unlike the others as new ones, (n,)."""
+        return novelty_p_values(self(X), self.variance.left_out, self.mass)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # as it was made
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """What is kept of held-out rows."""
+
+    held: HeldOutScores
+    fading: Fading
+    reference: ReferenceRows | None = None  # None where new rows have no k(x, x)
+
+    def factor(self, L: Array, rows: Callable[[], Rows]) -> Array:
+        """s(x) of rows with log-odds L (n, k), by how like those that were seen they are, (n,)."""
+        known = self.reference
+        v = None if known is None else known(rows()) / known.usual
+        return self.fading.factor(L, v)
+
+
+def reference_of(kernel: Kernel, source: ArraySource | PooledSource) -> ReferenceRows | None:
+    """The first training rows by key; nothing of a kernel matrix."""
+    if kernel.input == "matrix":
+        return None
+    summary = source.summary
+    seen = np.flatnonzero(summary.weight > 0)[:COMPARED_ROWS]
+    weight = np.asarray(summary.weight[seen], dtype=np.float64)
+    return make_reference(kernel, take_rows(source.X, summary.rows[seen]), weight)
+
+
+def make_reference(
+    kernel: Kernel, rows: Rows, weight: Array, groups: Sequence[Array] = ()
+) -> ReferenceRows:
+    """Numbers are unlike by their distances, whatever a model makes of them; others by its kernel.
+
+    In the eyes of a linear kernel a row that moves along a known direction is nothing new.
+    """
+    numbers = plain_numbers(rows)
+    if kernel.input == "vectors" or numbers is not rows:
+        return ReferenceRows(Gaussian(), numbers, weight, groups)
+    return ReferenceRows(kernel, rows, weight, groups)
+
+
+def plain_numbers(rows: Rows) -> Rows:
+    """A table that is numbers, without holes, as its numbers; other rows as they are."""
+    if not isinstance(rows, Table) or rows.others.shape[1]:
+        return rows
+    largest = abs(rows.numbers).max()  # of columns that no kernel uses, too
+    return rows.numbers if largest < LARGEST else rows
+
+
+def calibrate_rows(
+    shares: Array,  # (k,) of the classes
+    L: Array,  # (m, k) held-out log-odds
+    targets: Targets,  # of these rows
+    total: float,  # rows, with their weights, that were learned from
+    reference: ReferenceRows | None,
+) -> Calibration:
+    """Sets and fading from the rows that were held out, none of which is far away."""
+    fading = bounded_fading(shares, total)
+    held = conformal_scores(softmax(fading(L)), targets.counts, targets.groups)
+    return Calibration(held, fading, reference)
+
+
+class TellsNovelty:
+    """Novelty of rows, for an estimator that keeps ``ReferenceRows``."""
+
+    @on_sources
+    def novelty(self, X: DataLike) -> Array:
+        """How unlike the training rows each row is: a p-value, small for rows like none of them.
+
+        The share of training rows, each left out, that are at least as unusual by the variance
+        of a Gaussian process on at most 250 of them. For new rows drawn as the training rows
+        were it is uniform; its least value is 1 / (n + 1), n the number of these rows.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        return self._reference().p_values(self._reference_rows(X))
+
+    def novelty_floor(self) -> float:
+        """The least value of ``novelty``: rows at it are less like the training rows than any."""
+        check_is_fitted(self)
+        return self._reference().floor
+
+    def _reference(self) -> ReferenceRows:
+        reference = self._kept_reference()
+        if reference is None:
+            raise ValueError(
+                f"{type(self).__name__}.novelty needs k(x, x) of new rows, which a precomputed "
+                "kernel matrix does not hold, and a model fitted by this version. Fit with a "
+                "kernel on rows."
+            )
+        return reference
+
+    def _kept_reference(self) -> ReferenceRows | None:
+        calibration: Calibration | None = getattr(self, "_calibration", None)
+        return None if calibration is None else calibration.reference
+
+    def _reference_rows(self, X: Rows) -> Rows:
+        """Rows as the reference's kernel takes them."""
+        return validate_rows(self, self.base_kernel_, X, reset=False)  # type: ignore[attr-defined, no-any-return]
+
+
+class HeldOutSets(TellsNovelty):
+    """Sets of classes for a classifier with ``_calibration``."""
+
+    _calibration: Calibration
+
+    def predict_set(
+        self,
+        X: DataLike,
+        coverage: float = 0.9,
+        by_class: bool = False,
+        method: SetMethod = "loo",
+    ) -> Array:
+        """The classes that cannot be excluded: sets that hold the true class as often as asked.
+
+        From the probabilities of held-out training rows: a class is in the set of a row if its
+        probability is not below those that the true classes of the training rows have but for
+        1 - coverage of them. Nearly exact in practice where new rows are drawn as the
+        training rows were; drift, time, or groups that were not named at fit break it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or a source of blocks
+            Rows as at fit.
+        coverage : float, default=0.9
+            How often the set shall hold the true class.
+        by_class : bool, default=False
+            With that coverage within each class, and not only over all of them.
+        method : {"loo", "cv+"}, default="loo"
+            ``"loo"``: by held-out rows that also chose the model, coverage as measured.
+            ``"cv+"``: by models of folds that made all choices inside, with a coverage of at
+            least 1 - 2 (1 - coverage) - sqrt(2 / n) that is proven; only of ensembles that keep
+            such models.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            Never empty: the likeliest class is in. Everything, with a warning, where there are
+            too few rows for such a coverage.
+        """
+        check_is_fitted(self)
+        check_coverage(coverage, type(self).__name__)
+        if method != "loo":
+            return self._cross_sets(X, coverage, by_class, method)
+        thresholds = self._thresholds(coverage, by_class)
+        proba = self.predict_proba(X)  # type: ignore[attr-defined]
+        if isinstance(proba, Iterator):
+            return (thresholds.sets(P) for P in proba)  # type: ignore[return-value]
+        if hasattr(proba, "map_blocks"):
+            return proba.map_blocks(thresholds.sets, dtype=bool)  # type: ignore[no-any-return]
+        return thresholds.sets(np.asarray(proba))
+
+    def _cross_sets(self, X: DataLike, coverage: float, by_class: bool, method: str) -> Array:
+        if method != "cv+":
+            raise ValueError(f"method={method!r}: give 'loo' or 'cv+'.")
+        raise ValueError(
+            f"{type(self).__name__} keeps no models of folds, which method='cv+' needs. "
+            "Use method='loo', or KernelClassifier(assess='nested')."
+        )
+
+    def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
+        if not hasattr(self, "_calibration"):
+            raise ValueError(
+                f"This {type(self).__name__} holds nothing of held-out rows: rows were too few "
+                "or alike to be held out, or it comes from an earlier version. Fit it again."
+            )
+        classes: Array = self.classes_  # type: ignore[attr-defined]
+        found = class_thresholds(self._calibration.held, len(classes), coverage, by_class=by_class)
+        if found.void.any():
+            few = f"class {classes[found.void][0]!r} has" if by_class else "there are"
+            warn_user(
+                f"A coverage of {coverage:g} needs more than {1 / (1 - coverage) - 1:.0f} rows "
+                f"(or groups) that are held out, and {few} fewer: nothing can be excluded there."
+            )
+        return found
+
+    def _faded_logits(self, X: Rows) -> Array:
+        """Log-odds of ``predict_proba``."""
+        L: Array = self._logits(X)  # type: ignore[attr-defined]
+        calibration = getattr(self, "_calibration", None)
+        if calibration is None:
+            return L
+        return fade(calibration, L, lambda: self._reference_rows(X))
+
+
+def fade(calibration: Calibration, L: Array, rows: Callable[[], Rows]) -> Array:
+    """Log-odds of rows, (n, k), as far as the rows are like those that were seen."""
+    L, prior = centered(L), calibration.fading.prior
+    return np.asarray(prior + calibration.factor(L, rows)[:, None] * (L - prior))
+
+
+def check_coverage(coverage: float, name: str) -> None:
+    """Refuse what is not a share."""
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float | np.floating):
+        raise TypeError(f"{name}: coverage is a number between 0 and 1, got {coverage!r}.")
+    if not 0 < coverage < 1:
+        raise ValueError(f"{name}: coverage is a number between 0 and 1, got {coverage!r}.")

@@ -1,0 +1,45 @@
+"""Log-odds that fade far from the training rows, as ONNX: ``criteria.held_out.fading``."""
+
+import numpy as np
+
+from kernel_learn.criteria.held_out.fading import BEND, SPEED, Fading
+from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
+from kernel_learn.interop.onnx.graph import Graph, Value
+from kernel_learn.interop.onnx.kernels import kernel_values
+
+
+def faded_proba(g: Graph, calibration: Calibration, logits: Value, rows: Value) -> Value:
+    """Probabilities from log-odds (n, k) of the model, with the rows as its reference sees them."""
+    fading = calibration.fading
+    mean = g("Div", g.row_sums(logits), float(len(fading.prior)))
+    D = g("Sub", g("Sub", logits, mean), fading.prior[None])
+    s = _limited(g, fading, D)
+    if calibration.reference is not None:
+        s = g("Mul", s, _far(g, calibration.reference, rows))
+    return g("Softmax", g("Add", g("Mul", s, D), fading.prior[None]), axis=1)
+
+
+def _limited(g: Graph, fading: Fading, D: Value) -> Value:
+    """By how much the first class leads, (n, 1)."""
+    k = len(fading.prior)
+    first_at = g("ArgMax", D, axis=1, keepdims=1)
+    is_first = g("Equal", first_at, np.arange(k)[None])
+    others = g("Where", is_first, -1e300, D)
+    second_at = g("ArgMax", others, axis=1, keepdims=1)
+    first, second = (g("GatherElements", D, at, axis=1) for at in (first_at, second_at))
+    shares = [g("Gather", fading.prior, at, axis=0) for at in (first_at, second_at)]
+    most = g("Max", g("Sub", fading.lead, g("Sub", *shares)), 1.0)
+    R = g("Div", g("Sub", first, second), most)
+    return g("Pow", g("Add", g("Pow", R, float(BEND)), 1.0), -1.0 / BEND)
+
+
+def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
+    """By how unlike the training rows a row is, (n, 1)."""
+    inverse, u = reference.variance.solved
+    K = kernel_values(g, reference.resolved, rows, reference.rows)
+    explained = g.row_sums(g("Mul", g("MatMul", K, inverse), K))
+    mean = g("Sub", 1.0, g("MatMul", K, u[:, None]))
+    v = g("Sub", 1.0, explained)  # k(x, x) of a Gaussian kernel
+    v = g("Max", g("Add", v, g("Div", g("Mul", mean, mean), float(u.sum()))), 0.0)
+    over = g("Max", g("Sub", g("Div", v, reference.usual), 1.0), 0.0)
+    return g("Div", 1.0, g("Add", g("Mul", g("Mul", over, over), SPEED), 1.0))

@@ -1,0 +1,231 @@
+"""An index of rows under a learned kernel."""
+
+from typing import ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from kernel_learn.arrays import Array, PathLike, RowsLike
+from kernel_learn.fitting.base import all_or_nothing
+from kernel_learn.fitting.parameters import COUNT, choice, is_whole
+from kernel_learn.interop.files import save
+from kernel_learn.neighbors.search import ExactSearch, GraphSearch, NeighborSearch
+
+SEARCHES: dict[str, type[ExactSearch] | type[GraphSearch]] = {
+    "exact": ExactSearch,
+    "approximate": GraphSearch,
+}
+JUDGED = 200  # rows by which recall is measured
+
+
+class KernelIndex(TransformerMixin, BaseEstimator):
+    """The nearest rows under a learned kernel, of any new rows.
+
+    Distances are those of the features that a fitted model gives, |f(x) - f(y)|: for a kernel of
+    low rank they are the distances of the kernel itself. The index keeps the features of
+    its rows, not the rows.
+
+    Parameters
+    ----------
+    model : estimator or kernel, fitted
+        What has ``transform``: an estimator of this library, its ``kernel_``, or a Pipeline with it
+        as the last step.
+    search : {"exact", "approximate"}, default="exact"
+        "exact": all distances are computed. "approximate": by a graph of neighbours (HNSW) of
+        faiss, extra ``index``; ``recall_`` says how much of the exact answer it finds.
+    n_neighbors : int, default=10
+        How many ``transform`` and ``graph`` link each row to, and those that recall is measured by.
+
+    Attributes
+    ----------
+    features_ : ndarray of shape (n_samples, n_components)
+        The features of the indexed rows.
+    recall_ : float or None
+        Of "approximate": share of the exact ``n_neighbors`` nearest rows that are found, for 200
+        of the indexed rows; the row itself does not count. None for "exact".
+    n_features_in_ : int
+        Number of columns, where rows have columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import InductiveKernel
+    >>> from kernel_learn.neighbors import KernelIndex
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = InductiveKernel(regularizer="trace", random_state=0).fit(X[::2], y[::2])
+    >>> index = KernelIndex(model).fit(X[::2])
+    >>> distances, rows = index.query(X[1::2], k=5)
+    >>> bool((y[::2][rows] == y[1::2, None]).mean() > 0.9)
+    True
+    """
+
+    _parameters: ClassVar = {"search": choice(*SEARCHES), "n_neighbors": COUNT}
+
+    def __init__(
+        self, model: BaseEstimator, *, search: str = "exact", n_neighbors: int = 10
+    ) -> None:
+        self.model = model
+        self.search = search
+        self.n_neighbors = n_neighbors
+
+    @all_or_nothing
+    def fit(self, X: RowsLike, y: object = None) -> Self:
+        """Index the rows X.
+
+        Parameters
+        ----------
+        X : rows as the model's fit takes them
+            What is found by ``query``.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        self.features_ = self._features(X)
+        if len(self.features_) < 2:
+            raise ValueError("An index of one row has nothing to find: give two or more.")
+        self._search_of_fit = self._build()
+        self.recall_ = None if self.search == "exact" else self._measure_recall()
+        if hasattr(self.model, "n_features_in_"):
+            self.n_features_in_ = self.model.n_features_in_
+        return self
+
+    def query(self, X_new: RowsLike, k: int | None = None) -> tuple[Array, Array]:
+        """The k nearest indexed rows of each new row.
+
+        Parameters
+        ----------
+        X_new : rows as at fit
+            What neighbours are looked for.
+        k : int, default=None
+            How many; None: ``n_neighbors``.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_new, k)
+            Of the learned features, nearest first.
+        rows : ndarray of shape (n_new, k)
+            Positions among the indexed rows.
+        """
+        check_is_fitted(self)
+        return self._nearest(self._features(X_new), self._checked(k, len(self.features_)))
+
+    def graph(self, X: RowsLike | None = None, *, mode: str = "distance") -> sparse.csr_matrix:
+        """Links to the ``n_neighbors`` nearest indexed rows, as scikit-learn's estimators take it.
+
+        Parameters
+        ----------
+        X : rows as at fit, default=None
+            Whose links; None: those of the indexed rows among each other, without themselves.
+        mode : {"distance", "connectivity"}, default="distance"
+            What an entry is: the distance, or 1.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_rows, n_indexed)
+            In rows sorted by distance, for ``metric="precomputed"``.
+        """
+        check_is_fitted(self)
+        if mode not in ("distance", "connectivity"):
+            raise ValueError(f"graph(mode={mode!r}): mode must be 'distance' or 'connectivity'.")
+        n = len(self.features_)
+        if X is None:
+            k = self._checked(self.n_neighbors, n - 1)
+            distances, rows = without_self(*self._nearest(self.features_, k + 1))
+        else:
+            distances, rows = self.query(X, self.n_neighbors)
+        data = distances if mode == "distance" else np.ones_like(distances)
+        ends = np.arange(len(rows) + 1) * rows.shape[1]
+        return sparse.csr_matrix((data.ravel(), rows.ravel(), ends), shape=(len(rows), n))
+
+    def transform(self, X: RowsLike) -> sparse.csr_matrix:
+        """The graph from rows X to the indexed rows, as ``KNeighborsTransformer`` gives it.
+
+        Parameters
+        ----------
+        X : rows as at fit
+            Whose links; an indexed row has one to itself, of length zero.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_rows, n_indexed)
+            With ``n_neighbors`` + 1 links of each row, for steps with ``metric="precomputed"``.
+        """
+        check_is_fitted(self)
+        n = len(self.features_)
+        distances, rows = self.query(X, min(self.n_neighbors + 1, n))
+        ends = np.arange(len(rows) + 1) * rows.shape[1]
+        return sparse.csr_matrix((distances.ravel(), rows.ravel(), ends), shape=(len(rows), n))
+
+    def save(self, path: PathLike) -> None:
+        """Write index and model as one file without pickle; ``kernel_learn.load`` reads it.
+
+        Parameters
+        ----------
+        path : path
+            Where to write.
+        """
+        save(self, path)
+
+    def __sklearn_clone__(self) -> Self:
+        """An index that is not fitted, of the same model, which is."""
+        return type(self)(self.model, search=self.search, n_neighbors=self.n_neighbors)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Features and model: the search is built from them anew."""
+        state: dict[str, object] = dict(super().__getstate__())
+        state.pop("_search_of_fit", None)
+        return state
+
+    def _build(self) -> NeighborSearch:
+        return SEARCHES[self.search](self.features_)
+
+    def _nearest(self, Z: Array, k: int) -> tuple[Array, Array]:
+        if "_search_of_fit" not in self.__dict__:
+            self._search_of_fit = self._build()
+        squares, rows = self._search_of_fit.query(Z, k)
+        return np.sqrt(squares), rows
+
+    def _features(self, X: RowsLike) -> Array:
+        if not hasattr(self.model, "transform"):
+            raise TypeError(
+                f"KernelIndex(model={type(self.model).__name__}) needs a fitted model with "
+                "features: an estimator or kernel that has transform."
+            )
+        return np.ascontiguousarray(self.model.transform(X), dtype=np.float64)
+
+    def _checked(self, k: int | None, most: int) -> int:
+        k = self.n_neighbors if k is None else k
+        if not is_whole(k, 1) or k > most:
+            raise ValueError(
+                f"{k!r} neighbours were asked for, and there are from 1 to {most} to be had."
+            )
+        return int(k)
+
+    def _measure_recall(self) -> float:
+        """Share of the exact neighbours that the search finds, spread over the indexed rows."""
+        n = len(self.features_)
+        k = min(self.n_neighbors, n - 1)
+        judged = np.unique(np.linspace(0, n - 1, JUDGED).astype(int))
+        Z = self.features_[judged]
+        _, exact = ExactSearch(self.features_).query(Z, k + 1)
+        _, found = self._search_of_fit.query(Z, k + 1)
+        shares = [
+            len((set(a) & set(b)) - {i}) / max(1, len(set(a) - {i}))
+            for i, a, b in zip(judged, exact.tolist(), found.tolist(), strict=True)
+        ]
+        return float(np.mean(shares))
+
+
+def without_self(distances: Array, rows: Array) -> tuple[Array, Array]:
+    """The k nearest others from the k + 1 nearest: without the row, or without the last."""
+    own = rows == np.arange(len(rows))[:, None]
+    own[~own.any(axis=1), -1] = True
+    shape = (len(rows), rows.shape[1] - 1)
+    return distances[~own].reshape(shape), rows[~own].reshape(shape)

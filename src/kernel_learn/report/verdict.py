@@ -1,0 +1,176 @@
+"""Three sentences to act on: is there signal, how good is it, what to do next."""
+
+import numpy as np
+
+from kernel_learn.ensemble.summary import format_p_value
+from kernel_learn.report.placing import Facts
+
+SURE, LIKELY = 0.01, 0.05  # p-values
+MOST_RECALL = 0.5  # of a rare class, below which a threshold is the next thing to think of
+DOMINANT = 0.5  # share of all relevance
+WIDE = 0.1  # of an interval that more rows should narrow
+CONFUSED = 0.2  # share of a class that is taken for another
+SUSPECT = 0.1  # probability of the label that a row has, over the share of that class
+RANKED = 0.7  # AUC
+
+
+def give_verdict(facts: Facts, n_permutations: int) -> list[str]:
+    """Signal, quality, next step; nothing of a model without classes."""
+    held_out = facts.get("held_out")
+    if not held_out:
+        return []
+    return [
+        say_signal(held_out["p_value"], n_permutations),
+        say_quality(facts),
+        say_next(facts),
+    ]
+
+
+def say_signal(p: float | None, n_permutations: int, what: str = "labels") -> str:
+    """Whether shuffled labels do as well."""
+    if p is None:
+        return f"Whether chance could do as well was not tested, as {what} could not be shuffled."
+    shown = f"p {format_p_value(p, n_permutations)}"
+    if p <= SURE:
+        return f"There is signal: shuffled {what} are almost never predicted as well ({shown})."
+    if p <= LIKELY:
+        return f"There may be signal: shuffled {what} are seldom predicted as well ({shown})."
+    return f"No signal was found that chance could not give ({shown})."
+
+
+def say_quality(facts: Facts) -> str:
+    """Accuracy, or balanced accuracy of uneven classes, beside the best answer without columns."""
+    held_out, classes = facts["held_out"], facts["classes"]
+    if held_out["uneven"]:
+        share, (low, high) = held_out["balanced_accuracy"], balanced_interval(held_out)
+        what, naive = "Balanced accuracy", 1 / len(classes)
+        other = f"always the same class {100 * naive:.0f} %"
+    else:
+        share, low, high = (held_out[key] for key in ("accuracy", "low", "high"))
+        what, naive = "Accuracy", held_out["naive_accuracy"]
+        other = f"always {classes[held_out['naive_class']]!r} {100 * naive:.1f} %"
+    words = "" if low > naive else f", which may be as good{ranks_well(facts)}"
+    return (
+        f"{what} on rows that were held out: {100 * share:.1f} % (95 % interval {100 * low:.1f} "
+        f"to {100 * high:.1f}); {other}{words}."
+    )
+
+
+def balanced_interval(held_out: Facts) -> tuple[float, float]:
+    """Of the mean of the shares of classes that are right, each with its own binomial error."""
+    confusion = np.array(held_out["confusion"], dtype=float)
+    counts = confusion.sum(axis=1)
+    right = (np.diag(confusion) + 1)[counts > 0] / (counts[counts > 0] + 2)  # never quite certain
+    error = np.sqrt(np.sum(right * (1 - right) / counts[counts > 0])) / np.sum(counts > 0)
+    middle = held_out["balanced_accuracy"]
+    return max(0.0, float(middle - 1.96 * error)), min(1.0, float(middle + 1.96 * error))
+
+
+def ranks_well(facts: Facts) -> str:
+    """Where no rare row is found, the order of the rows may still tell."""
+    auc = (facts.get("decision") or {}).get("auc")
+    return "" if auc is None or auc < RANKED else f", but it ranks rows well (AUC {auc:.3f})"
+
+
+def say_next(facts: Facts) -> str:
+    """The most pressing thing to do."""
+    held_out = facts["held_out"]
+    if (p := held_out["p_value"]) is not None and p > LIKELY:
+        return "Next: look for columns that could tell the classes apart; these do not yet."
+    for find in (next_threshold, next_leak, next_confusion, next_rows, next_suspects):
+        if text := find(facts):
+            return f"Next: {text}"
+    return "Next: try it on rows that were not at hand (kernel-learn report MODEL NEW)."
+
+
+def next_threshold(facts: Facts) -> str:
+    """A rare class of which most rows are missed wants a price for misses."""
+    decision = facts.get("decision") or {}
+    recall = decision.get("recall")
+    if not facts["held_out"]["uneven"] or recall is None or recall >= MOST_RECALL:
+        return ""
+    if decision["threshold"] != 0.5:
+        return ""
+    name = facts["classes"][decision["positive"]]
+    return (
+        f"{decision['found']} of {decision['positives']} rows of {name!r} are found; say what a "
+        "miss costs, such as --cost fp=1,fn=20."
+    )
+
+
+def next_leak(facts: Facts) -> str:
+    """A column that alone nearly decides: is it known in time?"""
+    relevance = facts["importance"].get("relevance") or []
+    if not relevance or relevance[0]["value"] < DOMINANT or facts["n_columns"] < 3:
+        return ""
+    first = relevance[0]
+    return (
+        f"column {first['name']!r} has {100 * first['value']:.0f} % of the relevance; make sure "
+        "that it is known before the target is."
+    )
+
+
+def next_confusion(facts: Facts) -> str:
+    """A class of which many rows are taken for one other."""
+    for a, b, n, of in (facts.get("decision") or {}).get("worst_pairs", []):
+        if n >= CONFUSED * of:
+            names = facts["classes"]
+            return f"{n} of {of} rows of {names[a]!r} are taken for {names[b]!r}: what parts them?"
+    return ""
+
+
+def next_rows(facts: Facts) -> str:
+    """A wide interval wants more rows."""
+    held_out = facts["held_out"]
+    width = held_out["high"] - held_out["low"]
+    if width <= WIDE:
+        return ""
+    return (
+        f"more rows; the interval is {100 * width:.0f} points wide, and four times the rows halve "
+        "it."
+    )
+
+
+def next_suspects(facts: Facts) -> str:
+    """Rows whose label the others contradict."""
+    counts = np.sum(facts["held_out"]["confusion"], axis=1)
+    shares = counts / counts.sum()
+    rows = [
+        str(own.get("place", own["row"]))
+        for own in facts.get("surprising", [])
+        if own["p_truth"] is not None and own["p_truth"] < SUSPECT * shares[own["truth"]]
+    ]
+    if not rows:
+        return ""
+    if len(rows) == 1:
+        return f"look at row {rows[0]} (counted from 0): is its label right?"
+    return f"look at rows {', '.join(rows[:5])} (counted from 0): are their labels right?"
+
+
+def held_out_accuracy(facts: Facts) -> float:
+    """The accuracy of held-out rows as the model decides: by its threshold, where it has one."""
+    decision = facts.get("decision") or {}
+    if decision.get("threshold", 0.5) == 0.5:
+        return float(facts["held_out"]["accuracy"])
+    right = decision["found"] + decision["negatives"] - decision["false_alarms"]
+    return float(right / (decision["positives"] + decision["negatives"]))
+
+
+def beside_held_out(new: Facts, facts: Facts) -> str:
+    """The accuracy on new rows beside that on held-out ones."""
+    held_out = facts["held_out"]
+    return compare_shares(new["accuracy"], new["n"], held_out_accuracy(facts), held_out["n"])
+
+
+def compare_shares(new: float, n: int, held_out: float, m: int) -> str:
+    """Two accuracies as two drawn shares: how far apart chance alone would take them."""
+    pooled = (n * new + m * held_out) / (n + m)
+    reach = 1.96 * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
+    beside = f"Held out in training it was {100 * held_out:.1f} %"
+    if abs(new - held_out) <= reach:
+        return f"{beside}: no more apart than by chance."
+    word = "worse" if new < held_out else "better"
+    return (
+        f"{beside}: new rows are {word} by {100 * abs(new - held_out):.1f} points, more than the "
+        f"{100 * reach:.1f} of chance. Are they of another kind?"
+    )

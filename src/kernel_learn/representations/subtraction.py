@@ -1,0 +1,143 @@
+"""States without some of their rows: what adds up is taken off again.
+
+Moments, column sums, counts and digests of rows are those of all rows less those of the rows that
+are forgotten. Of the pool the forgotten rows go; where some rows had been left out of it, it is
+from then on the pool of a smaller capacity, whose rows are complete.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.arrays import Array
+from kernel_learn.kernels.pool import ColumnSums
+from kernel_learn.representations.moments import Moments
+from kernel_learn.representations.state import StreamState
+from kernel_learn.representations.summary import Summary
+from kernel_learn.rows.access import dense, is_sparse, take_rows
+from kernel_learn.rows.digest import MODULUS
+from kernel_learn.rows.keys import row_keys
+
+ROUNDING = 1e-9  # of weights that were added and taken off
+
+NEVER_SEEN = (
+    "were never in it with this label and weight. Pass rows exactly as they were given to "
+    "partial_fit, each as often."
+)
+
+
+def subtract_state(state: StreamState, part: StreamState) -> StreamState:
+    """The state of the rows of ``state`` that are not those of ``part``."""
+    if part.classes is not None:
+        assert state.classes is not None
+        strange = np.setdiff1d(part.classes, state.classes)
+        if len(strange):
+            raise ValueError(
+                f"The model has not seen the label {strange.tolist()[0]!r}: rows to be forgotten "
+                f"{NEVER_SEEN}"
+            )
+        part = part.with_classes(state.classes)
+    if part.n_rows >= state.n_rows:
+        raise ValueError(
+            f"The model has seen {state.n_rows} rows, and {part.n_rows} are to be forgotten: "
+            "nothing would be left. Start anew."
+        )
+    assert state.summary is not None and part.summary is not None
+    assert state.moments is not None and part.moments is not None
+    _check_landmarks(state, part.summary)
+    found = replace(
+        state,
+        n_rows=state.n_rows - part.n_rows,
+        digest=(state.digest - part.digest) % MODULUS,
+        summary=subtract_summary(state.summary, part.summary, is_labelled=part.classes is not None),
+        moments=subtract_moments(state.moments, part.moments),
+        sums=None if state.sums is None else state.sums - part.sums,
+    )
+    return without_empty_classes(found)
+
+
+def _check_landmarks(state: StreamState, gone: Summary) -> None:
+    assert state.features is not None
+    landmarks = state.features.landmarks
+    if np.isin(row_keys(landmarks), gone.keys).any():
+        raise ValueError(
+            "A row to be forgotten is a landmark, with which all others are compared: the model "
+            "cannot be had without it. Fit the remaining rows anew, or give landmarks that are "
+            "no one's rows."
+        )
+
+
+def subtract_moments(whole: Moments, part: Moments) -> Moments:
+    """Merged with the moments of as many rows of negative weight."""
+    return whole.merge(Moments(-part.n, part.mean, -part.scatter, part.n_features))
+
+
+def subtract_columns(whole: ColumnSums, part: ColumnSums) -> ColumnSums:
+    """Likewise; rounding does not make a sum of squares negative."""
+    left = whole.merge(ColumnSums(-part.n, part.mean, -part.squares))
+    return ColumnSums(left.n, left.mean, np.maximum(left.squares, 0.0))
+
+
+def subtract_summary(whole: Summary, part: Summary, *, is_labelled: bool) -> Summary:
+    """The rows kept, less the forgotten ones; those must have been there if all are known."""
+    place = np.minimum(np.searchsorted(whole.keys, part.keys), len(whole.keys) - 1)
+    known = whole.keys[place] == part.keys
+    if whole.n_known is not None and not known.all():
+        raise ValueError(f"{int((~known).sum())} of the rows to be forgotten {NEVER_SEEN}")
+    place = place[known]
+    weight, labels = whole.weight.copy(), np.array(dense(whole.labels), dtype=np.float64)
+    weight[place] -= part.weight[known]
+    labels[place] -= dense(take_rows(part.labels, np.flatnonzero(known)))
+    least = ROUNDING * np.maximum(1.0, whole.weight)
+    if (weight < -least).any() or (is_labelled and (labels < -least[:, None]).any()):
+        raise ValueError(f"Some of the rows to be forgotten {NEVER_SEEN}")
+    if is_labelled:
+        labels[labels < least[:, None]] = 0.0
+    kept = np.flatnonzero(weight > least)
+    columns = None
+    if whole.columns is not None and part.columns is not None:
+        columns = subtract_columns(whole.columns, part.columns)
+    return replace(
+        whole,
+        n=whole.n - part.n,
+        counts=_tidy(whole.counts - part.counts) if is_labelled else whole.counts - part.counts,
+        columns=columns,
+        keys=whole.keys[kept],
+        rows=take_rows(whole.rows, kept),
+        weight=weight[kept],
+        labels=sparse.csr_array(labels[kept]) if is_sparse(whole.labels) else labels[kept],
+        capacity=whole.capacity if whole.n_known is not None else len(kept),
+        n_known=None if whole.n_known is None else len(kept),
+    )
+
+
+def _tidy(counts: Array) -> Array:
+    """Counts that are rounding are none."""
+    return np.where(counts > ROUNDING * max(1.0, float(counts.max())), counts, 0.0)
+
+
+def without_empty_classes(state: StreamState) -> StreamState:
+    """The same without classes of which nothing is left."""
+    summary, moments = state.summary, state.moments
+    if state.classes is None or summary is None or moments is None or summary.counts.all():
+        return state
+    kept = np.flatnonzero(summary.counts)
+    columns = np.concatenate([np.arange(moments.n_features), moments.n_features + kept])
+    return replace(
+        state,
+        classes=state.classes[kept],
+        n_targets=len(kept),
+        summary=replace(
+            summary,
+            counts=summary.counts[kept],
+            labels=sparse.csr_array(dense(summary.labels)[:, kept]),
+        ),
+        moments=Moments(
+            moments.n,
+            moments.mean[columns],
+            moments.scatter[np.ix_(columns, columns)],
+            moments.n_features,
+        ),
+        sums=None if state.sums is None else state.sums[kept],
+    )

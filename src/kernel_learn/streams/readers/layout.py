@@ -1,0 +1,145 @@
+"""Where the table of a CSV file begins: what stands above the names, and how they are written.
+
+Spreadsheets and instruments write ``sep=;``, comments, titles and empty lines first, pad the
+names with spaces, and end lines in one separator too many.
+"""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+SEPARATORS = ",;\t|"
+SAID = re.compile(r"""\ufeff?"?sep=(?P<separator>.)"?\s*""", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
+LINES = 60  # looked at
+SPARE = "\0spare"  # a last column that has neither name nor cells
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the lines of a file are to be cut."""
+
+    separator: str
+    skip: int = 0  # lines above the names
+    names: list[str] | None = None  # None: as they stand
+    notes: list[str] = field(default_factory=list)
+    padded: bool = False  # spaces before quotes
+    trouble: str = ""  # why rows cannot be told apart into cells
+
+    @property
+    def is_spare(self) -> bool:
+        """Whether the last column has neither name nor cells."""
+        return bool(self.names) and self.names is not None and self.names[-1] == SPARE
+
+
+def find_layout(sample: str, separator: str | None = None, whole: bool = True) -> Layout:
+    """The layout of a text by its first lines; ``whole``: they are all lines."""
+    lines = sample.removeprefix("\ufeff").splitlines()
+    lines = lines if whole or len(lines) < 2 else lines[:-1]
+    skip, notes = 0, []
+    if said := SAID.fullmatch(lines[0]) if lines else None:
+        separator, skip = said["separator"], 1
+        notes.append(f"the line {lines[0].strip()!r} above the names says how cells are parted")
+    begin = begin_of_table(lines, skip, separator)
+    if n := sum(bool(line.strip()) for line in lines[skip:begin]):
+        notes.append(f"{n} line{'s' * (n > 1)} above the names of the columns skipped")
+    head = lines[begin] if begin < len(lines) else ""
+    separator = separator or find_separator(head)
+    rows = list(islice(csv.reader(lines[begin : begin + LINES], delimiter=separator), LINES))
+    names, padded = rows[0] if rows else [], f'{separator} "' in head
+    clean = [name.strip().strip('"' if padded else "") for name in names]
+    if clean and clean[0].startswith("#"):
+        clean[0] = clean[0].lstrip("# ")
+    if any(name != own for name, own in zip(names, clean, strict=True)):
+        notes.append("spaces or signs around the names of columns taken off")
+    if has_spare(names, rows[1:]):
+        clean = [*(clean[:-1] if not clean[-1] else clean), SPARE]
+        notes.append("a separator too many at the end of each line passed over")
+    if clean == names or len(set(clean)) < len(clean):
+        return Layout(separator, begin, None, notes, padded, too_wide(names, rows[1:]))
+    clean = [name or f"Unnamed: {i}" for i, name in enumerate(clean)]
+    return Layout(separator, begin, clean, notes, padded)
+
+
+def find_separator(text: str) -> str:
+    """What stands most often between the cells of the first line, outside quotes; or a comma."""
+    bare = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+    return max(SEPARATORS, key=bare.count)
+
+
+def cells_of(line: str, separator: str | None) -> list[str]:
+    """The cells of one line that are not empty."""
+    own = separator or find_separator(line)
+    return [cell for cell in next(csv.reader([line], delimiter=own), []) if cell.strip()]
+
+
+def begin_of_table(lines: Sequence[str], start: int, separator: str | None) -> int:
+    """The line of the names: below comments, and below titles of one cell or a few."""
+    few = max(1, usual_width(lines[start:], separator) // 3)
+    for i in range(start, min(len(lines), start + LINES)):
+        line = lines[i].strip()
+        below = next((other for other in lines[i + 1 :] if other.strip()), "")
+        if not cells_of(line, separator):
+            continue
+        if line.startswith("#") and not names_what_follows(line, below, separator):
+            continue
+        if len(cells_of(line, separator)) <= few and is_above_table(lines[i + 1 :], separator):
+            continue
+        return i
+    return start
+
+
+def usual_width(lines: Sequence[str], separator: str | None) -> int:
+    """How many cells most lines have that have any."""
+    widths = [len(cells_of(line, separator)) for line in lines[:LINES] if line.strip()]
+    return sorted(widths)[len(widths) // 2] if widths else 0
+
+
+def names_what_follows(line: str, below: str, separator: str | None) -> bool:
+    """Whether a line that begins with # has a name for each cell of the next."""
+    own = separator or find_separator(below)
+    names, cells = cells_of(line, own), cells_of(below, own)
+    return len(names) == len(cells) > 1 and any(NUMBER.fullmatch(cell.strip()) for cell in cells)
+
+
+def is_above_table(lines: Sequence[str], separator: str | None) -> bool:
+    """Whether names of several columns come next, with rows as wide below them."""
+    filled = [line for line in lines[:LINES] if line.strip()]
+    few = max(1, usual_width(filled, separator) // 3)
+    for i, line in enumerate(filled[:-1]):
+        names = cells_of(line, separator)
+        own = separator or find_separator(line)
+        if len(names) > few:
+            words = [name for name in names if not NUMBER.fullmatch(name.strip())]
+            widths = [len(next(csv.reader([row], delimiter=own), [])) for row in filled[i + 1 :]]
+            return len(words) == len(names) and widths[0] >= len(names)
+    return False
+
+
+def too_wide(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """What is wrong with rows of more cells than there are names; nothing if these have names.
+
+    One cell more in every row, first and never twice the same, is the name of the row.
+    """
+    filled = [row for row in rows if row]
+    if not names or not filled or len(filled[0]) <= len(names):
+        return ""  # of what comes below, the reader says the line
+    firsts = [row[0] for row in filled]
+    are_named = all(len(row) == len(names) + 1 for row in filled)
+    if are_named and len(set(firsts)) == len(firsts):
+        return ""
+    return (
+        f"its first row has {len(filled[0])} cells, and there are {len(names)} names of columns; "
+        "put cells that hold the separator in quotes, or part cells by semicolons"
+    )
+
+
+def has_spare(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether every row ends in an empty cell that no name is for."""
+    filled = [row for row in rows if row]
+    if not filled or not names or len(names) < 2:
+        return False
+    width = len(names) if not names[-1].strip() else len(names) + 1
+    return all(len(row) == width and not row[-1].strip() for row in filled)

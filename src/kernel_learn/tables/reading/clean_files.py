@@ -1,0 +1,104 @@
+"""Files of which every block is read as it is meant."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers import BLOCK_ROWS, TableFiles
+from kernel_learn.tables.reading.table_reading import Remarks, TableReading, learn_reading
+
+
+@dataclass(frozen=True)
+class CleanTable:
+    """A table as it is meant, how it was read, and what was done to its cells."""
+
+    frame: Frame
+    reading: TableReading
+    remarks: Remarks = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)  # on files and rows
+
+
+class CleanFiles(TableFiles):
+    """A table in files, read by what was learned on some of its rows."""
+
+    def __init__(self, files: TableFiles, reading: TableReading) -> None:
+        self.files, self.formats, self.reading = files.files, files.formats, reading
+        self.as_written = files.as_written
+
+    def blocks(
+        self, rows: int | None = BLOCK_ROWS, columns: Sequence[str] | None = None
+    ) -> Iterator[Frame]:
+        """The rows in their order, as they are meant."""
+        for _, block, _ in clean_blocks(super().blocks(rows, columns), self.reading):
+            yield block
+
+
+def clean_blocks(
+    blocks: Iterable[Frame], reading: TableReading
+) -> Iterator[tuple[Frame, Frame, list[str]]]:
+    """(as it stands, as it is meant, rows dropped) of each block: sums at the end are no rows."""
+    waiting = None
+    for block in blocks:
+        if waiting is not None:
+            yield waiting, reading.read(waiting)[0], []
+        waiting = block
+    if waiting is not None:
+        kept, words = reading.drop_trailing(waiting)
+        yield kept, reading.read(kept)[0], words
+
+
+def clean_table(
+    table: TableFiles,
+    frame: Frame,
+    *,
+    target: str | None = None,
+    types: dict[str, str] | None = None,
+    na: Sequence[str] = (),
+    clean: bool = True,
+) -> CleanTable:
+    """The frame that was read from files as it is meant, with what was learned of it."""
+    kept, words = TableReading(clean=clean).drop_trailing(frame)
+    reading = learn_reading(kept, target=target, types=types, na=na, clean=clean)
+    found, remarks = reading.read(kept)
+    return CleanTable(found, reading, remarks, [*table.notes, *words])
+
+
+def read_clean_table(
+    data: Sequence[str],
+    format: str | None = None,
+    *,
+    target: str | None = None,
+    types: dict[str, str] | None = None,
+    na: Sequence[str] = (),
+    encoding: str | None = None,
+    part: str | None = None,
+    clean: bool = True,
+) -> CleanTable:
+    """All rows of the files as they are meant: numbers with units, words for missing, dates.
+
+    Parameters
+    ----------
+    data : list of str
+        Names of files and patterns; ``-``: standard input.
+    format : str, optional
+        Of all files; None: by their names.
+    target : str, optional
+        The column of labels: its spellings are merged, its numbers are left alone.
+    types : dict, optional
+        Columns and what they are: number, category, date, text or skip.
+    na : list of str
+        More words for missing.
+    encoding : str, optional
+        Of text files; None: by their bytes.
+    part : str, optional
+        Of files with several tables: the sheet, the table, the file of an archive.
+    clean : bool
+        False: cells as they stand.
+
+    Returns
+    -------
+    CleanTable
+        ``frame``, ``reading`` (for other files of the kind), ``remarks`` and ``notes``.
+    """
+    table = TableFiles(data, format, encoding=encoding, part=part)
+    return clean_table(table, table.read(), target=target, types=types, na=na, clean=clean)

@@ -1,0 +1,53 @@
+"""Cells that say that nothing is known: words, and numbers such as -999."""
+
+import numpy as np
+
+from kernel_learn.arrays import Array
+
+# In a column of levels a word is missing only if it can be no level: "none" and "ND" may be.
+SIGNS_OF_NOTHING = (
+    "n/a #n/a #na #div/0! #value! #ref! #num! #name? #null! null nan <na> ? ?? - -- --- \u2013 "
+    "\u2014 . .. missing"
+)
+SHORT_WORDS = "na n.a. n.a nd n.d. n.d none nil unknown unk tbd tba * k.a. inf -inf"
+NO_LEVEL = frozenset(SIGNS_OF_NOTHING.split()) | {
+    "not done",
+    "not available",
+    "not applicable",
+    "no data",
+    "not determined",
+}
+NO_NUMBER = (NO_LEVEL | frozenset(SHORT_WORDS.split())) | {
+    "not known",
+    "not measured",
+    "not tested",
+    "keine angabe",
+    "below detection",
+}
+SENTINELS = tuple(
+    sign * float(nines)
+    for nines in ("99", "999", "9999", "99999", "999999")
+    for sign in (-1.0, 1.0)
+)
+LEAST_REPEATS = 2  # of a sentinel that the other cells' sign does not give away
+
+
+def find_sentinels(values: Array) -> list[float]:
+    """Numbers of nines that lie farther from all others than these from one another.
+
+    One below zero among others that are not is enough; any other has to be there twice.
+    """
+    finite = values[np.isfinite(values)]
+    likely = [value for value in SENTINELS if np.any(finite == value)]
+    others = finite[~np.isin(finite, likely)]
+    if not likely or not len(others):
+        return []
+    low, high = float(others.min()), float(others.max())
+    reach = max(high - low, 1.0)
+    found = []
+    for value in likely:
+        is_far = value < low - reach or value > high + reach
+        gives_away = value < 0 <= low
+        if is_far and (gives_away or np.sum(finite == value) >= LEAST_REPEATS):
+            found.append(value)
+    return sorted(found)

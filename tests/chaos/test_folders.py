@@ -1,0 +1,76 @@
+"""Folders that are gone, or may not be written to."""
+
+import os
+import shutil
+import tempfile
+import warnings
+
+import numpy as np
+import pytest
+
+import kernel_learn as kl
+from chaos.faults import answer, in_blocks, record, start
+
+pytest.importorskip("skops")
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 10))
+y = (X[:, 0] > 0).astype(int)
+blocks = in_blocks(X, y)
+
+
+def test_no_folder_for_temporary_files(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(gone))
+    shutil.rmtree(gone)
+    model = kl.KernelClassifier(quality="fast", max_members=1, memory_budget=2_500_000)
+
+    def fit():
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            score = model.fit(blocks).score(X[:200], y[:200])
+        return score, [str(one.message) for one in told]
+
+    found = answer(start(fit))
+    assert "value" in found, found
+    score, told = found["value"]
+    assert score > 0.8 and any("no temporary folder can be made" in text for text in told)
+    once = answer(start(lambda: model.fit(blocks()) and None))
+    assert "no temporary folder can be made" in once["error"] and "TMPDIR" in once["error"]
+    record("TMPDIR is gone", "rows on the disk", "a warning and landmarks, or a sentence", 2)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every folder")
+def test_a_folder_that_may_not_be_written_to(tmp_path):
+    path = tmp_path / "own" / "model.skops"
+    path.parent.mkdir()
+    model = kl.KernelDiscriminant().fit(X[:100], y[:100])
+    kl.save(model, path)
+    path.parent.chmod(0o500)
+    try:
+        for work in (
+            lambda: kl.save(model, path),
+            lambda: kl.HSICSubspace(landmarks=20).fit(blocks, checkpoint=path.parent / "c"),
+        ):
+            said = answer(start(work))
+            assert "Permission denied" in said["error"]
+            record("a folder that is read-only", "kl.save, checkpoint", "a sentence, the old file")
+    finally:
+        path.parent.chmod(0o700)
+    assert [one.name for one in path.parent.iterdir()] == ["model.skops"]
+
+
+def test_a_folder_that_is_gone_at_the_end(tmp_path, often):
+    """A checkpoint whose folder somebody removes while the fit is under way."""
+    folder = tmp_path / "checkpoint"
+
+    def removing():
+        for i, block in enumerate(blocks()):
+            if i == 20:
+                shutil.rmtree(folder)
+            yield block
+
+    model = kl.HSICSubspace(landmarks=20, random_state=0)
+    said = answer(start(lambda: model.fit(removing, checkpoint=folder) and None))
+    assert "A checkpoint could not be written" in said["error"], said
+    record("the folder is removed", "checkpoint", "a sentence")

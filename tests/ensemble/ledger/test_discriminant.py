@@ -1,0 +1,203 @@
+"""The ledger of KernelDiscriminant against refits, all sets of columns, and the bytes of a file."""
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+import kernel_learn as kl
+from kernel_learn.kernels import Gaussian, Laplacian, Polynomial
+
+BANK = [Gaussian(0.2), Laplacian(0.4)]
+
+
+def rows_of(rng, n=40, classes=3, d=4):
+    X = rng.standard_normal((n, d))
+    y = (X[:, 0] + 0.4 * rng.standard_normal(n) > 0).astype(int)
+    return X, y + (classes == 3) * (X[:, 1] > 0.7)
+
+
+def log_odds(model, X):
+    """Each class against the mean of all, as predict_proba has them."""
+    L = model.predict_log_proba(X)
+    return L - L.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("kernel", [Gaussian(0.2), BANK, Polynomial(2)], ids=str)
+def test_rows_and_columns_lead_to_the_probabilities(kernel, classes, rng):
+    X, y = rows_of(rng, classes=classes)
+    model = kl.KernelDiscriminant(kernel, reg=0.1).fit(X, y)
+    X_new = np.r_[rng.standard_normal((4, 4)), 20 * np.ones((1, 4))]
+    told, k = log_odds(model, X_new), classes
+    told_columns = told @ [-1.0, 1.0] if k == 2 else told
+    found = model.shapley(X_new, background=10)
+    fading = found.fading if k == 2 else found.fading[:, None]
+    L = found.values.sum(axis=1) + found.base_values
+    lead = found.prior + fading * (L - found.prior)
+    np.testing.assert_allclose(lead, told_columns, rtol=1e-9, atol=1e-9)
+    assert found.exact == (not isinstance(kernel, Polynomial))
+    why = model.explain(X_new, n_rows=len(X))
+    total = why.baseline + why.contributions.sum(axis=1)
+    np.testing.assert_allclose(total, why.log_odds, rtol=1e-9)
+    winners = model.predict(X_new)  # which do not fade
+    against = told[np.arange(5), winners] * k / (k - 1)
+    lead = why.prior + why.fading * (why.log_odds - why.prior)
+    np.testing.assert_allclose(lead, against, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.2), BANK], ids=str)
+def test_columns_are_those_of_all_sets(kernel, rng):
+    X, y = rows_of(rng)
+    model = kl.KernelDiscriminant(kernel, reg=0.1).fit(X, y)
+    behind, x = rng.standard_normal((6, 4)), rng.standard_normal(4)
+
+    def value(columns):
+        rows = behind.copy()
+        rows[:, columns] = x[columns]
+        why = model.shapley(rows, background=behind)
+        return (why.values.sum(axis=1) + why.base_values).mean(axis=0)
+
+    found = model.shapley(x[None], background=behind).values[0]
+    for j in range(4):
+        others = [c for c in range(4) if c != j]
+        total = sum(
+            (value([*some, j]) - value(list(some))) / (4 * comb(3, size))
+            for size in range(4)
+            for some in combinations(others, size)
+        )
+        np.testing.assert_allclose(found[j], total, atol=1e-10)
+
+
+def naive_scores(K, K_new, Y, w, lam):
+    """Ridge regression with an intercept, solved as it stands."""
+    n = len(K)
+    A = np.zeros((n + 1, n + 1))
+    A[:n, :n] = K + lam * np.diag(1 / w)
+    A[:n, n] = A[n, :n] = 1.0
+    solved = np.linalg.solve(A, np.r_[Y, np.zeros((1, Y.shape[1]))])
+    return np.c_[K_new, np.ones(len(K_new))] @ solved
+
+
+def test_stability_is_that_of_refits(rng):
+    X, y = rows_of(rng, 30)
+    w, X_new = rng.uniform(0.5, 2, 30), rng.standard_normal((5, 4))
+    model = kl.KernelDiscriminant(Gaussian(0.2), reg=0.1).fit(X, y, sample_weight=w)
+
+    def gram(A, B):
+        return np.exp(-0.2 * ((A[:, None] - B) ** 2).sum(axis=2))
+
+    def scores(rows):
+        some = gram(X[rows], X[rows]), gram(X_new, X[rows])
+        return naive_scores(*some, np.eye(3)[y[rows]], w[rows], model.reg_)
+
+    # log-odds are linear in the scores: by their values with all rows, and two moved ones
+    whole = scores(np.arange(30))
+    F = model.transform(X_new)
+    T = np.linalg.lstsq(whole - whole.mean(axis=0), F - F.mean(axis=0), rcond=None)[0]
+    to_odds = T @ model._log_odds.coef
+    winner = model.decision_function(X_new).argmax(axis=1)
+    contrast = (np.eye(3) - 1 / 3)[winner]
+    changes = [
+        np.abs(((whole - scores(np.delete(np.arange(30), j))) @ to_odds * contrast).sum(axis=1))
+        for j in range(30)
+    ]
+    np.testing.assert_allclose(model.stability(X_new), np.max(changes, axis=0), rtol=1e-6)
+
+
+@pytest.mark.parametrize("case", ["plain", "weights", "duplicates", "bank", "balanced", "ridge"])
+def test_forgetting(case, rng):
+    X, y = rows_of(rng, 60)
+    weight = rng.uniform(0.5, 2, 60) if case == "weights" else None
+    if case == "duplicates":
+        X[40:50] = X[:10]
+    options = {
+        "bank": {"kernel": BANK, "weights": "loo"},
+        "balanced": {"class_weight": "balanced"},
+        "ridge": {"decision": "ridge"},
+    }.get(case, {})
+    model = kl.KernelDiscriminant(**options).fit(X, y, sample_weight=weight)
+    gone = np.array([0, 3, 17, 44, 45, 59])
+    stay = np.setdiff1d(np.arange(60), gone)
+    own = None if weight is None else weight[stay]
+    X_new = rng.standard_normal((20, 4))
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(**options).fit(X[stay], y[stay], sample_weight=own)
+    np.testing.assert_array_equal(again.predict_proba(X_new), scratch.predict_proba(X_new))
+    np.testing.assert_array_equal(again.row_values_, scratch.row_values_)
+    kept = model.forget(gone)
+    assert kept.get_params() == model.get_params() and kept.decision_ == model.decision_
+    assert kept.reg_ == pytest.approx(model.reg_, rel=1e-12)
+    assert kept.forgotten_.n_rows == 6 and kept.forgotten_.digest == again.forgotten_.digest
+    # the same kernel and lambda, with whatever lambda is relative to by hand
+    known = kept.base_kernel_
+    w = np.ones(54) if own is None else own
+    if case == "balanced":
+        w = (60 / (3 * np.bincount(y)))[y[stay]]
+    p, K = w / w.sum(), np.asarray(known(X[stay]))
+    reg = model.reg_ / (p @ np.diagonal(K) - p @ K @ p)
+    fixed = kl.KernelDiscriminant(known, reg=reg, decision=model.decision_, landmarks="all")
+    fixed.fit(X[stay], y[stay], sample_weight=w)
+    found, due = kept.predict_proba(X_new), fixed.predict_proba(X_new)
+    np.testing.assert_allclose(found, due, rtol=1e-9, atol=1e-12)
+    assert model.row_values_.shape == (60,) and not hasattr(model, "forgotten_")
+    assert kept.forget([0]).forgotten_.n_rows == 7
+    assert not hasattr(kept.fit(X, y), "forgotten_")
+
+
+def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
+    X, y = rows_of(rng, 40)
+    model = kl.KernelDiscriminant().fit(X, y).forget([7])
+    kl.save(model, tmp_path / "model.skops")
+    loaded = kl.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.row_values_, model.row_values_)
+    assert loaded.forgotten_ == model.forgotten_
+    rows = [part.rows for part in (loaded._calibration.reference,)]
+    for known in [*rows, loaded.kernel_.landmarks]:
+        assert not (known == X[7]).all(axis=1).any()
+    with pytest.raises(ValueError, match=r"rows 0 to 38"):
+        loaded.forget([39])
+
+
+def test_wrong_labels_are_found(rng):
+    X = np.concatenate([rng.normal(-2, 1, (40, 2)), rng.normal(2, 1, (40, 2))])
+    y = np.repeat(["no", "yes"], 40)
+    y[[3, 60]] = ["yes", "no"]
+    model = kl.KernelDiscriminant().fit(X, y)
+    issues = model.label_issues(2)
+    assert {issue.row for issue in issues} == {3, 60}
+    first = next(issue for issue in issues if issue.row == 3)
+    assert (first.label, first.suggested_label) == ("yes", "no") and first.probability > 0.5
+    assert first.value == pytest.approx(model.row_values_[3])
+    assert "suggested" in str(issues)
+    np.testing.assert_array_equal(model.find_rows(X[[60, 3]]), [3, 60])
+
+
+def test_what_is_not_exact_is_refused(rng):
+    X, y = rows_of(rng, 60)
+    few = kl.KernelDiscriminant(landmarks=10).fit(X, y)
+    for ask in (
+        few.explain,
+        few.stability,
+        lambda _: few.forget([0]),
+        lambda _: few.label_issues(),
+    ):
+        with pytest.raises(ValueError, match="exact or not at all"):
+            ask(X[:2])
+    assert few.shapley(X[:2], background=5).exact  # columns need no training rows
+    weight = np.r_[0.0, np.ones(59)]
+    for odd in (
+        kl.KernelDiscriminant(unlabeled=-1).fit(X, np.r_[-1, y[1:]]),
+        kl.KernelDiscriminant().fit(X, y, sample_weight=weight),
+    ):
+        with pytest.raises(ValueError, match="all with a label and a positive weight"):
+            odd.forget([1])
+    near = kl.KernelDiscriminant(decision="nearest_neighbor").fit(X, y)
+    with pytest.raises(ValueError, match="decision='auto'"):
+        near.shapley(X[:2])
+    model = kl.KernelDiscriminant().fit(X, y)
+    with pytest.raises(ValueError, match="give 'keep' or 'again'"):
+        model.forget([0], choices="both")
+    with pytest.raises(ValueError, match="Nothing of class 2 would be left"):
+        model.forget(np.flatnonzero(y == 2))

@@ -1,0 +1,248 @@
+"""Models without some rows, against refits of the others, and what is left of the rows."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+import kernel_learn as kl
+from kernel_learn.ensemble.ledger.row_values import is_ridge, training_gram
+from kernel_learn.rows.keys import digest, row_keys
+from oracles.refits import fit_ridge
+
+
+def table(case):
+    X, y = load_wine(return_X_y=True)
+    rng = np.random.default_rng(0)
+    rows = rng.permutation(len(y))[:90]
+    X, y, more = X[rows] + 1e-9 * rng.standard_normal((90, 13)), y[rows], {}
+    if case == "weights":
+        more["sample_weight"] = rng.uniform(0.5, 3.0, 90)
+    if case == "groups":
+        more["groups"] = np.arange(90) // 3
+    if case == "duplicates":
+        X[40:60] = X[:20]
+        y[40:45] = (y[:5] + 1) % 3
+        more["sample_weight"] = np.where(np.arange(90) % 7 == 0, 2.0, 1.0)
+        more["sample_weight"][80] = 0.0
+    return X, y, more
+
+
+CASES = ["plain", "weights", "groups", "duplicates"]
+
+
+def forgotten_rows(case, share=0.05):
+    return np.sort(np.random.default_rng(5).permutation(90)[: max(1, round(90 * share))])
+
+
+def refitted_log_odds(model, smaller, X_new):
+    """L(x) of the members of ``model``, each fitted to the rows of ``smaller``."""
+    ensemble, left = model._fitted.ensemble, smaller._fitted.ensemble
+    w, targets = ensemble.targets.weight, left.targets
+    p = w / w.sum()
+    L = np.zeros((len(X_new), targets.n_classes))
+    blocks = left.kernel_blocks(model._table(X_new))
+    old = {(m.view, repr(m.kernel)): m for m in ensemble.predicting}
+    for _, member, K_new in blocks:
+        before = old[member.view, repr(member.kernel)]
+        K_old, K = training_gram(ensemble, before), training_gram(left, member)
+        lam = before.reg * (p @ np.diagonal(K_old) - p @ K_old @ p)
+        a, b = fit_ridge(K, targets.Y, targets.weight, lam)
+        logits = before.maps[0](K_new @ a + b)
+        L += before.share * (logits - logits.mean(axis=1, keepdims=True))
+    return L
+
+
+def naive_counts(model, y, weight, left):
+    """Counts of the distinct rows of those that stay, in any order."""
+    scale = model._fitted.ensemble.targets.total / weight.sum()
+    return scale * np.array([weight[left][y[left] == c].sum() for c in model.classes_])
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+def test_is_a_fit_of_the_others(case, share):
+    X, y, more = table(case)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y, **more)
+    gone = forgotten_rows(case, share)
+    left = np.setdiff1d(np.arange(90), gone)
+    before = pickle.dumps(model)
+    smaller = model.forget(gone)
+    assert pickle.dumps(model) == before
+    ensemble = smaller._fitted.ensemble
+    assert all(is_ridge(member) for member in ensemble.predicting)
+    weight = more.get("sample_weight", np.ones(90))
+    np.testing.assert_allclose(
+        ensemble.targets.counts.sum(axis=0), naive_counts(model, y, weight, left)
+    )
+    expected = refitted_log_odds(model, smaller, X[:30])
+    found = smaller._row_log_odds(smaller._table(X[:30])).log_odds
+    np.testing.assert_allclose(found, expected, atol=1e-9 * np.abs(expected).max())
+    told = smaller.forgotten_
+    counting = left[weight[left] > 0]
+    assert told.n_rows == len(gone) and told.digest == digest(row_keys(X[counting]))
+    assert told.distance < 1e-8 and told.kept and told.redrawn == ()
+    np.testing.assert_array_equal(smaller.loo_proba_, model.loo_proba_[left])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_at_once_or_one_after_the_other(case):
+    X, y, more = table(case)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y, **more)
+    once = model.forget([3, 50, 7])
+    twice = model.forget([50]).forget([7]).forget([3])
+    assert twice.forgotten_.n_rows == 3 and twice.forgotten_.digest == once.forgotten_.digest
+    np.testing.assert_allclose(twice.predict_proba(X), once.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(twice.row_values_, once.row_values_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(twice._first, once._first)
+    rows = np.delete(X, [3, 7, 50], axis=0)
+    seen = once.explain(X[:3], n_rows=5)
+    assert seen.indices.max() < len(rows)
+
+
+def test_stability_is_kept():
+    """What one row moves is the largest change by forgetting one."""
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::4] + 1e-6 * np.arange(38)[:, None], y[::4]
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)
+    new = X[:4] + 0.2
+    # the fit itself drops directions of rounding, which forgetting does not
+    L = model.forget(np.empty(0, int))._row_log_odds(model._table(new))
+    own = L.log_odds[np.arange(4), L.winners]
+    moved = [
+        own - model.forget([j])._row_log_odds(model._table(new)).log_odds[np.arange(4), L.winners]
+        for j in range(len(y))
+    ]
+    np.testing.assert_allclose(
+        model.stability(new), np.abs(moved).max(axis=0), rtol=1e-9, atol=1e-9
+    )
+
+
+def test_machines_are_those_of_the_others():
+    X = np.random.default_rng(0).integers(1, 6, (120, 4)).astype(float)
+    X += 1e-6 * np.arange(120)[:, None]
+    y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int)
+    model = kl.KernelClassifier(assess=False).fit(X, y)
+    machines = [m for m in model._fitted.ensemble.predicting if not is_ridge(m)]
+    assert machines
+    smaller = model.forget(np.arange(0, 40))
+    targets = smaller._fitted.ensemble.targets
+    by_kernel = {repr(m.kernel): m for m in smaller._fitted.ensemble.predicting if not is_ridge(m)}
+    for before in machines:
+        after = by_kernel[repr(before.kernel)]
+        K = training_gram(smaller._fitted.ensemble, after)
+        sums = before.models[0][0].coef.sum(axis=0)
+        unit = before.models[0][0].intercept[0] / sums[0]
+        signs = 2 * targets.Y - 1
+        A = after.models[0][0].coef
+        scores = (K + unit) @ A
+        for c in range(3):  # stationary: lam a_i / w_i = s_i - f_i where a margin is missed, else 0
+            missed = np.maximum(0.0, 1 - signs[:, c] * scores[:, c]) * signs[:, c]
+            np.testing.assert_allclose(
+                before.reg * unit * A[:, c] / targets.weight, missed, atol=1e-9
+            )
+
+
+def floats_of(thing, found, seen):
+    """All arrays that an object holds, at any depth."""
+    if id(thing) in seen:
+        return
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        if thing.dtype == object:
+            for own in thing.ravel():
+                floats_of(own, found, seen)
+        else:
+            found.append(thing)
+    elif isinstance(thing, dict):
+        for own in thing.values():
+            floats_of(own, found, seen)
+    elif isinstance(thing, list | tuple | set):
+        for own in thing:
+            floats_of(own, found, seen)
+    elif hasattr(thing, "__dict__"):
+        floats_of(vars(thing), found, seen)
+
+
+@pytest.mark.parametrize("quality", ["fast", "balanced"])
+def test_nothing_of_the_rows_is_left(quality):
+    X, y, _ = table("plain")
+    model = kl.KernelClassifier(quality=quality).fit(X, y)
+    model.row_values_, model.feature_relevance_, model.transform(X[:2])
+    gone = forgotten_rows("plain", 0.1)
+    views = model._fitted.ensemble.training.rows
+    place = model._given.distinct[gone]
+    secrets = [np.asarray(Z)[place] for Z in views.values()] + [X[gone]]
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    secrets.append(z[gone])
+    keys = row_keys(X)[gone]
+    smaller = model.forget(gone)
+    arrays = []
+    floats_of(smaller, arrays, set())
+    for array in arrays:
+        if array.dtype == np.uint64:
+            assert not np.isin(array, keys).any()
+        if array.ndim == 2 and array.shape[1] == X.shape[1] and len(array):
+            for secret in secrets:
+                apart = np.abs(array[:, None] - secret).max(axis=2)
+                assert apart.min() > 1e-6
+        assert 90 not in array.shape or array.ndim == 2  # rank tables of columns stay
+    assert all(len(a) != 90 for a in (smaller.loo_proba_, smaller.held_out_proba_, smaller._first))
+    again = pickle.loads(pickle.dumps(smaller))
+    np.testing.assert_array_equal(again.predict_proba(X), smaller.predict_proba(X))
+
+
+def test_everything_still_answers():
+    X, y, _ = table("plain")
+    model = kl.KernelClassifier(quality="fast").fit(X, y).forget([1, 2, 3])
+    assert model.predict_set(X, method="cv+").shape == (90, 3)
+    assert model.predict_set(X).any(axis=1).all()
+    assert model.novelty(X).shape == (90,)
+    assert model.feature_relevance_.shape == (13,)
+    assert model.transform(X).shape == (90, 2)
+    assert model.permutation_p_value(19) < 0.2
+    assert len(model.label_issues(200)) == 87
+    assert "87" in model.summary_ or "exact" in model.summary_
+    assert "rows forgotten" in str(model.forgotten_)
+
+
+def test_refused():
+    X, y = load_iris(return_X_y=True)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)
+    with pytest.raises(ValueError, match="Nothing of class"):
+        model.forget(np.flatnonzero(y == 1))
+    with pytest.raises(ValueError, match="rows has 150"):
+        model.forget([150])
+    with pytest.raises(ValueError, match="places of training rows"):
+        model.forget(y == 1)
+    nobody = model.forget(np.empty(0, int))
+    np.testing.assert_allclose(nobody.predict_proba(X), model.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_again_is_the_fit_from_scratch(case):
+    X, y, more = table(case)
+    model = kl.KernelClassifier(quality="fast", random_state=3).fit(X, y, **more)
+    gone = forgotten_rows(case)
+    left = np.setdiff1d(np.arange(90), gone)
+    if "sample_weight" in more:
+        left = left[more["sample_weight"][left] > 0]
+    found = model.forget(gone, choices="again")
+    own = {name: values[left] for name, values in more.items()}
+    alone = kl.KernelClassifier(quality="fast", random_state=3).fit(X[left], y[left], **own)
+    np.testing.assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+    np.testing.assert_array_equal(found.held_out_proba_, alone.held_out_proba_)
+    assert found.forgotten_.kept == () and found.forgotten_.n_rows == len(gone)
+    assert found.forgotten_.digest == digest(row_keys(X[left]))
+
+
+def test_again_needs_the_cells():
+    import pandas as pd
+
+    X, y = load_iris(return_X_y=True)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(pd.DataFrame(X), y)
+    with pytest.raises(ValueError, match="keeps views and not the cells"):
+        model.forget([1], choices="again")
+    with pytest.raises(ValueError, match="give 'keep' or 'again'"):
+        model.forget([1], choices="anew")

@@ -1,0 +1,172 @@
+"""KernelClassifier with several labels per row: against one fit for each label."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_multilabel_classification
+from sklearn.metrics import hamming_loss, log_loss
+
+from kernel_learn import KernelClassifier, load, save
+from kernel_learn.criteria.held_out.label_targets import LabelTargets
+from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble.candidates import candidates
+from kernel_learn.ensemble.cross_validation import Sample, average_held, cross_validate, weigh
+from kernel_learn.ensemble.pooling import pool_held_out
+
+N, L = 120, 4
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_multilabel_classification(
+        N + 80, n_features=8, n_classes=L, n_labels=2, random_state=0
+    )
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    return KernelClassifier(quality="fast").fit(data[0][:N], data[1][:N])
+
+
+def test_every_label_is_as_in_a_fit_of_its_own_with_the_same_members(data):
+    """One decomposition, and yet regularisers, stacking, weights and average of each label."""
+    X, Y = data[0][:N] - 5.0, data[1][:N].astype(float)
+    weight = np.random.default_rng(0).integers(1, 4, N).astype(float)
+    groups = [np.array([0, 5, 9]), np.array([20, 21])]
+    folds = np.arange(N) % 5
+    folds[[0, 5, 9]], folds[[20, 21]] = 0, 1
+    tried = candidates("z", "rbf1 rbf3 lap1 lin")
+
+    def found(targets):
+        every, _ = cross_validate(Sample({"z": X}, targets, {}, {}, folds), tried)
+        return sorted(every, key=lambda one: str(one.candidate))
+
+    both = LabelTargets(Y * weight[:, None], weight, groups)
+    several = found(both)
+    weights, average = weigh(several, both), average_held(several, weigh(several, both), both)
+    for i in range(L):
+        own = Targets(np.stack([1 - Y[:, i], Y[:, i]], axis=1) * weight[:, None], groups)
+        single = found(own)
+        for one, alone in zip(several, single, strict=True):
+            np.testing.assert_allclose(one.held[:, i], alone.held[:, 1], atol=1e-9)
+            K = one.kernel(X)
+            scores = one.models[0][0].scores(K)[:, i]
+            np.testing.assert_allclose(scores, alone.models[0][0].scores(K)[:, 1], atol=1e-9)
+            logits = one.maps[0](one.models[0][0].scores(K))[:, i]
+            expected = alone.maps[0](alone.models[0][0].scores(K))
+            np.testing.assert_allclose(logits, expected, atol=1e-8)
+        np.testing.assert_allclose(weights[:, i], weigh(single, own), atol=1e-9)
+        pooled = pool_held_out(
+            [one.log_odds for one in single],
+            [one.held for one in single],
+            weigh(single, own),
+            own.prior,
+        )
+        np.testing.assert_allclose(average[:, i], pooled.proba[:, 1], atol=1e-9)
+
+
+def test_shapes_and_figures(model, data):
+    X, Y = data
+    P = model.predict_proba(X[N:])
+    assert P.shape == (80, L) and model.loo_proba_.shape == (N, L)
+    np.testing.assert_array_equal(model.classes_, np.arange(L))
+    np.testing.assert_array_equal(model.predict(X[N:]), P > 0.5)
+    np.testing.assert_allclose(1 / (1 + np.exp(-model.decision_function(X[N:]))), P)
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(X[N:])), P)
+    assert hamming_loss(Y[N:], model.predict(X[N:])) < 0.25
+    assert model.score(X[N:], Y[N:]) == np.mean(np.all((P > 0.5) == Y[N:], axis=1))
+    assert model.loo_error_ == pytest.approx(hamming_loss(Y[:N], model.loo_proba_ > 0.5))
+    losses = [log_loss(Y[:N, i], model.loo_proba_[:, i]) for i in range(L)]
+    assert model.loo_log_loss_ == pytest.approx(np.mean(losses))
+    assert model.transform(X).shape == (N + 80, L)
+    assert model.permutation_p_value(30) == pytest.approx(1 / 31)
+    assert "4 labels, several per row" in model.summary_
+
+
+def test_lists_of_labels_are_binarised(model, data):
+    X, Y = data
+    names = np.array(["ant", "bee", "cat", "dog"])
+    lists = [names[own == 1].tolist() for own in Y]
+    for given in (lists, [set(own) for own in lists], [tuple(own) for own in lists]):
+        other = KernelClassifier(quality="fast").fit(X[:N], given[:N])
+        np.testing.assert_array_equal(other.classes_, names)
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    assert other.score(X[N:], lists[N:]) == model.score(X[N:], Y[N:])
+    for form in (Y[:N].astype(bool), Y[:N].tolist(), sparse.csr_matrix(Y[:N])):
+        again = KernelClassifier(quality="fast").fit(X[:N], form)
+        np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_weights_are_repetitions_and_order_does_not_matter(data):
+    X, Y = data[0][:N], data[1][:N]
+    weight = np.random.default_rng(1).integers(0, 3, N)
+    often = np.random.default_rng(2).permutation(np.repeat(np.arange(N), weight))
+    a = KernelClassifier(quality="fast").fit(X, Y, sample_weight=weight)
+    b = KernelClassifier(quality="fast").fit(X[often], Y[often])
+    np.testing.assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-6)
+
+
+def test_explanations_add_up_to_log_odds(model, data):
+    X = data[0][N : N + 6]
+    said = model.explain(X, n_rows=N)
+    total = said.contributions.sum(axis=1) + said.baseline
+    np.testing.assert_allclose(total, said.log_odds)
+    winners = model.predict_proba(X).argmax(axis=1)
+    np.testing.assert_array_equal(said.labels, winners)
+    ensemble, table = model._fitted.ensemble, model._table(X)
+    L = np.zeros(len(X))
+    for leaf, member, K in ensemble.kernel_blocks(table):
+        logits = member.map_in(leaf)(member.model_in(leaf).scores(K))
+        own = np.take_along_axis(logits, winners[:, None, None], axis=1)[:, 0]
+        L += np.broadcast_to(ensemble.weight_of(member), 4)[winners] * (own[:, 1] - own[:, 0])
+    np.testing.assert_allclose(said.log_odds, L, atol=1e-9)
+
+
+def test_a_label_that_is_nowhere_or_everywhere(data):
+    X, Y = data[0][:N], np.c_[data[1][:N, :2], np.zeros(N), np.ones(N)]
+    P = KernelClassifier(quality="fast").fit(X, Y).predict_proba(X)
+    assert P[:, 2].max() < 0.1 and P[:, 3].min() > 0.9
+
+
+@pytest.mark.filterwarnings("ignore:.*gives another model")
+@pytest.mark.slow
+def test_leaves_and_files(data, tmp_path):
+    pytest.importorskip("skops")
+    X, Y = make_multilabel_classification(900, n_features=5, n_classes=3, random_state=1)
+    model = KernelClassifier(quality="fast", memory_budget=3_000_000).fit(X[:700], Y[:700])
+    assert model.plan_.representation == "leaves"
+    assert hamming_loss(Y[700:], model.predict(X[700:])) < 0.3
+    save(model, tmp_path / "model.skops")
+    again = load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_what_is_refused(data):
+    X, Y = data[0][:N], data[1][:N]
+    with pytest.raises(ValueError, match="weighs classes, and y has several labels"):
+        KernelClassifier(class_weight="balanced").fit(X, Y)
+    with pytest.raises(ValueError, match="several labels per row"):
+        KernelClassifier().fit(X, Y + 1)
+    with pytest.raises(ValueError, match="1 label in all"):
+        KernelClassifier().fit(X, [["a"], []] * (N // 2))
+    with pytest.raises(ValueError, match="inconsistent"):
+        KernelClassifier().fit(X, Y[:-1])
+
+
+def test_novelty_is_told_and_sets_are_refused():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    model = KernelClassifier(quality="fast").fit(X, X[:, :2] > 0)
+    p = model.novelty(np.vstack([X[:20], np.full((1, 3), 30.0)]))
+    assert p[-1] < 0.05 and p[:20].mean() > 0.3
+    for method in ("loo", "cv+"):
+        with pytest.raises(ValueError, match="several labels, each there or not: predict_proba"):
+            model.predict_set(X, method=method)
+
+
+@pytest.mark.parametrize("asked", ["shapley", "stability", "find_rows"])
+def test_what_is_known_of_classes_is_refused(asked):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    model = KernelClassifier(quality="fast", assess=False).fit(X, X[:, :2] > 0)
+    with pytest.raises(ValueError, match=f"{asked} is worked out for classes"):
+        getattr(model, asked)(X[:2])

@@ -1,0 +1,141 @@
+"""Sets, novelty and fading of every classifier with probabilities."""
+
+import numpy as np
+import pytest
+from scipy.stats import kstest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import scale
+
+import kernel_learn as kl
+from kernel_learn.datasets import Blocks
+from kernel_learn.kernels import Gaussian, Linear, Spectrum
+
+X, y = load_wine(return_X_y=True)
+X = scale(X)
+train, test = np.arange(0, 178, 2), np.arange(1, 178, 2)
+FAR = np.random.default_rng(0).uniform(-50, 50, (300, 13))
+CLASSIFIERS = [
+    kl.KernelDiscriminant(),
+    kl.KernelDiscriminant(landmarks=40, random_state=0),
+    kl.KernelPLS(),
+    kl.SubspaceSVC(),
+    kl.MultiKernelSVC([Gaussian(), Linear()]),
+    kl.ExpansionSVC(random_state=0),
+    kl.KernelClassifier(quality="fast"),
+]
+
+
+@pytest.fixture(scope="module", params=CLASSIFIERS, ids=lambda model: repr(model)[:40])
+def fitted(request):
+    return request.param.fit(X[train], y[train])
+
+
+def test_sets_hold_the_true_class(fitted):
+    for coverage in (0.8, 0.95):
+        sets = fitted.predict_set(X[test], coverage)
+        assert sets.shape == (len(test), 3) and sets.dtype == bool
+        assert sets.any(axis=1).all()
+        assert sets[np.arange(len(test)), y[test]].mean() > coverage - 0.06
+    small, large = fitted.predict_set(X[test], 0.5), fitted.predict_set(X[test], 0.97)
+    assert (small <= large).all()
+
+
+def test_by_class(fitted):
+    sets = fitted.predict_set(X[test], 0.9, by_class=True)
+    for c in range(3):
+        assert sets[y[test] == c, c].mean() > 0.8
+
+
+def test_too_few_rows_exclude_nothing(fitted):
+    with pytest.warns(UserWarning, match="nothing can be excluded"):
+        assert fitted.predict_set(X[test], 0.999).all()
+
+
+def test_far_rows_are_novel_and_known_ones_uniform(fitted):
+    p = fitted.novelty(FAR)
+    assert (p <= 1 / 80).mean() > 0.99
+    assert kstest(fitted.novelty(X[test]), "uniform").pvalue > 1e-3
+
+
+def test_far_away_probabilities_fade_to_the_class_shares(fitted):
+    P = fitted.predict_proba(FAR)
+    assert P.max(axis=1).mean() <= 0.55
+    surplus = []
+    for seed in range(5):
+        drifted = X[test] + 2 * np.random.default_rng(seed).choice([-1, 1], 13)
+        accuracy = np.mean(fitted.predict(drifted) == y[test])
+        surplus.append(fitted.predict_proba(drifted).max(axis=1).mean() - accuracy)
+    assert np.mean(surplus) <= 0.15
+
+
+def test_files_give_equal_sets_and_novelty(fitted, tmp_path):
+    kl.save(fitted, tmp_path / "model.skops")
+    loaded = kl.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_set(X[test]), fitted.predict_set(X[test]))
+    np.testing.assert_array_equal(loaded.novelty(X[test]), fitted.novelty(X[test]))
+
+
+def test_what_no_method_has_is_refused(fitted):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        fitted.predict_set(X[test], 1.0)
+    with pytest.raises(ValueError, match="'loo' or 'cv\\+'"):
+        fitted.predict_set(X[test], method="split")
+
+
+def test_two_rows_of_a_class_among_a_thousand():
+    rng = np.random.default_rng(0)
+    rows = np.append(rng.normal(size=998), [5.9, 6.1])[:, None]
+    labels = np.append(np.zeros(998, int), [1, 1])
+    P = kl.KernelDiscriminant().fit(rows, labels).predict_proba(np.array([[2.0], [3.0], [6.0]]))
+    assert P.min() > 1 / (55 * 1000)
+
+
+def test_strings_by_their_own_kernel_and_matrices_not_at_all():
+    words = [
+        "".join(np.random.default_rng(i).choice(list("ab" if i % 2 else "ac"), 9))
+        for i in range(40)
+    ]
+    model = kl.KernelDiscriminant(Spectrum(2)).fit(words, np.arange(40) % 2)
+    p = model.novelty(["zzzzzzzzz", words[0]])
+    assert p[0] < p[1]
+    K = np.exp(-0.05 * ((X[train, None] - X[None, train]) ** 2).sum(-1))
+    model = kl.KernelDiscriminant("precomputed").fit(K, y[train])
+    assert model.predict_set(K).shape == (89, 3)
+    with pytest.raises(ValueError, match="precomputed"):
+        model.novelty(K)
+
+
+@pytest.mark.slow
+def test_groups_are_left_out_together():
+    """Repeated measures: rows of one person vouch for each other, a new person has none."""
+    covers: list[list[float]] = [[], []]
+    who = np.repeat(np.arange(60), 5)
+    seen, new = who < 40, who >= 40
+    for draw in range(4):
+        rng = np.random.default_rng(draw)
+        label = rng.integers(0, 2, 60)[who]
+        rows = rng.normal(size=(60, 8))[who] + 0.1 * rng.normal(size=(300, 8))
+        for cover, groups in zip(covers, (None, who[seen]), strict=True):
+            model = kl.KernelClassifier(quality="fast").fit(rows[seen], label[seen], groups=groups)
+            sets = model.predict_set(rows[new], 0.9)
+            cover.append(sets[np.arange(new.sum()), label[new]].mean())
+    assert np.mean(covers[0]) < 0.7 and np.mean(covers[1]) > 0.85
+
+
+def test_sources_give_sets_block_by_block():
+    model = kl.KernelDiscriminant().fit(X[train], y[train])
+    source = Blocks([(X[test[:50]], None), (X[test[50:]], None)])
+    sets = np.concatenate(list(model.predict_set(source)))
+    np.testing.assert_array_equal(sets, model.predict_set(X[test]))
+    p = np.concatenate(list(model.novelty(source)))
+    np.testing.assert_allclose(p, model.novelty(X[test]))
+
+
+def test_sets_of_models_that_chose_inside_the_folds():
+    model = kl.KernelClassifier(quality="fast").fit(X[train], y[train])
+    sets = model.predict_set(X[test], 0.9, method="cv+")
+    assert sets[np.arange(len(test)), y[test]].mean() > 0.9
+    assert sets.sum(axis=1).mean() < 1.2
+    for other in (kl.KernelClassifier(quality="fast", assess="loo"), kl.KernelDiscriminant()):
+        with pytest.raises(ValueError, match="keeps no models of folds"):
+            other.fit(X[train], y[train]).predict_set(X[test], method="cv+")

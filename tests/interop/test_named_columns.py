@@ -1,0 +1,91 @@
+"""``fit(frame, "label")``: everywhere a frame goes in, a name stands for its column."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+import kernel_learn as kl
+from kernel_learn import metrics
+
+pd = pytest.importorskip("pandas")
+X_ALL, Y_ALL = load_wine(return_X_y=True)
+ROWS = StandardScaler().fit_transform(X_ALL[::4, :5])
+LABELS = np.array(["a", "b", "c"])[Y_ALL[::4]]
+FRAME = pd.DataFrame(ROWS, columns=list("uvwxy")).assign(label=LABELS)
+TRANSFORMERS = [
+    kl.AlignmentSubspace(),
+    kl.FeatureScales(),
+    kl.HSICSubspace(),
+    kl.InductiveKernel(random_state=0),
+    kl.KernelClassifier(quality="fast", assess=False),
+    kl.KernelDiscriminant(),
+    kl.KernelRCA(),
+    kl.SubspaceSVC(),
+    kl.TableEncoder(),
+]
+
+
+def arrow(frame):
+    return pytest.importorskip("pyarrow").Table.from_pandas(frame, preserve_index=False)
+
+
+def dask(frame):
+    return pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=2)
+
+
+@pytest.mark.parametrize("estimator", TRANSFORMERS, ids=lambda e: type(e).__name__)
+def test_fit_transform(estimator):
+    """Features of the rows, and not of the labels."""
+    ours = estimator.fit_transform(FRAME, "label")
+    theirs = estimator.fit_transform(FRAME.drop(columns="label"), LABELS)
+    np.testing.assert_array_equal(ours, theirs)
+    assert list(estimator.feature_names_in_) == list("uvwxy")
+
+
+@pytest.mark.parametrize("kind", [arrow, dask])
+def test_fit_transform_of_other_frames(kind):
+    encoder = kl.TableEncoder()
+    Z = np.asarray(encoder.fit_transform(kind(FRAME), "label"))
+    np.testing.assert_array_equal(Z, kl.TableEncoder().fit_transform(ROWS))
+    assert list(encoder.feature_names_in_) == list("uvwxy")
+
+
+def test_partial_fit_of_an_encoder():
+    encoder = kl.TableEncoder().partial_fit(FRAME, "label")
+    assert list(encoder.feature_names_in_) == list("uvwxy")
+
+
+@pytest.mark.parametrize("name", ["hsic", "alignment", "centered_alignment"])
+def test_measures(name):
+    measure = getattr(metrics, name)
+    weight = np.linspace(0.5, 2, len(ROWS))
+    named = measure(FRAME.assign(weight=weight), "label", sample_weight="weight")
+    weighted, plain = measure(ROWS, LABELS, sample_weight=weight), measure(ROWS, LABELS)
+    assert named == pytest.approx(weighted, rel=1e-12) != pytest.approx(plain, rel=1e-3)
+
+
+def test_the_score_of_a_learned_kernel():
+    model = kl.InductiveKernel().fit(FRAME, "label")
+    assert model.score(FRAME, "label") == model.score(FRAME.drop(columns="label"), LABELS)
+
+
+def test_pipelines():
+    model = kl.make_pipeline(kl.TableEncoder(), kl.KernelDiscriminant()).fit(FRAME, "label")
+    rows = FRAME.drop(columns="label")
+    assert model.score(FRAME, "label") == model.score(rows, LABELS) > 0.7
+    encode = kl.make_pipeline(kl.TableEncoder())
+    Z = encode.fit_transform(FRAME, "label")
+    np.testing.assert_array_equal(Z, encode.transform(rows))
+
+
+@pytest.mark.parametrize("learner", [kl.KernelLMNN(), kl.FeatureScales()])
+def test_frames_of_dask_are_refused_where_all_rows_are_needed(learner):
+    with pytest.raises(ValueError, match=r"learns from all rows at once.*compute"):
+        learner.fit(dask(FRAME), "label")
+
+
+def test_features_of_a_classifier_on_dask():
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(FRAME, "label")
+    rows = FRAME.drop(columns="label")
+    np.testing.assert_allclose(np.asarray(model.transform(dask(rows))), model.transform(rows))

@@ -1,0 +1,182 @@
+"""Numbers, dates, levels, sentinels and last rows: cell by cell, what is read and what is not."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+pd = pytest.importorskip("pandas")
+
+from kernel_learn.streams.readers import TableError  # noqa: E402
+from kernel_learn.tables.reading.dates import find_date_form  # noqa: E402
+from kernel_learn.tables.reading.levels import find_levels  # noqa: E402
+from kernel_learn.tables.reading.missing import find_sentinels  # noqa: E402
+from kernel_learn.tables.reading.numbers import find_form, split_cell  # noqa: E402
+from kernel_learn.tables.reading.showing import show_lines  # noqa: E402
+from kernel_learn.tables.reading.table_reading import learn_reading  # noqa: E402
+from kernel_learn.tables.reading.trailing_rows import count_trailing  # noqa: E402
+
+
+def once(*texts):
+    return dict.fromkeys(texts, 1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["82.0 kg", "7 kg"], [82.0, 7.0]),
+        (["$1,000.00", "$5"], [1000.0, 5.0]),
+        (["1.234,5", "7,25"], [1234.5, 7.25]),
+        (["1,234", "5,678,901"], [1234.0, 5678901.0]),
+        (["1,5", "2,25"], [1.5, 2.25]),
+        (["1.234.567", "2.000.000"], [1234567.0, 2000000.0]),
+        (["1 234,5", "2\u00a0000,0"], [1234.5, 2000.0]),
+        (["1'234.5", "2"], [1234.5, 2.0]),
+        (["<0.5", "> 3", "~2"], [0.5, 3.0, 2.0]),
+        (["12%", "3 %"], [12.0, 3.0]),
+        (["(300)", "5"], [-300.0, 5.0]),
+        (["-$5", "$-6"], [-5.0, -6.0]),
+        (["1e3", "2.5E-2"], [1000.0, 0.025]),
+        (["1.2k", "3M", "5"], [1200.0, 3e6, 5.0]),
+        (["5 years", "1 year"], [5.0, 1.0]),
+        (["37.5 °C", "38°C"], [37.5, 38.0]),
+    ],
+)
+def test_numbers_as_people_write_them(texts, values):
+    form = find_form(once(*texts), "c", 1.0)
+    assert [form.value(text) for text in texts] == pytest.approx(values)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["00179", "50667"],
+        ["12345678901234567890", "1"],
+        ["1st", "2nd", "3rd"],
+        ["3a", "4b", "5c"],
+        ["2026-03-04", "2026-03-05"],
+        ["12:30", "13:00"],
+        ["555-1234", "555-9876"],
+        ["north", "south"],
+        ["1.2.3", "1.2.4"],
+        ["03.04.2026", "05.06.2026"],
+    ],
+)
+def test_what_looks_like_a_number_and_is_none(texts):
+    assert find_form(once(*texts), "c", 0.95) is None
+
+
+def test_units_that_differ_are_refused_by_name():
+    with pytest.raises(TableError, match=r"'weight' holds 'kg' and 'lb'.*--types weight=skip"):
+        find_form(once("5 kg", "7 lb"), "weight", 0.95)
+
+
+def test_a_unit_of_another_column_is_no_number():
+    form = find_form(once("5 kg", "7 kg"), "weight", 1.0)
+    assert form.value("5 lb") is None and form.value("5 KG") == form.value("5") == 5.0
+    assert split_cell("12 Main street") is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "days"),
+    [
+        (["03/04/2026", "25/04/2026"], [datetime(2026, 4, 3), datetime(2026, 4, 25)]),
+        (["03/04/2026", "04/25/2026"], [datetime(2026, 3, 4), datetime(2026, 4, 25)]),
+        (["03.04.2026"], [datetime(2026, 4, 3)]),
+        (["3 March 2026", "Mar 4, 2026"], [datetime(2026, 3, 3), datetime(2026, 3, 4)]),
+        (["05-Mai-26", "6. Okt 1999"], [datetime(2026, 5, 5), datetime(1999, 10, 6)]),
+        (["2026-03-04T12:30:15"], [datetime(2026, 3, 4, 12, 30, 15)]),
+        (["03/04/70 1:05 pm"], [datetime(1970, 3, 4, 13, 5)]),
+    ],
+)
+def test_dates_as_people_write_them(texts, days):
+    form = find_date_form(once(*texts), 1.0)
+    assert [form.value(text) for text in texts] == days
+
+
+def test_what_cannot_be_told_of_a_date_is_kept():
+    assert find_date_form(once("03/04/2026", "05/05/2026"), 1.0).ambiguous == "03/04/2026"
+    assert find_date_form(once("13/04/2026"), 1.0).ambiguous == ""
+    mixed = find_date_form(once("13/04/2026", "04/13/2026", "14/04/2026"), 1.0)
+    assert mixed.conflict and mixed.value("04/13/2026") == datetime(2026, 4, 13)
+    assert find_date_form(once("31/02/2026"), 1.0) is None
+    assert find_date_form(once("north", "2026-01-01"), 0.95) is None
+
+
+def test_levels_keep_their_most_frequent_spelling():
+    found = find_levels({"sick": 5, "SICK": 2, "sick ": 3, "well": 9})
+    assert found == {"sick": "sick", "well": "well"}
+    assert find_levels({"m": 50, "M": 50}) == {}  # single letters, both frequent
+    assert find_levels({"m": 95, "M": 5}) == {"m": "m"}
+    assert find_levels({f"name {i}": 1 for i in range(10)}) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        ([1, 2, 3, -999], [-999.0]),
+        ([1, 2, 3, 9999], []),  # once, and above: an outlier
+        ([1, 2, 3, 9999, 9999], [9999.0]),
+        ([-999, -9999, 5, 7], [-9999.0, -999.0]),
+        ([-1000, -999, -990, 5], []),  # not outside
+        ([900, 950, 999, 999], []),
+        ([np.nan, 1, 2], []),
+    ],
+)
+def test_sentinels_lie_far_outside(values, found):
+    assert find_sentinels(np.array(values, dtype=float)) == found
+
+
+def frame(last, rows=5):
+    table = pd.DataFrame({"name": [f"n{i}" for i in range(rows)], "a": range(rows), "b": 1.5})
+    return pd.concat([table, pd.DataFrame([last])], ignore_index=True)
+
+
+@pytest.mark.parametrize(
+    ("last", "words"),
+    [
+        ({"name": "Total", "a": 10}, "1 row of sums ('Total') at the end dropped"),
+        ({"name": "mean:", "b": 1.5}, "of sums"),
+        ({}, "1 row without cells"),
+        ({"name": "Source: WHO"}, "of a note ('Source: WHO')"),
+    ],
+)
+def test_last_rows_that_are_none(last, words):
+    n, (said,) = count_trailing(frame({"name": np.nan, "a": np.nan, "b": np.nan} | last))
+    assert n == 1 and words in said
+
+
+def test_last_rows_that_are_rows():
+    assert count_trailing(frame({"name": "n9", "a": 3, "b": 2.0}))[0] == 0
+    table = pd.DataFrame({"part": ["total", "half", "total"], "a": [1, 2, 3], "b": [1, 2, 3]})
+    assert count_trailing(table)[0] == 0  # a level that is there before
+
+
+def test_whole_numbers_are_so_again_without_the_sums():
+    given = pd.DataFrame({"n": [1.0, 2.0, np.nan], "x": [1.0, 2.5, np.nan], "w": ["a", "b", "Sum"]})
+    kept, _ = learn_reading(given).drop_trailing(given)
+    assert [kept[name].dtype.kind for name in ("n", "x")] == ["i", "f"]
+    assert len(given) == 3
+
+
+def test_a_frame_that_is_read_stays_as_it_is():
+    given = pd.DataFrame({"a": ["1 kg", "2 kg"] * 10, "y": ["p", "P "] * 10})
+    before = given.copy()
+    learn_reading(given, target="y").read(given)
+    pd.testing.assert_frame_equal(given, before)
+
+
+def test_plus_and_minus_are_labels():
+    given = pd.DataFrame({"y": ["+", "-"] * 10, "z": ["a", "-"] * 10})
+    found, _ = learn_reading(given, target="y").read(given)
+    assert found["y"].notna().all() and found["z"].isna().sum() == 10
+
+
+def test_labels_keep_their_units():
+    given = pd.DataFrame({"y": ["5 mg", "10 mg"] * 10})
+    assert learn_reading(given, target="y").read(given)[0]["y"].tolist() == given["y"].tolist()
+    assert learn_reading(given).read(given)[0]["y"].tolist() == [5, 10] * 10
+
+
+def test_no_columns_are_no_lines():
+    assert show_lines([]) == []
