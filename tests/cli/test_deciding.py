@@ -10,10 +10,13 @@ pytest.importorskip("skrub")
 pytest.importorskip("skops")
 testing = pytest.importorskip("typer.testing")
 
+from scipy import stats  # noqa: E402
+
 import kernel_learn as kl  # noqa: E402
 from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import app  # noqa: E402
 from kernel_learn.cli.deciding import show_decision  # noqa: E402
+from kernel_learn.ensemble.assessment import VARIANCE_FACTOR  # noqa: E402
 from kernel_learn.report.verdict import compare_shares  # noqa: E402
 from kernel_learn.tables.deciding import many_class_figures  # noqa: E402
 
@@ -85,6 +88,37 @@ def test_the_threshold_of_least_cost_is_that_of_held_out_rows(folder):
     assert cost == np.sum((p >= model.threshold_) & ~y) + 20 * np.sum((p < model.threshold_) & y)
     for t in np.linspace(0.01, 0.99, 50):
         assert cost <= np.sum((p >= t) & ~y) + 20 * np.sum((p < t) & y)
+
+
+def test_all_figures_of_a_fit_are_at_its_threshold(folder):
+    words = ["fit", folder / "t.csv", "-t", "y", "-o", folder / "e.skops", *FAST]
+    words += ["--cost", "fp=1,fn=20", "--report", folder / "e.html"]
+    values = json.loads(run(*words, "--json")[0])
+    decision, model = values["decision"], kl.load(folder / "e.skops")
+    P = model.estimator_.held_out_proba_
+    wrong = np.sum(model.decide(P) != model.labels_)
+    assert wrong == decision["positives"] - decision["found"] + decision["false_alarms"]
+    assert values["error"] == pytest.approx(wrong / 300)
+    assert values["accuracy"] == pytest.approx(1 - wrong / 300)
+    n = 300 / VARIANCE_FACTOR  # the fits that held rows out share most of theirs
+    expected = stats.beta.ppf(
+        [0.025, 0.975], wrong / 300 * n + np.array([0, 1]), (1 - wrong / 300) * n + np.array([1, 0])
+    )
+    assert values["error_interval"] == pytest.approx(expected)
+    assert wrong > np.sum(P.argmax(axis=1) != model.labels_)  # those of 0.5
+    said = f"at a threshold of {model.threshold_:.3g}: {100 * wrong / 300:.1f} % (95 %"
+    assert f"Error by {values['assessed_by']} {said}" in " ".join(run(*words)[0].split())
+    assert f"Error by {values['assessed_by']} {said}" in (folder / "e.html").read_text()
+    facts = json.loads(model.facts_)
+    assert facts["held_out"]["right"] == 300 - wrong
+    decided = model.decide(P)
+    assert [one["said"] for one in facts["surprising"]] == [
+        decided[one["row"]] for one in facts["surprising"]
+    ]
+    # bins compare the likeliest class with its probability, whatever the threshold
+    bins = facts["held_out"]["calibration"]
+    likeliest = np.sum(P.argmax(axis=1) == model.labels_)
+    assert sum(own["right"] * own["count"] for own in bins) == pytest.approx(likeliest)
 
 
 def test_of_many_classes_the_worst_confusions_are_named(capsys):

@@ -102,10 +102,10 @@ def test_the_row_that_is_like_no_other_is_named():
     model = KernelDiscriminant(kernel=Gaussian(), reg=1e-2).fit(X, y)
     wrapped = SimpleNamespace(estimator_=model)
     P = model.predict_proba(X)
-    found = find_unlike(wrapped, X, P, y, P > 0.1)
+    found = find_unlike(wrapped, X, P, y, P > 0.1, P.argmax(axis=1))
     assert found["rows"][0]["row"] == 120 and found["count"] <= 3 and found["of"] == 121
     lines = new_coverage(wrapped, P, y)
     for line in lines:
         inside = model.predict_set(X, line["asked"])[np.arange(121), y]
         assert line["covered"] == pytest.approx(inside.mean())
-    assert find_unlike(SimpleNamespace(estimator_=object()), X, P, y, P > 0.1) is None
+    assert find_unlike(SimpleNamespace(estimator_=object()), X, P, y, P > 0.1, y) is None

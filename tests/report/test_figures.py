@@ -85,6 +85,14 @@ def test_calibration_by_hand():
     assert (high["low"], high["high"]) == wilson(1.0, 20)
 
 
+def test_calibration_is_of_the_likeliest_class_whatever_the_threshold():
+    p = np.tile([0.9, 0.6], 20)
+    P, labels = np.column_stack([1 - p, p]), np.ones(40, dtype=int)
+    found = evaluate_probabilities(P, labels, "", said=(p >= 0.7).astype(int))
+    assert found["accuracy"] == 0.5
+    assert [one["right"] for one in found["calibration"]] == [1.0, 1.0]
+
+
 def test_predictions_without_probabilities_are_told_from_sure_ones():
     assert is_certain(np.eye(3)[[0, 2, 1]])
     assert not is_certain(np.array([[1.0, 0.0], [0.5, 0.5]]))
@@ -94,7 +102,8 @@ def test_predictions_without_probabilities_are_told_from_sure_ones():
 def surprised(P, labels, monkeypatch):
     near = np.tile([0, 1], (len(P), 1)), np.tile([0.9, 0.8], (len(P), 1))
     monkeypatch.setattr(found_facts, "find_neighbours", lambda *_: near)
-    return find_surprising(SimpleNamespace(labels_=np.array(labels), estimator_=None), None, P)
+    model = SimpleNamespace(labels_=np.array(labels), estimator_=None)
+    return find_surprising(model, None, P, P.argmax(axis=1))
 
 
 def test_without_probabilities_all_errors_surprise_and_nothing_else(monkeypatch):

@@ -130,10 +130,12 @@ class Headline:
     interval: tuple[float, float]  # 95 %
     log_loss: float
     n_rows: int  # held out
+    threshold: float | None = None  # that parts two classes, where it was asked for
 
     def __str__(self) -> str:
         low, high = self.interval
-        by = f"Error by {self.words}:"
+        at = "" if self.threshold is None else f" at a threshold of {self.threshold:.3g}"
+        by = f"Error by {self.words}{at}:"
         if low == 0.0 and self.error == 0.0:
             return f"{by} 0 of {self.n_rows} wrong: below {100 * high:.1f} % (95 %)"
         return f"{by} {100 * self.error:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"

@@ -85,7 +85,7 @@ def new_coverage(model: TableModel, P: Array, labels: Array) -> list[Facts]:
 
 
 def find_unlike(
-    model: TableModel, rows: Rows, P: Array, labels: Array, sets: Array
+    model: TableModel, rows: Rows, P: Array, labels: Array, sets: Array, said: Array
 ) -> Facts | None:
     """The rows that are like no other, each judged without itself; None if nobody can tell."""
     estimator = model.estimator_
@@ -105,8 +105,8 @@ def find_unlike(
                 "row": int(i),
                 "novelty": float(p[place]),
                 "truth": int(labels[i]),
-                "said": int(P[i].argmax()),
-                "p_said": float(P[i].max()),
+                "said": int(said[i]),
+                "p_said": float(P[i, said[i]]),
                 "set": np.flatnonzero(sets[i]).tolist(),
             }
             for place, i in zip(worst, some[worst], strict=True)

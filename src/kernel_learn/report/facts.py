@@ -14,6 +14,7 @@ import numpy as np
 
 from kernel_learn._version import __version__
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.ensemble.assessment import error_interval
 from kernel_learn.ensemble.summary import Headline
 from kernel_learn.inspection.convergence import LINES, relative_gaps, track
 from kernel_learn.inspection.members import member_name
@@ -139,12 +140,15 @@ def gather_facts(
         facts["held_out"] = evaluate_probabilities(P, model.labels_, kind, groups)
         facts["held_out"] |= own_figures(model, P)
         facts["decision"] = decision_figures(P, model.labels_, wish)
-        if wish.is_there and facts["decision"] is not None:
-            facts["held_out"] |= decided_figures(P, model.labels_, facts["decision"])
+        said = P.argmax(axis=1)
+        if wish.is_there and (decision := facts["decision"]) is not None:
+            said = decide_between(P, decision["positive"], decision["threshold"])
+            facts["held_out"] |= decided_figures(model, P, said, groups)
+            facts["held_out"]["threshold"] = decision["threshold"]
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
-        facts["surprising"] = find_surprising(model, rows, P)
+        facts["surprising"] = find_surprising(model, rows, P, said)
         if not is_certain(P):
-            facts |= certainty_figures(model, rows, P, groups)
+            facts |= certainty_figures(model, rows, P, said, groups)
         if is_collapsed(facts["embedding"]) and not is_certain(P):
             facts["embedding"] = place_by_probability(P, model.labels_, facts["classes"])
     return facts
@@ -171,22 +175,28 @@ def held_out(
     return P, "cross-validation"
 
 
-def certainty_figures(model: TableModel, rows: Rows, P: Array, groups: Array | None) -> Facts:
+def certainty_figures(
+    model: TableModel, rows: Rows, P: Array, said: Array, groups: Array | None
+) -> Facts:
     """What thresholds and sets of classes do on held-out rows, and which rows are like none."""
     labels = model.labels_
     sets = held_out_sets(P, labels, groups, SHOWN_SET)
     return {
         "curve": curve_of(P, labels),
         "coverage": held_out_coverage(P, labels, groups),
-        "unlike": find_unlike(model, rows, P, labels, sets),
+        "unlike": find_unlike(model, rows, P, labels, sets, said),
     }
 
 
-def decided_figures(P: Array, labels: Array, decision: Facts) -> Facts:
-    """Confusion and balanced accuracy by the threshold that was asked for."""
-    said = decide_between(P, decision["positive"], decision["threshold"])
-    found = evaluate_probabilities(P, labels, "", said=said)
-    return {key: found[key] for key in ("confusion", "balanced_accuracy")}
+def decided_figures(model: TableModel, P: Array, said: Array, groups: Array | None) -> Facts:
+    """What depends on the threshold that was asked for: errors, not probabilities."""
+    found = evaluate_probabilities(P, model.labels_, "", groups, said)
+    if own_figures(model, P):  # its fits share rows, which widens the interval
+        n = len(P) if groups is None else independent_rows(said == model.labels_, groups)
+        low, high = error_interval(1 - found["accuracy"], n)
+        found |= {"low": 1 - high, "high": 1 - low}
+    depends = ("right", "accuracy", "low", "high", "confusion", "balanced_accuracy")
+    return {key: found[key] for key in depends}
 
 
 def curve_of(P: Array, labels: Array, positive: int | None = None) -> list[list[float]] | None:
@@ -212,7 +222,8 @@ def headline_of(held_out: Facts) -> Headline:
     """What a report, a terminal and the estimator's summary say of held-out rows."""
     interval = (1 - held_out["high"], 1 - held_out["low"])
     error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
-    return Headline(held_out["kind"], error, interval, log_loss, held_out["n"])
+    threshold = held_out.get("threshold")
+    return Headline(held_out["kind"], error, interval, log_loss, held_out["n"], threshold)
 
 
 def evaluate_probabilities(
@@ -251,7 +262,7 @@ def evaluate_probabilities(
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),
         "confusion": confusion.tolist(),
-        "calibration": [] if certain else calibration(P, right),
+        "calibration": [] if certain else calibration(P, P.argmax(axis=1) == labels),
     }
 
 
@@ -308,7 +319,7 @@ def p_value(model: TableModel, rows: Rows, y: Array, groups: Array | None) -> fl
     return float(found.p_value)
 
 
-def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
+def find_surprising(model: TableModel, rows: Rows, P: Array, said: Array) -> list[Facts]:
     """The rows whose own class the model thought least likely, and the rows most like them."""
     own = P[np.arange(len(P)), model.labels_]
     certain = is_certain(P)
@@ -324,7 +335,7 @@ def find_surprising(model: TableModel, rows: Rows, P: Array) -> list[Facts]:
         {
             "row": int(row),
             "truth": int(model.labels_[row]),
-            "said": int(P[row].argmax()),
+            "said": int(said[row]),
             "p_truth": None if certain else float(own[row]),
             "neighbours": [
                 {"row": int(j), "label": int(model.labels_[j]), "alike": float(a)}
