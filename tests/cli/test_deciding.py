@@ -168,6 +168,21 @@ def test_report_prints_the_figures_of_new_rows(folder):
     assert values["decision"]["positives"] == int((new["y"] == "fraud").sum())
 
 
+@pytest.mark.parametrize("only", ["fine", "fraud"])
+def test_new_rows_of_one_class_have_no_order_to_judge(only, folder):
+    fit(folder, name="one.skops")
+    new = pd.read_csv(folder / "new.csv")
+    new[new["y"] == only].to_csv(folder / "one.csv", index=False)
+    words = ["report", folder / "one.skops", folder / "one.csv", "-o", folder / "one.html"]
+    out = " ".join(run(*words)[0].split())
+    assert f"All rows are {only!r}: AUC and balanced accuracy need rows of both classes." in out
+    assert "nan" not in out and "Balanced accuracy" not in out and "by chance 1" not in out
+    assert "Balanced accuracy" not in (folder / "one.html").read_text()
+    found = json.loads(run(*words, "--json")[0], parse_constant=pytest.fail)["decision"]
+    assert (found["auc"], found["average_precision"]) == (None, None)
+    assert (found["positive_class"], found["positives"] > 0) == ("fraud", only == "fraud")
+
+
 def test_what_chance_could_do():
     assert "no more apart than by chance" in compare_shares(0.90, 200, 0.92, 300)
     text = compare_shares(0.70, 200, 0.92, 300)

@@ -10,7 +10,7 @@ pytest.importorskip("pandas")
 pytest.importorskip("rich")
 
 from kernel_learn.cli.comparing import show_board
-from kernel_learn.cli.session import session
+from kernel_learn.cli.session import Session, session
 from kernel_learn.tables.comparing import Leaderboard, Score
 
 
@@ -94,3 +94,10 @@ def test_the_leaderboard_has_the_metric_it_is_ranked_by(capsys):
     assert "method av. prec. 95 % interval recall accuracy balanced s" in lines
     assert "logistic regression 70.0 % 70.0 to 70.0 100.0 % 50.0 % 50.0 % 0.50" in lines
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_json_has_no_nan(capsys):
+    run = Session(as_json=True)
+    run.result({"a": float("nan"), "b": [1.0, (float("inf"), {"c": 2})]}, lambda: None)
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found == {"a": None, "b": [1.0, [None, {"c": 2}]], "warnings": []}

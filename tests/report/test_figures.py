@@ -15,6 +15,7 @@ from kernel_learn.report.charts import draw_charts
 from kernel_learn.report.facts import (
     calibration,
     columns_to_show,
+    evaluate_probabilities,
     find_certificate,
     find_importance,
     find_surprising,

@@ -17,13 +17,24 @@ def show_decision(decision: Facts | None, classes: Sequence[str]) -> None:
         show_many_classes(decision, classes)
 
 
+def decision_values(decision: Facts | None, classes: Sequence[str]) -> Facts | None:
+    """A decision for JSON: between two classes with the name of the one that is looked for."""
+    if decision is None or "positive" not in decision:
+        return decision
+    return {**decision, "positive_class": classes[decision["positive"]]}
+
+
 def show_two_classes(decision: Facts, classes: Sequence[str]) -> None:
     """Ranking of held-out rows, and the operating point."""
     positive = classes[decision["positive"]]
-    say(
-        f"AUC {decision['auc']:.3f}; average precision for {positive!r} "
-        f"{decision['average_precision']:.3f}, by chance {decision['share']:.3f}."
-    )
+    if decision["auc"] is None:
+        only = classes[decision["positive"] if decision["positives"] else 1 - decision["positive"]]
+        say(f"All rows are {only!r}: AUC and balanced accuracy need rows of both classes.")
+    else:
+        say(
+            f"AUC {decision['auc']:.3f}; average precision for {positive!r} "
+            f"{decision['average_precision']:.3f}, by chance {decision['share']:.3f}."
+        )
     say(
         f"{positive!r} is said from a probability of {decision['threshold']:.3g}: "
         f"{decision['found']} of {decision['positives']} are found, with "

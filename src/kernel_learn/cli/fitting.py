@@ -9,7 +9,7 @@ import numpy as np
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli import numbers
-from kernel_learn.cli.deciding import show_decision
+from kernel_learn.cli.deciding import decision_values, show_decision
 from kernel_learn.cli.models import contained_rows
 from kernel_learn.cli.session import Session, say, show_written
 from kernel_learn.cli.training import (
@@ -96,7 +96,7 @@ def fit_command(
         "uneven": held_out["uneven"],
         "naive_accuracy": held_out["naive_accuracy"],
         "p_value": held_out["p_value"],
-        "decision": facts["decision"],
+        "decision": decision_values(facts["decision"], facts["classes"]),
         "verdict": give_verdict(facts, PERMUTATIONS),
         "report": report,
         "onnx": onnx,

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from kernel_learn.cli import numbers
-from kernel_learn.cli.deciding import show_new_rows
+from kernel_learn.cli.deciding import decision_values, show_new_rows
 from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_model, load_predictor
 from kernel_learn.cli.new_rows import evaluate_data, evaluate_numbers
@@ -72,7 +72,7 @@ def report_command(
     if new is not None:
         values |= {"rows": new["n"], "accuracy_interval": [new["low"], new["high"]]}
         values |= {"held_out_accuracy": held_out_accuracy(facts)}
-        values |= {"decision": new.get("decision")}
+        values |= {"decision": decision_values(new.get("decision"), facts["classes"])}
 
     def show() -> None:
         if new is not None:

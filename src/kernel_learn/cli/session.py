@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import sys
 import textwrap
@@ -43,7 +44,8 @@ class Session:
     def result(self, values: dict[str, object], show: Callable[[], None]) -> None:
         """What the command found: as JSON, or as ``show`` prints it."""
         if self.as_json:
-            print(json.dumps({**values, "warnings": self.warnings}, ensure_ascii=False))
+            found = without_nan({**values, "warnings": self.warnings})
+            print(json.dumps(found, ensure_ascii=False, allow_nan=False))
         elif not self.quiet:
             show()
 
@@ -147,6 +149,15 @@ def fail(run: Session, code: int, text: str) -> NoReturn:
     sentence = f"Error: {one_line(text)}" if code != INTERRUPTED else text
     print(folded(sentence), file=sys.stderr)
     sys.exit(code)
+
+
+def without_nan(value: object) -> object:
+    """Values for JSON, which knows neither nan nor infinity: None in their place."""
+    if isinstance(value, dict):
+        return {key: without_nan(own) for key, own in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(own) for own in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def one_line(text: str) -> str:

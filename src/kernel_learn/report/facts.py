@@ -257,7 +257,7 @@ def evaluate_probabilities(
         "log_loss_low": float(max(losses.mean() - reach, 0.0)),
         "log_loss_high": float(losses.mean() + reach),
         "balanced_accuracy": balanced_accuracy(right, labels),
-        "uneven": has_rare_classes(counts),
+        "uneven": has_rare_classes(counts) and bool(np.count_nonzero(counts) > 1),
         "naive_class": int(counts.argmax()),
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),
@@ -524,7 +524,8 @@ def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Fa
     if (decision := facts.get("decision")) and "threshold" in decision:
         own = {key: decision[key] for key in ("positive", "threshold")}
         new["decision"] = two_class_figures(P, labels, **own)
-        more["curve"] = curve_of(P, labels, decision["positive"])
+        if new["decision"]["auc"] is not None:
+            more["curve"] = curve_of(P, labels, decision["positive"])
     new |= more
     new["unknown"], new["seen"] = int(np.sum(~inside)), int(np.sum(seen))
     old = facts.get("embedding")

@@ -143,16 +143,20 @@ def two_class_figures(
     threshold: float | None = None,
     costs: Costs | None = None,
 ) -> Figures:
-    """AUC, average precision, and what a threshold finds: as asked for, of least cost, or 0.5."""
+    """AUC, average precision, and what a threshold finds: as asked for, of least cost, or 0.5.
+
+    Of rows of one class AUC and average precision are None.
+    """
     if positive is None:
         positive = positive_class(np.bincount(labels, minlength=2))
     p, is_positive = P[:, positive], labels == positive
     if threshold is None:
         threshold = 0.5 if costs is None else least_cost_threshold(p, is_positive, costs)
+    has_both = 0 < is_positive.sum() < len(p)  # rows of one class have no order to judge
     return {
         "positive": positive,
-        "auc": rank_auc(p, is_positive),
-        "average_precision": average_precision(p, is_positive),
+        "auc": rank_auc(p, is_positive) if has_both else None,
+        "average_precision": average_precision(p, is_positive) if has_both else None,
         "share": float(is_positive.mean()),
         **threshold_figures(p, is_positive, threshold),
     }
