@@ -222,6 +222,7 @@ def test_other_methods_and_onnx(targets, folder):
 
 
 def test_a_table_in_blocks(folder, monkeypatch):
+    monkeypatch.setattr("kernel_learn.cli.reading.EARLY_BYTES", 0)
     monkeypatch.setattr("kernel_learn.cli.training.is_too_large", lambda *_: True)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 2))

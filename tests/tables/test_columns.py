@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pd = pytest.importorskip("pandas")
-pytest.importorskip("skrub")
+skrub = pytest.importorskip("skrub")
 
 from kernel_learn.streams.readers import TableError  # noqa: E402
 from kernel_learn.tables.columns import check_target, find_groups, kind_of, look_at_columns  # noqa: E402
@@ -164,3 +164,11 @@ def test_targets_that_are():
     assert check_target(pd.Series([True, False] * 5)).tolist() == ["True", "False"] * 5
     assert len(np.unique(check_target(pd.Series(np.arange(2000) % 40)))) == 40
     assert check_target(pd.Series([0.5, 1.5] * 5)).tolist() == [0.5, 1.5] * 5
+
+
+def test_dates_in_iso_are_told_without_skrub(monkeypatch):
+    days = pd.Series([f"2026-02-{day:02d}" for day in range(1, 29)])
+    assert skrub.ToDatetime().fit(days).format_ == "%Y-%m-%d"
+    monkeypatch.setattr("kernel_learn.tables.columns.load_skrub", pytest.fail)
+    assert kind_of(days) == "date"
+    assert kind_of(pd.Series([*days, "2026-02-30"])) == "category"

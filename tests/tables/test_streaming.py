@@ -148,6 +148,7 @@ def test_a_folder_is_a_table(table, tmp_path):
 def test_compare_reads_in_blocks(table, small_blocks, monkeypatch):
     """One test share for all methods that can, and a word on those that cannot."""
     *_, data = table
+    monkeypatch.setattr("kernel_learn.cli.reading.EARLY_BYTES", 0)
     monkeypatch.setattr(streaming, "SHARE", 1e9)
     monkeypatch.setattr("kernel_learn.cli.training.sample_rows.__defaults__", (800, 0))
     named = ["-m", "HSICSubspace", "-m", "KernelLMNN", "--set", "quality=fast"]

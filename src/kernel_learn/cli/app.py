@@ -170,19 +170,15 @@ def fit(
     seed: Seed = 0,
 ) -> None:
     """Fit a model to a table and keep it in a file."""
-    from kernel_learn.cli.reading import ReadingOptions, check_request
-
-    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
-    outputs = {".skops": output, ".html": report, ".onnx": onnx}
+    from kernel_learn.cli.reading import Given, ReadingOptions, check_request
     from kernel_learn.tables.deciding import Wish, parse_costs
 
     wish = Wish(threshold, None if cost is None else parse_costs(cost))
-    columns = {"--target": target, "--group": group}
-    check_request(reading, data, columns, outputs, [method])
-    from kernel_learn.cli.fitting import fit_command
-    from kernel_learn.cli.training import Given
-
+    reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
     given = Given(data, target, group, drop, keep, reading, memory, seed, task)
+    outputs = {".skops": output, ".html": report, ".onnx": onnx}
+    given = check_request(given, outputs, [method])
+    from kernel_learn.cli.fitting import fit_command
 
     fit_command(
         run,
@@ -253,10 +249,15 @@ def predict(
     table: TableName = None,
 ) -> None:
     """Predict classes or numbers of new rows. Columns are found by name, in any order."""
-    from kernel_learn.cli.predicting import predict_command
-    from kernel_learn.cli.reading import ReadingOptions
+    from kernel_learn.cli.reading import ReadingOptions, check_prediction
+    from kernel_learn.tables.deciding import Wish
 
     options = ReadingOptions(format, encoding=encoding, sheet=sheet, table=table)
+    wish = Wish(threshold)
+    if not fill:
+        check_prediction(model, data, options)
+    from kernel_learn.cli.predicting import predict_command
+
     predict_command(
         run,
         model,
@@ -265,7 +266,7 @@ def predict(
         proba=proba,
         notes=notes,
         raw=raw,
-        threshold=threshold,
+        wish=wish,
         coverage=coverage,
         fill=fill,
         options=options,
@@ -315,16 +316,13 @@ def compare(
     seed: Seed = 0,
 ) -> None:
     """Compare KernelClassifier, or KernelRegressor, with other methods on the same folds."""
-    from kernel_learn.cli.reading import ReadingOptions, check_request
+    from kernel_learn.cli.reading import Given, ReadingOptions, check_request
 
     reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
-    outputs = {".skops": output, ".html": report}
-    columns = {"--target": target, "--group": group}
-    check_request(reading, data, columns, outputs, method, metric)
-    from kernel_learn.cli.comparing import compare_command
-    from kernel_learn.cli.training import Given
-
     given = Given(data, target, group, drop, keep, reading, memory, seed, task)
+    given = check_request(given, {".skops": output, ".html": report}, method, metric)
+    from kernel_learn.cli.comparing import compare_command
+
     compare_command(
         run,
         given,
@@ -455,14 +453,15 @@ def learn_kernel(
     seed: Seed = 0,
 ) -> None:
     """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
-    from kernel_learn.cli.reading import ReadingOptions, check_request
+    from kernel_learn.cli.reading import Given, ReadingOptions, check_request
+    from kernel_learn.tables.names import REGRESSORS
 
     reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
-    check_request(reading, data, {"--target": target}, {".skops": output, ".html": report})
-    from kernel_learn.cli.kernels import learn_kernel_command
-    from kernel_learn.cli.training import Given
-
     given = Given(data, target, None, drop, keep, reading, memory, seed, task)
+    for_numbers = [name for name in REGRESSORS if name.lower() == method.lower()]
+    given = check_request(given, {".skops": output, ".html": report}, for_numbers)
+    from kernel_learn.cli.kernels import learn_kernel_command
+
     learn_kernel_command(
         run,
         given,
@@ -487,10 +486,12 @@ def transform(
     table: TableName = None,
 ) -> None:
     """Write the learned features of rows."""
-    from kernel_learn.cli.predicting import transform_command
-    from kernel_learn.cli.reading import ReadingOptions
+    from kernel_learn.cli.reading import ReadingOptions, check_prediction
 
     options = ReadingOptions(format, encoding=encoding, sheet=sheet, table=table)
+    check_prediction(model, data, options)
+    from kernel_learn.cli.predicting import transform_command
+
     transform_command(run, model, data, output=output, options=options)
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from kernel_learn.cli import numbers
 from kernel_learn.cli.fitting import fit_model, headline_values, write_report
 from kernel_learn.cli.large_tables import compare_large
+from kernel_learn.cli.reading import Given
 from kernel_learn.cli.session import Session, say, show_table, show_written
 from kernel_learn.cli.training import (
-    Given,
     LearningTable,
     check_keeps,
     read_learning_table,
@@ -33,7 +33,7 @@ from kernel_learn.tables.comparing_numbers import (
 )
 from kernel_learn.tables.methods import AUTO, compared, make_model, too_slow
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.names import METRICS, refuse_unknown
+from kernel_learn.tables.names import refuse_unknown, task_of_names
 from kernel_learn.tables.number_methods import NUMBERS, roster_of, task_of_methods
 from kernel_learn.tables.writing import check_output
 
@@ -149,11 +149,10 @@ def compare_in_folds(
 def task_of_compare(task: str, methods: Sequence[str], metric: str) -> str:
     """The task that methods and metric tell, where it is not asked for."""
     task = task_of_methods(task, methods)
+    if task == "auto":
+        return task_of_names(methods, metric)
     refuse_unknown([], metric)
-    if task == "auto" and metric not in METRICS:
-        return "regress"
-    if task != "auto":
-        check_metric(metric, is_regression=task == "regress")
+    check_metric(metric, is_regression=task == "regress")
     return task
 
 

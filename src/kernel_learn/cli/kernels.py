@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from kernel_learn.cli.fitting import keep_facts, write_report
+from kernel_learn.cli.reading import Given
 from kernel_learn.cli.session import Session, show_written
 from kernel_learn.cli.training import (
-    Given,
     check_reads_blocks,
     fit_table,
     read_learning_table,

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from kernel_learn.cli.reading import Given
 from kernel_learn.cli.session import Session
-from kernel_learn.cli.training import Given, LearningTable
+from kernel_learn.cli.training import LearningTable
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.comparing import Leaderboard
 from kernel_learn.tables.comparing_blocks import compare_in_blocks

@@ -36,7 +36,7 @@ def predict_command(
     proba: bool,
     notes: bool,
     raw: bool,
-    threshold: float | None,
+    wish: Wish,
     coverage: float | None,
     options: ReadingOptions,
     task: str = "auto",
@@ -45,16 +45,16 @@ def predict_command(
     """Predict rows block by block; labels are no formulas of a spreadsheet unless ``raw``."""
     model = load_predictor(model_path, task)
     if model.is_regression:
-        if proba or threshold is not None:
+        if proba or wish.is_there:
             which = "--proba" if proba else "--threshold"
             raise TableError(f"{model_path!r} predicts numbers; leave out {which}.")
         ask = {"notes": notes, "fill": fill}
         predict_numbers(run, model, data, output, options, coverage=coverage, **ask)
         return
-    if threshold is not None:
-        Wish(threshold).check(len(model.classes_))
+    if wish.threshold is not None:
+        wish.check(len(model.classes_))
         positive = getattr(model, "positive_", positive_class(np.bincount(model.labels_)))
-        model.set_threshold(positive, threshold)
+        model.set_threshold(positive, wish.threshold)
     is_spreadsheet = not raw and Path(output).suffix.lower() not in (".parquet", ".jsonl")
 
     def written(labels: Array) -> Array | list[object]:

@@ -1,21 +1,34 @@
 """``kernel-learn read``, and what ``fit`` and ``compare`` say of their table first."""
 
+import json
 import textwrap
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from zipfile import BadZipFile, ZipFile
 
+from kernel_learn.arrays import Array
 from kernel_learn.cli.session import Session
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError, TableFiles, need_pandas
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import STDIN
-from kernel_learn.tables.columns import Columns, offer
-from kernel_learn.tables.names import refuse_unknown
+from kernel_learn.tables.columns import (
+    Columns,
+    check_complete,
+    check_there,
+    look_at_columns,
+    offer,
+)
+from kernel_learn.tables.names import task_of_names
 from kernel_learn.tables.reading.clean_files import CleanTable, clean_table
 from kernel_learn.tables.reading.showing import WIDTH, ColumnLine, describe_reading, show_lines
-from kernel_learn.tables.reading.table_reading import parse_types
+from kernel_learn.tables.reading.table_reading import check_kinds, parse_types
+from kernel_learn.tables.tasks import Task, check_task, is_measured, take_target, tell_task
 from kernel_learn.tables.writing import check_output
+
+MOST_METADATA = 2**20
+EARLY_BYTES = 2**24  # in memory, roughly: such a table is read in tenths of a second
 
 
 @dataclass(frozen=True)
@@ -41,8 +54,6 @@ class ReadingOptions:
         self, table: TableFiles, frame: Frame, target: str | None, task: str = "auto"
     ) -> CleanTable:
         """The frame as it is meant."""
-        from kernel_learn.tables.tasks import is_measured
-
         types = parse_types(self.types)
         as_number = target is not None and target not in types and self.clean
         if as_number and is_measured(frame[target], task, self.na):
@@ -59,29 +70,99 @@ def check_columns(frame: Frame, asked: Mapping[str, str | None]) -> None:
             raise TableError(f"There is no column {name!r} ({option}); {offer(frame)}")
 
 
+@dataclass(frozen=True)
+class ReadTable:
+    """A table as it is meant, and its target."""
+
+    files: TableFiles
+    clean: CleanTable
+    task: Task
+    y: Array | None  # of the rows that have one
+
+
+@dataclass(frozen=True)
+class Given:
+    """The table to learn from, as it was asked for."""
+
+    data: Sequence[str]
+    target: str | None
+    group: str | None = None
+    drop: Sequence[str] = ()
+    keep: Sequence[str] = ()
+    options: ReadingOptions = field(default_factory=ReadingOptions)
+    memory: str | None = None
+    seed: int = 0
+    task: str = "auto"
+    early: ReadTable | None = None  # a small table, read before a fit is imported
+
+    def check_names(self, frame: Frame) -> None:
+        """Refuse options that name a column which is not there."""
+        check_columns(frame, {"--target": self.target, "--group": self.group})
+        if self.target is not None and self.target == self.group:
+            raise TableError(f"Column {self.target!r} cannot be both the target and the group.")
+        check_there(frame, [*self.drop, *self.keep])
+
+    def read(self, files: TableFiles, frame: Frame) -> ReadTable:
+        """The frame of the files as it is meant, and its target; refuses what cannot be used."""
+        self.check_names(frame)
+        clean = self.options.read(files, frame, self.target, self.task)
+        if self.target is None:
+            return ReadTable(files, clean, Task("classify"), None)
+        column = clean.frame[self.target]
+        task = tell_task(column, self.task, clean.reading.kinds.get(self.target))
+        return ReadTable(files, clean, task, take_target(column, task))
+
+
 def check_request(
-    options: ReadingOptions,
-    data: Sequence[str],
-    columns: Mapping[str, str | None],
+    given: Given,
     outputs: Mapping[str, str | None] = MappingProxyType({}),
     methods: Sequence[str] = (),
     metric: str = "auto",
-) -> None:
+) -> Given:
     """Refuse what can be refused before the packages of a fit are imported, which takes seconds.
 
-    ``columns`` are the options that name one, ``outputs`` the suffixes that files must have.
+    ``outputs`` are files and the suffixes they must have. The request comes back with its task as
+    methods and metric tell it, and with its table, if that is small.
     """
     for suffix, path in outputs.items():
         check_output(path, suffix)
-    refuse_unknown(methods, metric)
-    if STDIN in data:
-        return  # it can be read once
-    parse_types(options.types)
-    table = options.files(data)
-    if table.formats[0] in ("csv", "tsv"):
-        separator = "\t" if table.formats[0] == "tsv" else None
-        names = DelimitedFiles(table.files, separator=separator).names()
-        check_columns(need_pandas().DataFrame(columns=names), columns)
+    told = task_of_names(methods, metric)
+    if check_task(given.task) == "auto":
+        given = replace(given, task=told)
+    check_kinds(parse_types(given.options.types))
+    if STDIN in given.data:
+        return given  # it can be read once
+    files = given.options.files(given.data)
+    if given.memory is None and files.nbytes <= EARLY_BYTES:
+        return replace(given, early=given.read(files, files.read()))
+    if (names := header_of(files)) is not None:
+        given.check_names(need_pandas().DataFrame(columns=names))
+    return given
+
+
+def header_of(files: TableFiles) -> list[str] | None:
+    """The columns of the first file, where its first lines tell them."""
+    if files.formats[0] not in ("csv", "tsv"):
+        return None
+    separator = "\t" if files.formats[0] == "tsv" else None
+    return DelimitedFiles(files.files, separator=separator).names()
+
+
+def check_prediction(model_path: str, data: Sequence[str], options: ReadingOptions) -> None:
+    """Refuse a table that lacks columns before a model is read, which takes seconds, too."""
+    names = columns_of_model(model_path)
+    if names and STDIN not in data and (header := header_of(options.files(data))) is not None:
+        check_complete(names, header)
+
+
+def columns_of_model(path: str) -> list[str]:
+    """The columns that a model file says it needs; none where it does not, or is none."""
+    try:
+        with ZipFile(path) as archive, archive.open("kernel_learn.json") as file:
+            found = json.loads(file.read(MOST_METADATA)).get("names")
+    except (BadZipFile, OSError, ValueError, KeyError, AttributeError, NotImplementedError):
+        return []
+    return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
 
 
 def say_reading(
@@ -123,9 +204,6 @@ def read_command(
     run: Session, data: Sequence[str], target: str | None, options: ReadingOptions
 ) -> None:
     """Read a table and say how."""
-    from kernel_learn.tables.columns import look_at_columns
-    from kernel_learn.tables.tasks import tell_task
-
     table = options.files(data)
     with run.progress("reading"):
         frame = table.read()

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from kernel_learn.arrays import Array
-from kernel_learn.cli.reading import ReadingOptions, check_columns, say_reading
+from kernel_learn.cli.reading import Given, ReadTable, say_reading
 from kernel_learn.cli.session import Session
 from kernel_learn.constraints import Pairs
 from kernel_learn.interop.files import ModelFileError, check_savable
@@ -30,7 +30,7 @@ from kernel_learn.tables.streaming import (
     reads_blocks,
     sample_rows,
 )
-from kernel_learn.tables.tasks import Task, take_target, tell_task
+from kernel_learn.tables.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -51,41 +51,15 @@ class LearningTable:
     task: Task = field(default_factory=lambda: Task("classify"))
 
 
-@dataclass(frozen=True)
-class Given:
-    """The table to learn from, as it was asked for."""
-
-    data: Sequence[str]
-    target: str | None
-    group: str | None = None
-    drop: Sequence[str] = ()
-    keep: Sequence[str] = ()
-    options: ReadingOptions = field(default_factory=ReadingOptions)
-    memory: str | None = None
-    seed: int = 0
-    task: str = "auto"
-
-
 def read_learning_table(run: Session, given: Given) -> LearningTable:
     """Read the table, take the labels out, look at the columns, say what is odd."""
-    table, target, group = given.options.files(given.data), given.target, given.group
-    total = None
-    with run.progress("reading"):
-        if is_too_large(table, given.memory):
-            frame, total = sample_rows(table, seed=given.seed)
-        else:
-            frame = table.read()
-    check_columns(frame, {"--target": target, "--group": group})
-    if target is not None and target == group:
-        raise TableError(f"Column {target!r} cannot be both the target and the group.")
-    read = given.options.read(table, frame, target, given.task)
+    target, group = given.target, given.group
+    found, total = read_given(run, given)
+    read, y, task = found.clean, found.y, found.task
     frame, reading = read.frame, read.reading
     notes: list[str] = []
-    y, task = None, Task("classify")
     if target is not None:
         labelled = frame[target].notna()
-        task = tell_task(frame[target], given.task, reading.kinds.get(target))
-        y = take_target(frame[target], task)
         notes += [task.sentence] * task.is_guess
         if not labelled.all():
             notes.append(f"{int((~labelled).sum())} rows without {target!r} are left out.")
@@ -141,10 +115,23 @@ def read_learning_table(run: Session, given: Given) -> LearningTable:
     for text in [*notes, *columns.warnings]:
         run.warn(text)
     files = list(given.data)
-    source = None if total is None else CleanFiles(table, reading)
+    source = None if total is None else CleanFiles(found.files, reading)
     return LearningTable(
         frame, y, groups, columns, files, notes, n_rows, reading, source, task=task
     )
+
+
+def read_given(run: Session, given: Given) -> tuple[ReadTable, int | None]:
+    """The table, or a sample of one that is too large and how many rows that has."""
+    if given.early is not None:
+        return given.early, None
+    files, total = given.options.files(given.data), None
+    with run.progress("reading"):
+        if is_too_large(files, given.memory):
+            frame, total = sample_rows(files, seed=given.seed)
+        else:
+            frame = files.read()
+    return given.read(files, frame), total
 
 
 def fit_table(

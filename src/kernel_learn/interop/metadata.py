@@ -24,6 +24,7 @@ from kernel_learn.rows.access import n_rows
 Held = Any  # a value of JSON
 FORMAT = 2
 MOST_CLASSES = 20
+MOST_NAMES = 1000
 KEEPERS = ("_fit_X", "support_vectors_", "X_fit_")  # where steps of scikit-learn's keep rows
 PACKAGES = ("scikit-learn", "numpy", "scipy", "skops")
 FEWER = (
@@ -47,10 +48,19 @@ def describe_model(model: BaseEstimator, *, uses_skrub: bool) -> Node:
             **{name: version(name) for name in packages},
         },
         "columns": _as_int(getattr(model, "n_features_in_", None)),
+        "names": _column_names(model),
         "classes": _classes(model),
         "parts": [_describe_part(part) for part in our_parts(model)],
         "others": _rows_of_others(model),
     }
+
+
+def _column_names(model: BaseEstimator) -> list[str]:
+    """What a model that finds columns by name asks of a table; none of a wide or sparse one."""
+    if not hasattr(model, "missing_columns") or model.is_sparse_:
+        return []
+    used: list[str] = model.columns_.used
+    return used if len(used) <= MOST_NAMES else []
 
 
 def our_parts(model: BaseEstimator) -> Iterator[BaseEstimator]:

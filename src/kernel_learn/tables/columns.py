@@ -7,7 +7,7 @@ stays, with a warning: often it was filled in when the target was known.
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType, ModuleType
 
@@ -24,6 +24,7 @@ ID_DISTINCT = 0.95  # share of different values of a column that is named as an 
 LEAST_ID_ROWS = 20  # fewer rows with all values different prove nothing
 TEXT_WORDS, TEXT_LETTERS = 4.0, 40.0  # mean words or letters of a cell of free text
 LEAST_DATE = 6  # letters of a date: "2021" is a number, "2021-3" may be one
+ISO_DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 LOOKED_AT = 1000  # rows that show what a column of strings is
 MOST_FRACTIONS, MOST_CLASSES = 10, 1000  # of a target that names classes
 LEAST_GROUPS, CHANCE_OF_GROUPS = 10, 1e-6
@@ -93,9 +94,7 @@ def look_at_columns(
 
     ``known`` are kinds that somebody has said, by the columns' names.
     """
-    missing = [name for name in [*drop, *keep] if name not in frame.columns]
-    if missing:
-        raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
+    check_there(frame, [*drop, *keep])
     kinds: dict[str, str] = {}
     ids, constants = [], []
     for name in frame.columns:
@@ -114,6 +113,21 @@ def look_at_columns(
         raise TableError("No column is left to predict from.")
     leaks = {} if y is None else find_leaks(frame, kinds, y)
     return Columns(kinds, ids, constants, leaks, list(drop))
+
+
+def check_there(frame: Frame, names: Sequence[str]) -> None:
+    """Refuse names that no column has."""
+    if missing := [name for name in names if name not in frame.columns]:
+        raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
+
+
+def check_complete(used: Sequence[str], there: Collection[str]) -> None:
+    """Refuse a table that lacks columns of a model."""
+    if missing := [name for name in used if name not in there]:
+        raise TableError(
+            f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
+            "with; cells that are not known may be empty."
+        )
 
 
 def offer(frame: Frame, most: int = 12) -> str:
@@ -186,6 +200,9 @@ def is_date(words: FrameColumn) -> bool:
     """Whether skrub finds one format in which all cells are dates."""
     if words.str.len().min() < LEAST_DATE or not words.str.contains(r"\d", regex=True).all():
         return False
+    if words.str.fullmatch(ISO_DATE).all():  # spares the second that skrub takes to import
+        dates = need_pandas().to_datetime(words, format="%Y-%m-%d", errors="coerce")
+        return bool(dates.notna().all())
     skrub = load_skrub()
     try:
         skrub.ToDatetime().fit(words)

@@ -30,6 +30,12 @@ class Wish:
     threshold: float | None = None
     costs: "Costs | None" = None
 
+    def __post_init__(self) -> None:
+        if self.threshold is not None and self.costs is not None:
+            raise TableError("--cost finds the threshold; leave out --threshold, or --cost.")
+        if self.threshold is not None and not 0 < self.threshold < 1:
+            raise TableError(f"--threshold {self.threshold:g}: choose one between 0 and 1.")
+
     @property
     def is_there(self) -> bool:
         """Whether something was asked for."""
@@ -42,10 +48,6 @@ class Wish:
         if n_classes != 2:
             what = "the target is a number" if n_classes is None else f"there are {n_classes}"
             raise TableError(f"--threshold and --cost are for two classes, and {what}.")
-        if self.threshold is not None and self.costs is not None:
-            raise TableError("--cost finds the threshold; leave out --threshold, or --cost.")
-        if self.threshold is not None and not 0 < self.threshold < 1:
-            raise TableError(f"--threshold {self.threshold:g}: choose one between 0 and 1.")
 
 
 @dataclass(frozen=True)

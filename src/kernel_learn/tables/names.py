@@ -64,3 +64,11 @@ def refuse_unknown(methods: Sequence[str], metric: str = "auto") -> None:
     metrics = dict.fromkeys([*METRICS, *MEASURES])
     if metric not in metrics:
         raise TableError(f"--metric {metric}: choose one of {', '.join(metrics)}.")
+
+
+def task_of_names(methods: Sequence[str], metric: str = "auto") -> str:
+    """``regress`` where a method or the metric is for numbers alone, else ``auto``."""
+    refuse_unknown(methods, metric)
+    known = {name.lower() for name in ["auto", *CLASSIFIERS, *TRANSFORMERS, *RIVALS]}
+    both = metric in METRICS and all(method.lower() in known for method in methods)
+    return "auto" if both else "regress"

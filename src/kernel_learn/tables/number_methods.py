@@ -20,7 +20,7 @@ from kernel_learn.tables.names import (
     NUMBER_AUTO,
     NUMBER_TRANSFORMERS,
     REGRESSORS,
-    refuse_unknown,
+    task_of_names,
 )
 from kernel_learn.tables.tasks import check_task
 
@@ -85,6 +85,4 @@ def task_of_methods(task: str, methods: Sequence[str]) -> str:
         for method in methods:
             check_method(method, roster_of(is_regression=task == "regress"))
         return task
-    refuse_unknown(methods)
-    known = {name.lower() for name in ["auto", *CLASSES.names]}
-    return "auto" if all(method.lower() in known for method in methods) else "regress"
+    return task_of_names(methods)

@@ -124,10 +124,16 @@ def learn_reading(
 
 def check_types(types: Mapping[str, str], frame: Frame) -> None:
     """Refuse columns that are not there and types that are none."""
-    for name, kind in types.items():
+    check_kinds(types)
+    for name in types:
         if name not in frame.columns:
             shown = ", ".join(repr(own) for own in frame.columns[:12])
             raise TableError(f"--types: there is no column {name!r}; there are {shown}.")
+
+
+def check_kinds(types: Mapping[str, str]) -> None:
+    """Refuse types that are none."""
+    for name, kind in types.items():
         if kind not in TYPES:
             raise TableError(f"--types {name}={kind}: choose one of {', '.join(TYPES)}.")
 
