@@ -1,5 +1,8 @@
 """Models find their columns by name, whatever else a table holds."""
 
+import json
+from copy import deepcopy
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -157,3 +160,15 @@ def test_inputs_are_unchanged_and_clones_are_unfitted(light):
     assert not hasattr(clone(light), "estimator_")
     with pytest.raises(ValueError, match="choose one of"):
         TableModel(fast(), encoding="heavy").fit(FRAME, Y)
+
+
+def test_a_notebook_shows_the_verdict_or_the_summary_and_the_columns(light):
+    shown = light._repr_html_()
+    assert light.estimator_.summary_.splitlines()[1] in shown and len(shown) < 10_000
+    assert "<td>classes</td><td>sick, well</td>" in shown
+    judged = deepcopy(light)
+    judged.facts_ = json.dumps({"verdict": ["There is <signal>."], "n_rows": N})
+    shown = judged._repr_html_()
+    assert "<p>There is &lt;signal&gt;.</p>" in shown and f"<td>rows</td><td>{N}</td>" in shown
+    assert light.estimator_.summary_.splitlines()[1] not in shown
+    assert "<style>" in clone(light)._repr_html_()  # not fitted: scikit-learn's diagram

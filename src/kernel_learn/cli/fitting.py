@@ -11,9 +11,9 @@ from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli import numbers
 from kernel_learn.cli.deciding import decision_values, show_decision
 from kernel_learn.cli.models import contained_rows
+from kernel_learn.cli.reading import Given
 from kernel_learn.cli.session import Session, say, show_written
 from kernel_learn.cli.training import (
-    Given,
     LearningTable,
     check_keeps,
     check_reads_blocks,
@@ -24,9 +24,8 @@ from kernel_learn.cli.training import (
 from kernel_learn.ensemble.summary import Headline, format_p_value
 from kernel_learn.interop.files import save
 from kernel_learn.report.facts import NO_WISH, PERMUTATIONS, gather_facts, headline_of
-from kernel_learn.report.page import render
+from kernel_learn.report.page import render, verdict_of
 from kernel_learn.report.placing import Facts
-from kernel_learn.report.verdict import give_verdict
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.columns import Columns, named
@@ -97,7 +96,7 @@ def fit_command(
         "naive_accuracy": held_out["naive_accuracy"],
         "p_value": held_out["p_value"],
         "decision": decision_values(facts["decision"], facts["classes"]),
-        "verdict": give_verdict(facts, PERMUTATIONS),
+        "verdict": facts["verdict"],
         "report": report,
         "onnx": onnx,
     }
@@ -182,6 +181,7 @@ def keep_facts(
         if (decision := facts.get("decision")) is None:
             raise TableError(f"{method} has no probabilities, which --threshold and --cost need.")
         model.set_threshold(decision["positive"], decision["threshold"])
+    facts["verdict"] = verdict_of({"numbers": None, **facts})
     model.facts_ = json.dumps(facts)
     return facts
 

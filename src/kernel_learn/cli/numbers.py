@@ -5,7 +5,7 @@ import numpy as np
 from kernel_learn.cli.session import say, show_table, show_written
 from kernel_learn.ensemble.summary import format_p_value
 from kernel_learn.report.facts import PERMUTATIONS
-from kernel_learn.report.number_verdict import judge_values, show, show_share
+from kernel_learn.report.number_verdict import show, show_share
 from kernel_learn.report.placing import Facts
 from kernel_learn.tables.comparing_numbers import NumberLeaderboard
 from kernel_learn.tables.number_methods import MEAN
@@ -26,7 +26,7 @@ def fit_values(facts: Facts) -> Facts:
         "naive_rmse": values["naive_rmse"],
         "p_value": values["p_value"],
         "coverage": values["coverage"],
-        "verdict": judge_values(facts, PERMUTATIONS),
+        "verdict": facts["verdict"],
     }
 
 

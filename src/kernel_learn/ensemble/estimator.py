@@ -18,10 +18,10 @@ from kernel_learn.ensemble.ingest import Prepared, prepare, read_rows
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
-from kernel_learn.ensemble.summary import Members
+from kernel_learn.ensemble.summary import Members, words_of
 from kernel_learn.fitting.base import Convertible, FitsAndTransforms
 from kernel_learn.fitting.block_results import on_sources
-from kernel_learn.fitting.pages import OwnPage
+from kernel_learn.fitting.pages import Card, OwnPage, page_address
 from kernel_learn.fitting.parameters import (
     BOOLEAN,
     COUNT,
@@ -88,6 +88,20 @@ class EnsembleEstimator(
     @abstractmethod
     def _store_held(self, prepared: Prepared, fitted: FittedEnsemble) -> None:
         """What held-out predictions say."""
+
+    @property
+    @abstractmethod
+    def summary_(self) -> str:
+        """What was found, in words."""
+
+    def _card(self) -> Card:
+        members = self.members_
+        said = self.summary_.partition(f"{len(members)} members:")[0].splitlines()
+        head = ("weight", "loss", "error", "view and kernel")
+        rows = [
+            (f"{m.weight:.3f}", f"{m.loss:.4f}", f"{m.error:.4f}", words_of(m)) for m in members
+        ]
+        return Card(repr(self), said, head, rows, page_address(type(self).__name__))
 
     def _fit_ensemble(
         self, X: Rows, y: Any, sample_weight: Any, groups: Any, checkpoint: Folder

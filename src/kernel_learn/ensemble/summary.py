@@ -22,14 +22,18 @@ def kernel_in_line(kernel: Kernel, most: int = 70) -> str:
     return words if len(words) <= most else f"{words[: most - 3]}..."
 
 
+def words_of(member: Member) -> str:
+    """Its view and kernel, in a line."""
+    return f"{member.view}: {kernel_in_line(member.kernel)}"
+
+
 class Members(tuple[Member, ...]):
     """Members by decreasing weight; prints as a table."""
 
     def __repr__(self) -> str:
         lines = [f"{'weight':>6}  {'loss':>6}  {'error':>6}  {'reg':>7}  view and kernel"]
         lines += [
-            f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  "
-            f"{m.view}: {kernel_in_line(m.kernel)}"
+            f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  {words_of(m)}"
             for m in self
         ]
         return "\n".join(lines)

@@ -1,5 +1,6 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
+import json
 from collections.abc import Callable
 from inspect import signature
 from typing import Any, Self
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.constraints import Constraints
+from kernel_learn.fitting.pages import Card, OwnPage
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.keys import hash_texts
@@ -26,10 +28,10 @@ from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
     as_word,
+    check_complete,
     is_sparse_type,
     load_skrub,
     look_at_columns,
-    named,
 )
 from kernel_learn.tables.deciding import decide_between
 from kernel_learn.tables.reading.dates import find_date_form
@@ -44,7 +46,7 @@ def estimator_has(method: str) -> Callable[[Estimator], bool]:
     return lambda model: hasattr(getattr(model, "estimator_", model.estimator), method)
 
 
-class TableModel(BaseEstimator):
+class TableModel(OwnPage, BaseEstimator):
     """An estimator that takes tables as they come from files and finds its columns by name.
 
     Parameters
@@ -104,6 +106,21 @@ class TableModel(BaseEstimator):
         tags.regressor_tags, tags.transformer_tags = own.regressor_tags, own.transformer_tags
         tags.target_tags = own.target_tags
         return tags
+
+    def _card(self) -> Card:
+        """The verdict of who fitted it to a file, else the estimator's own words; its columns."""
+        fitted = self.estimator_
+        own = fitted._card() if isinstance(fitted, OwnPage) else Card("", [])
+        facts = json.loads(getattr(self, "facts_", "{}"))
+        columns, kinds = self.columns_, list(self.columns_.kinds.values())
+        counts = [f"{kinds.count(kind)} of kind {kind}" for kind in dict.fromkeys(kinds)]
+        left_out = [*columns.ids, *columns.constants, *columns.dropped]
+        rows = [("predicts", self.target), ("by", type(fitted).__name__)]
+        rows += [("rows", f"{facts['n_rows']}")] if facts else []
+        rows += [("columns", ", ".join(counts)), ("left out", ", ".join(left_out))]
+        rows += [("classes", ", ".join(map(str, getattr(self, "classes_", ()))))]
+        filled = [row for row in rows if row[1]]
+        return Card(repr(self), facts.get("verdict") or own.sentences, (), filled)
 
     @property
     def is_regression(self) -> bool:
@@ -235,12 +252,8 @@ class TableModel(BaseEstimator):
         """Our columns in our order and of our kinds."""
         if self.is_sparse_:
             return sparse_rows(X, self.columns_.used)
-        if missing := self.missing_columns(X):
-            raise TableError(
-                f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
-                "with; cells that are not known may be empty."
-            )
         used = self.columns_.used
+        check_complete(used, X.columns)
         kinds = zip(used, self.columns_.kinds.values(), X.dtypes.loc[used], strict=True)
         plain = [name for name, kind, dtype in kinds if kind == "number" and dtype.kind in "fiu"]
         rows = X[plain].astype(np.float64)  # as one block: columns one by one take their time
