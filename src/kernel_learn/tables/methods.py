@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from kernel_learn.arrays import Array
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import Estimator, TableModel
-from kernel_learn.tables.names import AUTO, CLASSIFIERS, TRANSFORMERS
+from kernel_learn.tables.names import AUTO, CLASSIFIERS, TRANSFORMERS, as_typed
 
 SVC_GRID = {"C": [1.0, 10.0, 100.0], "gamma": [0.03, 0.3, 3.0]}  # gamma relative to "scale"
 
@@ -115,7 +115,7 @@ def check_method(name: str, roster: Roster = CLASSES) -> str:
     spelt = {known.lower(): known for known in roster.names} | {"auto": roster.auto}
     if name.lower() not in spelt:
         raise TableError(
-            f"{name!r} is not a method for {roster.what}; choose one of {', '.join(roster.names)}."
+            f"{name!r} is not a method for {roster.what}; choose one of {as_typed(roster.names)}."
         )
     return spelt[name.lower()]
 

@@ -52,6 +52,11 @@ NUMBER_RIVALS = (
 MEASURES = ("rmse", "mae", "r2")
 
 
+def as_typed(names: Sequence[str]) -> str:
+    """Names in a row; those of several words in quotes, as a terminal wants them."""
+    return ", ".join(f"'{name}'" if " " in name else name for name in names)
+
+
 def refuse_unknown(methods: Sequence[str], metric: str = "auto") -> None:
     """Refuse methods and metrics that are none, whatever the target is."""
     names = [*CLASSIFIERS, *TRANSFORMERS, *RIVALS]
@@ -60,7 +65,7 @@ def refuse_unknown(methods: Sequence[str], metric: str = "auto") -> None:
     known = {name.lower() for name in ["auto", *both]}
     for method in methods:
         if method.lower() not in known:
-            raise TableError(f"{method!r} is not a method; choose one of {', '.join(both)}.")
+            raise TableError(f"{method!r} is not a method; choose one of {as_typed(both)}.")
     metrics = dict.fromkeys([*METRICS, *MEASURES])
     if metric not in metrics:
         raise TableError(f"--metric {metric}: choose one of {', '.join(metrics)}.")
