@@ -77,6 +77,9 @@ def month(value, form):
     return pd.Timestamp(value).strftime(form)
 
 
+GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober".split()
+
+
 def mixed_dates(value, i):
     return month(value, ["%Y-%m-%d", "%d/%m/%Y", "%d %b %Y"][i % 3])
 
@@ -237,6 +240,31 @@ def dates():
     yield (
         "two-digits",
         cells(visit=lambda v, i: month(v, ["%d/%m/%y", "%Y-%m-%d"][i % 2]), says="day first (/)"),
+    )
+    one_format = {
+        "oracle": ("%d-%b-%y", "2026-01-04 to 2026-10-27"),
+        "short-german": ("%d.%m.%y", "day first (.)"),
+        "short-american": ("%m/%d/%y", "month first (/)"),
+        "month-names": ("%b %d, %Y", "2026-01-04 to 2026-10-27"),
+        "half-days": ("%m/%d/%Y 12:00 AM", "month first (/)"),
+        "digits": ("%Y%m%d", "without signs between"),
+    }
+    for name, (form, said) in one_format.items():
+        yield name, cells(visit=lambda v, i, form=form: month(v, form), says=said)
+    yield (
+        "german-names",
+        cells(
+            visit=lambda v, i: f"{int(v[8:])}. {GERMAN[int(v[5:7]) - 1]} {v[:4]}",
+            says="2026-01-04 to 2026-10-27",
+        ),
+    )
+    yield (
+        "zero-dates",
+        cells(
+            visit=written_as("0000-00-00"),
+            twin={visit: holes()},
+            says='12 cells "0000-00-00" -> missing',
+        ),
     )
 
 

@@ -87,6 +87,8 @@ def test_a_unit_of_another_column_is_no_number():
         (["05-Mai-26", "6. Okt 1999"], [datetime(2026, 5, 5), datetime(1999, 10, 6)]),
         (["2026-03-04T12:30:15"], [datetime(2026, 3, 4, 12, 30, 15)]),
         (["03/04/70 1:05 pm"], [datetime(1970, 3, 4, 13, 5)]),
+        (["03/04/70 12:05 AM"], [datetime(1970, 3, 4, 0, 5)]),
+        (["20260304", "20261231 7:30"], [datetime(2026, 3, 4), datetime(2026, 12, 31, 7, 30)]),
     ],
 )
 def test_dates_as_people_write_them(texts, days):
@@ -101,6 +103,25 @@ def test_what_cannot_be_told_of_a_date_is_kept():
     assert mixed.conflict and mixed.value("04/13/2026") == datetime(2026, 4, 13)
     assert find_date_form(once("31/02/2026"), 1.0) is None
     assert find_date_form(once("north", "2026-01-01"), 0.95) is None
+
+
+def test_numbers_are_dates_only_if_all_of_them_are():
+    days = pd.date_range("2026-01-03", periods=40, freq="9D")
+    digits = days.strftime("%Y%m%d").astype(int)
+    for given, kind in [(digits, "M"), (digits + 50, "i"), (digits[:4], "i")]:
+        read = learn_reading(pd.DataFrame({"a": given})).read(pd.DataFrame({"a": given}))[0]
+        assert read["a"].dtype.kind == kind
+    holes = pd.DataFrame({"a": pd.Series(digits, dtype=float).where(np.arange(40) % 7 > 0)})
+    read = learn_reading(holes).read(holes)[0]["a"]
+    assert read.isna().sum() == 6 and read[1] == days[1]
+
+
+def test_dates_of_a_later_file_with_other_signs():
+    """What one file does not show, the other tells."""
+    old = pd.DataFrame({"a": ["2026-01-03", "2026-02-14"] * 9})
+    new = pd.DataFrame({"a": ["03/04/2026", "25/04/2026", "05.06.2026"]})
+    read = learn_reading(old).read(new)[0]["a"]
+    assert read.tolist() == [datetime(2026, 4, 3), datetime(2026, 4, 25), datetime(2026, 6, 5)]
 
 
 def test_levels_keep_their_most_frequent_spelling():

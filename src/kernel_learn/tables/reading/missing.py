@@ -23,6 +23,10 @@ NO_NUMBER = (NO_LEVEL | frozenset(SHORT_WORDS.split())) | {
     "not tested",
     "keine angabe",
     "below detection",
+    "0000-00-00",
+    "0000-00-00 00:00:00",
+    "00/00/0000",
+    "00.00.0000",
 }
 SENTINELS = tuple(
     sign * float(nines)

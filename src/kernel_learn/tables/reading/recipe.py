@@ -1,7 +1,7 @@
 """How one column of a file is read: decided once on its cells, applied to those of any file."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from kernel_learn.rows.frames import FrameColumn
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import LOOKED_AT, as_word, is_sparse_type
-from kernel_learn.tables.reading.dates import DateForm, find_date_form
+from kernel_learn.tables.reading.dates import DateForm, are_iso, find_date_form
 from kernel_learn.tables.reading.levels import find_levels, level_key
 from kernel_learn.tables.reading.missing import NO_LEVEL, NO_NUMBER, find_sentinels
 from kernel_learn.tables.reading.numbers import (
@@ -23,6 +23,8 @@ from kernel_learn.tables.reading.numbers import (
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
 ALMOST_ALL = 0.95
 TYPES = ("number", "category", "date", "text", "skip")
+# A few numbers may look like dates by chance, of which three in a hundred do.
+FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
 SHOWN = 3  # different cells that a remark names
 
 
@@ -53,6 +55,8 @@ def find_recipe(
     if wanted in ("category", "text"):
         return ColumnRecipe("word", missing=words)
     if kind == "number":
+        if wanted != "number" and not is_target and (date := find_digit_dates(column)):
+            return ColumnRecipe("date", date=date)
         if wanted == "date":
             raise TableError(f"--types: column {name!r} holds numbers, which are no dates.")
         return number_recipe(column, words, is_target)
@@ -62,6 +66,15 @@ def find_recipe(
     if not counts:
         return ColumnRecipe()
     return text_recipe(counts, name, wanted, words, is_target)
+
+
+def find_digit_dates(column: FrameColumn) -> DateForm | None:
+    """How numbers such as 20260304 are dates: all of them, and not a few."""
+    filled = column.dropna()
+    low, high = (float(filled.min()), float(filled.max())) if len(filled) else (0.0, 0.0)
+    if not FIRST_DIGITS <= low <= high <= LAST_DIGITS or filled.nunique() < LEAST_DATES:
+        return None
+    return find_date_form(count_texts(as_word(column, None)), 1.0)
 
 
 def number_recipe(column: FrameColumn, words: frozenset[str], is_target: bool) -> ColumnRecipe:
@@ -84,9 +97,7 @@ def text_recipe(
     no_number, least = NO_NUMBER | words, 0.0 if wanted in ("number", "date") else ALMOST_ALL
     filled = {text: n for text, n in counts.items() if level_key(text) not in no_number}
     if wanted != "number" and not is_target and (date := find_date_form(filled, least)):
-        is_plain = len(date.forms) == 1 and not date.ambiguous and not date.conflict
-        all_read = len(filled) == len(counts) and all(date.value(text) for text in counts)
-        if is_plain and all_read and wanted is None:
+        if wanted is None and are_iso(counts) and all(date.value(text) for text in counts):
             return ColumnRecipe(date=date)
         return ColumnRecipe("date", date=date, missing=no_number)
     if wanted == "date":
@@ -201,21 +212,25 @@ def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
 
 def read_date(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
     """Cells as dates; what is none is missing, and counted."""
-    pandas = need_pandas()
+    pandas, form = need_pandas(), recipe.date
+    if column_kind(column) == "number" and "digits" in form.forms:
+        column = as_word(column, None)
     if column_kind(column) != "object" or not (counts := count_texts(column)):
         return column, []
-    form = recipe.date
+    if own := find_date_form(counts, 0.0):  # signs that cells had not when this was learned
+        form = replace(form, day_first={**own.day_first, **form.day_first})
     dates = {text: form.value(text) for text in counts}
     unknown = {t: n for t, n in counts.items() if dates[t] is None and t.strip()}
     found = pandas.to_datetime(column.map(dates), errors="coerce")
     done = [f"dates in {len(form.forms)} formats"] if len(form.forms) > 1 else []
+    if form.forms == ("digits",):
+        done.append("year, month and day without signs between")
     order = {True: "day first", False: "month first"}
-    if form.conflict:
-        done.append("day first in some cells, month first in others")
     if form.ambiguous and (as_read := form.value(form.ambiguous)):
         done.append(f"{form.ambiguous} read as {as_read:%-d %B %Y}")
-    elif len(form.forms) > 1:
-        done += [f"{order[first]} ({sign})" for sign, first in form.day_first.items()]
+    else:
+        where = " where a cell could be both" if form.conflict else ""
+        done += [f"{order[first]} ({sign}){where}" for sign, first in form.day_first.items()]
     return found, [*done, *([f"{quoted(unknown)} -> missing"] if unknown else [])]
 
 

@@ -15,6 +15,7 @@ from kernel_learn.tables.reading.dates import find_date_form
 
 WIDTH, MOST_LINES, MOST_NAME = 80, 25, 20
 ALL_DATES = 0.98  # share of the cells that must be dates to tell the first and the last
+MOST_WHOLE = 1e11  # two such numbers fit into a line
 PLURALS = {
     "number": "numbers",
     "category": "categories",
@@ -86,7 +87,7 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
         return "empty"
     if kind == "number":
         values = np.asarray(filled, dtype=float)
-        return f"{values.min():.6g} to {values.max():.6g}"
+        return f"{as_text(values.min())} to {as_text(values.max())}"
     if kind == "date" and column_kind(column) == "date":
         return f"{filled.min():%Y-%m-%d} to {filled.max():%Y-%m-%d}"
     if kind == "date" and (ends := date_range(filled)):
@@ -96,6 +97,12 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
     counts = filled.astype(str).value_counts()
     words = ", ".join(sorted(counts.index[:4]))
     return f"{len(counts)}: {words}"
+
+
+def as_text(value: float) -> str:
+    """A number in a few digits, whole ones with all of theirs."""
+    is_whole = value == round(value) and abs(value) < MOST_WHOLE
+    return f"{value:.0f}" if is_whole else f"{value:.6g}"
 
 
 def date_range(filled: FrameColumn) -> str:
