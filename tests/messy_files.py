@@ -107,6 +107,49 @@ def numbers():
         cells(weight=lambda v, i: f"{v} {['kg', 'KG', 'Kg'][i % 3]}", says="taken off"),
     )
     yield "unit-some", cells(weight=lambda v, i: f"{v} kg" if i % 2 else v, says="'kg' taken off")
+    yield (
+        "unit-spellings",
+        cells(weight=lambda v, i: f"{v} {['kg', 'kgs', 'kilo'][i % 3]}", says="'kg' taken off"),
+    )
+    yield (
+        "unit-typo",
+        cells(
+            weight=lambda v, i: "7O" if i == 7 else f"{v} kg",
+            twin={weight: lambda v, i: np.nan if i == 7 else v},
+            says='1 cell "7O" no number -> missing',
+        ),
+    )
+    yield (
+        "typo",
+        cells(
+            weight=lambda v, i: "12O.5" if i == 7 else v,
+            twin={weight: lambda v, i: np.nan if i == 7 else v},
+            says='1 cell "12O.5" no number -> missing',
+        ),
+    )
+    yield (
+        "unit-of-two",
+        cells(
+            weight=lambda v, i: "160 lb" if i in (7, 8) else v,
+            twin={weight: lambda v, i: np.nan if i in (7, 8) else v},
+            says='2 cells "160 lb" of another unit -> missing',
+        ),
+    )
+    yield (
+        "percent-and-fractions",
+        cells(
+            weight=lambda v, i: f"{v:.3f}%" if i % 2 else f"{v / 100:.5f}",
+            twin={weight: lambda v, i: v / 100},
+            says="'%' divided by 100",
+        ),
+    )
+    yield (
+        "about",
+        cells(
+            weight=lambda v, i: f"~{v}" if some(i) else v,
+            says="-> the number itself",
+        ),
+    )
     yield "unit-long", cells(dose=lambda v, i: f"{v} mg/dL", says="'mg/dL' taken off")
     yield "unit-degrees", cells(weight=lambda v, i: f"{v} °C", says="'°C' taken off")
     yield "years", cells(age=lambda v, i: f"{v} years", says="'years' taken off")

@@ -14,9 +14,10 @@ from kernel_learn.tables.reading.dates import DateForm, are_iso, find_date_form
 from kernel_learn.tables.reading.levels import find_levels, level_key
 from kernel_learn.tables.reading.missing import NO_LEVEL, NO_NUMBER, find_sentinels
 from kernel_learn.tables.reading.numbers import (
+    SPELT_AS,
     NumberForm,
-    find_decimal,
     find_form,
+    plain_unit,
     split_cell,
 )
 
@@ -94,7 +95,7 @@ def text_recipe(
     is_target: bool,
 ) -> ColumnRecipe:
     """Of texts: dates, numbers, levels, or nothing of these."""
-    no_number, least = NO_NUMBER | words, 0.0 if wanted in ("number", "date") else ALMOST_ALL
+    no_number, least = NO_NUMBER | words, 0.0 if wanted == "date" else ALMOST_ALL
     filled = {text: n for text, n in counts.items() if level_key(text) not in no_number}
     if wanted != "number" and not is_target and (date := find_date_form(filled, least)):
         if wanted is None and are_iso(counts) and all(date.value(text) for text in counts):
@@ -102,12 +103,12 @@ def text_recipe(
         return ColumnRecipe("date", date=date, missing=no_number)
     if wanted == "date":
         raise TableError(f"--types: no cell of column {name!r} is a date that is known here.")
-    form = find_form(filled, name, least) if wanted is None else any_form(filled)
+    form = find_form(filled, name, ALMOST_ALL, asked=wanted == "number")
+    if wanted == "number" and form is None:
+        raise TableError(f"--types: no cell of column {name!r} is a number.")
     names_classes = is_target and wanted is None  # "5 mg" and "10 mg" may be labels
     if form is not None and not (names_classes and form.units):
         values = [form.value(text) for text in filled]
-        if wanted == "number" and all(value is None for value in values):
-            raise TableError(f"--types: no cell of column {name!r} is a number.")
         numbers = np.array([value for value in values if value is not None], dtype=float)
         sentinels = () if is_target else tuple(find_sentinels(repeat_by(filled, numbers, values)))
         return ColumnRecipe("number", number=form, sentinels=sentinels, missing=no_number)
@@ -118,13 +119,6 @@ def text_recipe(
     if levels is None:
         return ColumnRecipe()
     return ColumnRecipe("level", levels=levels, missing=no_level)
-
-
-def any_form(counts: Mapping[str, int]) -> NumberForm:
-    """Numbers whatever their units, as it was asked for."""
-    parts = [own for text in counts if (own := split_cell(text)) is not None]
-    units = sorted({own["unit"] for own in parts if own["unit"]})
-    return NumberForm(find_decimal([own["digits"] for own in parts]), tuple(units))
 
 
 def repeat_by(counts: Mapping[str, int], numbers: Array, values: Collection[float | None]) -> Array:
@@ -178,22 +172,28 @@ def parse_numbers(
 ) -> tuple[dict[str, float], list[str]]:
     """Text: number of each, and what was done."""
     values: dict[str, float] = {}
-    unknown: dict[str, int] = {}
-    absent: dict[str, int] = {}
-    bounds: dict[str, int] = {}
+    found: dict[str, dict[str, int]] = {}
     for text, n in counts.items():
-        value = None if level_key(text) in recipe.missing else recipe.number.value(text)
+        value, what = None, "-> missing"
+        if level_key(text) not in recipe.missing:
+            value = recipe.number.value(text)
+            what = said_of(text, value)
         values[text] = np.nan if value is None else value
-        if level_key(text) in recipe.missing:
-            absent[text.strip()] = absent.get(text.strip(), 0) + n
-        elif value is None:
-            unknown[text] = n
-        elif (split_cell(text) or {}).get("bound"):
-            bounds[text] = n
-    done = [f"{quoted(absent)} -> missing"] if absent else []
-    done += [f"{quoted(unknown)} no number -> missing"] if unknown else []
-    done += [f"{quoted(bounds)} -> the bound itself"] if bounds else []
+        if what:
+            own = found.setdefault(what, {})
+            own[text.strip()] = own.get(text.strip(), 0) + n
+    done = [f"{quoted(own)} {what}" for what, own in sorted(found.items())]
     return values, [*how_written(recipe.number, counts), *done]
+
+
+def said_of(text: str, value: float | None) -> str:
+    """What is to be said of a cell that stands for a number, or for none; mostly nothing."""
+    parts = split_cell(text) or {}
+    if value is None:
+        has_unit = plain_unit(parts.get("unit", "")) in SPELT_AS
+        return f"{'of another unit' if has_unit else 'no number'} -> missing"
+    bound = parts.get("bound", "")
+    return "" if not bound else f"-> the {'bound' if bound[0] in '<>≤≥' else 'number'} itself"
 
 
 def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
@@ -201,7 +201,9 @@ def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
     digits = [own["digits"] for text in counts if (own := split_cell(text)) is not None]
     done = []
     if form.units:
-        verb = "multiplied out" if form.multiplies else "taken off"
+        verb = "taken off"
+        if form.multiplies:
+            verb = "divided by 100" if "%" in form.units else "multiplied out"
         done.append(f"{', '.join(repr(unit) for unit in form.units)} {verb}")
     if form.decimal == "," and any("," in own for own in digits):
         done.append("decimal comma")
