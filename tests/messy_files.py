@@ -77,7 +77,8 @@ def month(value, form):
     return pd.Timestamp(value).strftime(form)
 
 
-GERMAN = "Januar Februar März April Mai Juni Juli August September Oktober".split()
+MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober"
+GERMAN = MONTHS.split()
 
 
 def mixed_dates(value, i):

@@ -41,14 +41,14 @@ class ReadingOptions:
         self, table: TableFiles, frame: Frame, target: str | None, task: str = "auto"
     ) -> CleanTable:
         """The frame as it is meant."""
-        from kernel_learn.tables.tasks import is_measured
-
-        types = parse_types(self.types)
-        as_number = target is not None and target not in types and self.clean
-        if as_number and is_measured(frame[target], task, self.na):
-            types[str(target)] = "number"
         return clean_table(
-            table, frame, target=target, types=types, na=list(self.na), clean=self.clean
+            table,
+            frame,
+            target=target,
+            task=task,
+            types=parse_types(self.types),
+            na=list(self.na),
+            clean=self.clean,
         )
 
 

@@ -9,6 +9,7 @@ pd = pytest.importorskip("pandas")
 
 from kernel_learn.streams.readers import TableError  # noqa: E402
 from kernel_learn.tables.reading.dates import find_date_form  # noqa: E402
+from kernel_learn.tables.reading.doubts import find_doubts  # noqa: E402
 from kernel_learn.tables.reading.levels import find_levels  # noqa: E402
 from kernel_learn.tables.reading.missing import find_sentinels  # noqa: E402
 from kernel_learn.tables.reading.numbers import find_form, split_cell  # noqa: E402
@@ -163,6 +164,8 @@ def test_levels_keep_their_most_frequent_spelling():
         ([-999, -9999, 5, 7], [-9999.0, -999.0]),
         ([-1000, -999, -990, 5], []),  # not outside
         ([900, 950, 999, 999], []),
+        ([50_000, 160_000, -999, -999], [-999.0]),  # below zero alone, and twice
+        ([50_000, 160_000, -999], []),
         ([np.nan, 1, 2], []),
     ],
 )
@@ -223,3 +226,42 @@ def test_labels_keep_their_units():
 
 def test_no_columns_are_no_lines():
     assert show_lines([]) == []
+
+
+def doubts(cells, target=None, name="a"):
+    frame = pd.DataFrame({name: cells})
+    reading = learn_reading(frame, target=target)
+    return find_doubts(reading.read(frame)[0], reading, target).get(name, [])
+
+
+def test_columns_of_words_that_are_mostly_numbers_or_dates_are_named():
+    numbers = [str(i / 8) for i in range(136)]
+    (said,) = doubts([*numbers, *["see note", "lost"] * 7])
+    assert (
+        said
+        == '136 of 150 cells are numbers, and 14 cells "lost", "see note" not: --types a=number'
+    )
+    days = pd.date_range("2026-01-01", periods=80).strftime("%d.%m.%Y").tolist()
+    assert "80 of 90 cells are dates" in doubts([*days, *["later", "soon"] * 5])[0]
+    for word in ("{}:30", "{}'8\"", "{}y 7m", "{}.5 ± 0.1"):
+        assert (
+            "are no numbers that are known here" in doubts([word.format(i) for i in range(60)])[0]
+        )
+
+
+def test_columns_of_words_that_are_words_are_not_doubted():
+    assert doubts(["110/70", "130/80"] * 30) == doubts(["20-29", "30-39", "40-49"] * 20) == []
+    assert doubts([f"{i:05d}" for i in range(60)]) == doubts(["north", "south"] * 30) == []
+    assert doubts([f"2026-01-01T{i:02d}:00:00+02:00" for i in range(24)]) == []
+    frame = pd.DataFrame({"a": ["1", "x"] * 30})
+    for reading in (
+        learn_reading(frame, types={"a": "category"}),
+        learn_reading(frame, clean=False),
+    ):
+        assert find_doubts(frame, reading, None) == {}
+
+
+def test_classes_that_may_stand_for_missing_are_named():
+    assert doubts([0, 1, -9] * 9, "a") == ["'-9' is taken as a class; if it is none: --na -9"]
+    assert "'unknown' is taken" in doubts(["sick", "well", "unknown"] * 9, "a")[0]
+    assert doubts(list(range(10)) * 9, "a") == doubts([1, 2, 3, 4, 5] * 9, "a") == []

@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import BLOCK_ROWS, TableFiles
+from kernel_learn.tables.reading.doubts import find_doubts
 from kernel_learn.tables.reading.table_reading import Remarks, TableReading, learn_reading
+from kernel_learn.tables.tasks import is_measured
 
 
 @dataclass(frozen=True)
@@ -52,14 +54,20 @@ def clean_table(
     frame: Frame,
     *,
     target: str | None = None,
+    task: str = "auto",
     types: dict[str, str] | None = None,
     na: Sequence[str] = (),
     clean: bool = True,
 ) -> CleanTable:
     """The frame that was read from files as it is meant, with what was learned of it."""
     kept, words = TableReading(clean=clean).drop_trailing(frame)
+    types = dict(types or {})
+    if clean and target is not None and target not in types:
+        types |= {target: "number"} if is_measured(kept[target], task, na) else {}
     reading = learn_reading(kept, target=target, types=types, na=na, clean=clean)
     found, remarks = reading.read(kept)
+    for name, doubts in find_doubts(found, reading, target).items():
+        remarks[name] = [*remarks.get(name, []), *doubts]
     return CleanTable(found, reading, remarks, [*table.notes, *words])
 
 
@@ -68,6 +76,7 @@ def read_clean_table(
     format: str | None = None,
     *,
     target: str | None = None,
+    task: str = "auto",
     types: dict[str, str] | None = None,
     na: Sequence[str] = (),
     encoding: str | None = None,
@@ -83,7 +92,9 @@ def read_clean_table(
     format : str, optional
         Of all files; None: by their names.
     target : str, optional
-        The column of labels: its spellings are merged, its numbers are left alone.
+        The column of labels, whose spellings are merged, or of the numbers to be predicted.
+    task : {"auto", "classify", "regress"}
+        Whether the target names classes, which may be any numbers and words, or is a number.
     types : dict, optional
         Columns and what they are: number, category, date, text or skip.
     na : list of str
@@ -101,4 +112,6 @@ def read_clean_table(
         ``frame``, ``reading`` (for other files of the kind), ``remarks`` and ``notes``.
     """
     table = TableFiles(data, format, encoding=encoding, part=part)
-    return clean_table(table, table.read(), target=target, types=types, na=na, clean=clean)
+    return clean_table(
+        table, table.read(), target=target, task=task, types=types, na=na, clean=clean
+    )

@@ -14,10 +14,12 @@ from kernel_learn.streams.readers import TableError
 
 SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2019": "'"})
 CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY|Rs\.?"
+TIMES = "[x*\u00d7]"
 CELL = re.compile(
     rf"(?P<bound><=|>=|[<>≤≥~≈]|ca\.?(?=\s)|about)?\s*(?P<sign>[+-])?\s*(?P<before>{CURRENCY})?\s*"
     r"(?P<inner>[+-])?(?P<digits>\d[\d.,' ]*\d|\d[.,]?|[.,]\d+)(?P<power>[eE][+-]?\d+)?"
-    rf"\s*(?P<after>{CURRENCY}|[%‰]|(?:[x×*] ?)?10\^\d+/[^\W\d_]+|[°µ]?[^\W\d_][^\s\d<>=,;:]*(?:[\^/]?[\d²³])?)?\.?",
+    rf"\s*(?P<after>{CURRENCY}|[%‰]|(?:{TIMES} ?)?10\^\d+/[^\W\d_]+|"
+    r"[°µ]?[^\W\d_][^\s\d<>=,;:]*(?:[\^/]?[\d²³])?)?\.?",
     re.IGNORECASE,
 )
 GROUPED = {
@@ -28,11 +30,12 @@ THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+")
 CODE = re.compile(r"0\d{3,}|\d{19,}")  # 00179, and what no number holds to its last digit
 MULTIPLES = {"k": 1e3, "K": 1e3, "M": 1e6, "Mio": 1e6, "bn": 1e9, "B": 1e9, "%": 0.01}
 # Units that a person would have to convert before they are compared, in all of their spellings.
-SAME_UNIT = """kg kilo kilogram; g gr gram; mg; µg ug mcg; ng; lb pound; oz ounce; t ton tonne; st stone
-cm; m meter metre; mm; km; in inch inche; ft foot feet; mi mile; l liter litre; ml; dl; µl ul
-s sec second; min minute; h hr hour; d day; week wk; month mo; year yr y yo; °c c celsius; °f f; k
-mmol/l; µmol/l umol/l; mg/dl; g/dl; g/l; mg/l; ng/ml; pg/ml; iu/l; u/l; 10^9/l; 10^12/l; bpm /min
-mmhg; kpa; pa; bar; psi; $ usd dollar; € eur euro; £ gbp; ¥ jpy; ₹ rs; chf; % percent pct; ‰"""
+SAME_UNIT = """kg kilo kilogram; g gr gram; mg; µg ug mcg; ng; lb pound; oz ounce; t ton tonne
+st stone; cm; m meter metre; mm; km; in inch inche; ft foot feet; mi mile; l liter litre; ml; dl
+µl ul; s sec second; min minute; h hr hour; d day; week wk; month mo; year yr y yo; °c c celsius
+°f f; k; mmol/l; µmol/l umol/l; mg/dl; g/dl; g/l; mg/l; ng/ml; pg/ml; iu/l; u/l; 10^9/l; 10^12/l
+bpm /min; mmhg; kpa; pa; bar; psi; $ usd dollar; € eur euro; £ gbp; ¥ jpy; ₹ rs; chf
+% percent pct; ‰"""
 SPELT_AS = {
     own.casefold(): words.split()[0].casefold()
     for words in re.split("[;\n]", SAME_UNIT)
@@ -83,7 +86,7 @@ def split_cell(text: str) -> dict[str, str] | None:
 
 def plain_unit(unit: str) -> str:
     """A unit without its case, its plural and its spelling."""
-    lower = re.sub(r"^[x×*] ?(?=10\^)", "", unit.casefold().rstrip("."))
+    lower = re.sub(rf"^{TIMES} ?(?=10\^)", "", unit.casefold().rstrip("."))
     single = lower[:-1] if len(lower) > 2 and lower.endswith("s") else lower
     if single in SPELT_AS or lower in SPELT_AS:
         return SPELT_AS.get(single) or SPELT_AS[lower]

@@ -60,7 +60,7 @@ def find_recipe(
             return ColumnRecipe("date", date=date)
         if wanted == "date":
             raise TableError(f"--types: column {name!r} holds numbers, which are no dates.")
-        return number_recipe(column, words, is_target)
+        return number_recipe(column, words, names_classes=is_target and wanted is None)
     if kind != "object" or wanted == "skip":
         return ColumnRecipe()
     counts = count_texts(column)
@@ -78,11 +78,13 @@ def find_digit_dates(column: FrameColumn) -> DateForm | None:
     return find_date_form(count_texts(as_word(column, None)), 1.0)
 
 
-def number_recipe(column: FrameColumn, words: frozenset[str], is_target: bool) -> ColumnRecipe:
-    """Of numbers: which of them stand for missing."""
+def number_recipe(
+    column: FrameColumn, words: frozenset[str], *, names_classes: bool
+) -> ColumnRecipe:
+    """Of numbers: which of them stand for missing; codes of classes may be any."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
     asked = [value for word in words if (value := NumberForm().value(word)) is not None]
-    found = [] if is_target else find_sentinels(values)
+    found = [] if names_classes else find_sentinels(values)
     sentinels = tuple(sorted({*found, *asked}))
     return ColumnRecipe("number", sentinels=sentinels, missing=NO_NUMBER | words)
 
@@ -110,8 +112,8 @@ def text_recipe(
     if form is not None and not (names_classes and form.units):
         values = [form.value(text) for text in filled]
         numbers = np.array([value for value in values if value is not None], dtype=float)
-        sentinels = () if is_target else tuple(find_sentinels(repeat_by(filled, numbers, values)))
-        return ColumnRecipe("number", number=form, sentinels=sentinels, missing=no_number)
+        found = [] if names_classes else find_sentinels(repeat_by(filled, numbers, values))
+        return ColumnRecipe("number", number=form, sentinels=tuple(found), missing=no_number)
     plus = {"-"} if any(text.strip() == "+" for text in counts) else set()
     no_level = (NO_LEVEL - plus) | words
     filled = {text: n for text, n in counts.items() if level_key(text) not in no_level}

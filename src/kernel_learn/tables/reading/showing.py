@@ -16,6 +16,7 @@ from kernel_learn.tables.reading.dates import find_date_form
 WIDTH, MOST_LINES, MOST_NAME = 80, 25, 20
 ALL_DATES = 0.98  # share of the cells that must be dates to tell the first and the last
 MOST_WHOLE = 1e11  # two such numbers fit into a line
+LEAST_ROWS, RARELY = 20, 0.5  # of a category: cells, and levels for each
 PLURALS = {
     "number": "numbers",
     "category": "categories",
@@ -68,6 +69,8 @@ def describe_reading(
         if kind == "target" and is_regression:
             shown = "number"
         done = [*([reasons[name]] if name in reasons and kind == "left out" else [])]
+        if kind == "category" and hardly_repeats(column):
+            done.append("hardly any level repeats")
         found.append(
             ColumnLine(
                 str(name),
@@ -78,6 +81,12 @@ def describe_reading(
             )
         )
     return found
+
+
+def hardly_repeats(column: FrameColumn) -> bool:
+    """Whether a category has half as many levels as cells, from which little is learned."""
+    filled = column.dropna()
+    return len(filled) >= LEAST_ROWS and filled.nunique() > RARELY * len(filled)
 
 
 def range_or_levels(column: FrameColumn, kind: str) -> str:
