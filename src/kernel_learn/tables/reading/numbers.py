@@ -179,6 +179,17 @@ def check_alike(name: str, units: Collection[str]) -> None:
         )
 
 
+def check_same_unit(name: str, old: NumberForm, new: NumberForm) -> None:
+    """Refuse cells of another unit than those that a model was fitted to."""
+    known = {plain_unit(unit) for unit in old.units}
+    other = [unit for unit in new.units if plain_unit(unit) not in known]
+    if known and other:
+        raise TableError(
+            f"Column {name!r} holds {other[0]!r}, and {old.units[0]!r} when the model was fitted: "
+            f"its numbers are not alike. Convert them to {old.units[0]!r}."
+        )
+
+
 def find_decimal(digits: Iterable[str]) -> str:
     """The decimal sign of a column: a comma where cells cannot be read with a point."""
     shown = [own for own in digits if "," in own]

@@ -16,13 +16,14 @@ from kernel_learn.tables.reading.missing import NO_LEVEL, NO_NUMBER, find_sentin
 from kernel_learn.tables.reading.numbers import (
     SPELT_AS,
     NumberForm,
+    check_same_unit,
     find_form,
     plain_unit,
     split_cell,
 )
 
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
-ALMOST_ALL = 0.95
+ALMOST_ALL, HALF = 0.95, 0.5
 TYPES = ("number", "category", "date", "text", "skip")
 # A few numbers may look like dates by chance, of which three in a hundred do.
 FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
@@ -43,6 +44,21 @@ class ColumnRecipe:
     def read(self, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
         """The column as it is meant, and what was done to its cells."""
         return READS[self.kind](self, column)
+
+    def number_form(self, counts: Mapping[str, int], name: str) -> NumberForm:
+        """How cells write numbers: as they did when this was learned, or as most do now.
+
+        Refuses those of another unit.
+        """
+        filled = {text: n for text, n in counts.items() if level_key(text) not in self.missing}
+        unread = sum(n for text, n in filled.items() if self.number.value(text) is None)
+        if unread <= HALF * sum(filled.values()):
+            return self.number
+        form = find_form(filled, name, ALMOST_ALL)
+        if form is None:
+            return self.number
+        check_same_unit(name, self.number, form)
+        return form
 
 
 def find_recipe(
@@ -150,7 +166,8 @@ def read_as_it_is(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColum
 def read_number(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
     """Cells as numbers; what is none is missing, and counted."""
     if column_kind(column) == "object" and (counts := count_texts(column)):
-        values, done = parse_numbers(recipe, counts)
+        form = recipe.number_form(counts, str(column.name))
+        values, done = parse_numbers(replace(recipe, number=form), counts)
         numbers = column.map(values).astype(float)
         whole = all(value == value for value in values.values()) and not column.isna().any()
         if whole and not any(set(text) & set(".,eE%") for text in counts):
