@@ -336,6 +336,17 @@ def rows():
             "of a note ('Source: the clinic')",
         ),
     )
+    names, *cells_below = lines().decode().splitlines()
+    between = {
+        "names-again": (names, 50, "1 row with the names of the columns again dropped"),
+        "empty-between": (",,,,,", 50, "1 row without cells dropped"),
+        "subtotal": ("Subtotal,,1234.5,,,", 50, "1 row of sums ('Subtotal') dropped"),
+        "units-below": ("years,kg,mg,,,", 0, "1 row of units ('years', 'kg', 'mg') dropped"),
+        "sums": (",".join([*map(str, base()[["age", "weight", "dose"]].sum()), "", "", ""]), N, ""),
+    }
+    for name, (line, at, said) in between.items():
+        content = "\n".join([names, *cells_below[:at], line, *cells_below[at:], ""]).encode()
+        yield name, Case(content, base(), said or "1 row of sums at the end dropped")
     yield "total-and-empty", Case(lines(total, ",,,,,", before=False), base(), "of sums")
 
 
@@ -377,6 +388,9 @@ def refused():
             "5 cells, and there are 3 names.*in quotes",
         ),
     )
+    mixed = text(base(), sep=";").splitlines(keepends=True)
+    mixed[4:] = [line.replace(b";", b",") for line in mixed[4:]]
+    yield "two-separators", Case(b"".join(mixed), None, "sign between cells changes in the file")
     yield "old-excel", Case(b"\xd0\xcf\x11\xe0", None, "save it as .xlsx", "t.xls")
     yield (
         "two-tables",

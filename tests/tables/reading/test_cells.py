@@ -13,9 +13,9 @@ from kernel_learn.tables.reading.doubts import find_doubts  # noqa: E402
 from kernel_learn.tables.reading.levels import find_levels  # noqa: E402
 from kernel_learn.tables.reading.missing import find_sentinels  # noqa: E402
 from kernel_learn.tables.reading.numbers import find_form, split_cell  # noqa: E402
+from kernel_learn.tables.reading.odd_rows import find_odd_rows, say_dropped  # noqa: E402
 from kernel_learn.tables.reading.showing import show_lines  # noqa: E402
 from kernel_learn.tables.reading.table_reading import learn_reading  # noqa: E402
-from kernel_learn.tables.reading.trailing_rows import count_trailing  # noqa: E402
 
 
 def once(*texts):
@@ -188,19 +188,84 @@ def frame(last, rows=5):
     ],
 )
 def test_last_rows_that_are_none(last, words):
-    n, (said,) = count_trailing(frame({"name": np.nan, "a": np.nan, "b": np.nan} | last))
-    assert n == 1 and words in said
+    odd, dropped = find_odd_rows(frame({"name": np.nan, "a": np.nan, "b": np.nan} | last))
+    assert odd.tolist() == [False] * 5 + [True] and words in say_dropped(dropped)[0]
 
 
 def test_last_rows_that_are_rows():
-    assert count_trailing(frame({"name": "n9", "a": 3, "b": 2.0}))[0] == 0
+    assert not find_odd_rows(frame({"name": "n9", "a": 3, "b": 2.0}))[0].any()
     table = pd.DataFrame({"part": ["total", "half", "total"], "a": [1, 2, 3], "b": [1, 2, 3]})
-    assert count_trailing(table)[0] == 0  # a level that is there before
+    assert not find_odd_rows(table)[0].any()  # a level that is there before
+
+
+def joined(*extra, at=3):
+    """A table of numbers and words, some rows of it put between others."""
+    table = pd.DataFrame(
+        {
+            "weight": np.arange(60, 72) + 0.5,
+            "dose": np.arange(12) ** 2 + 1.25,
+            "ward": ["north", "south"] * 6,
+            "y": ["p", "q", "q"] * 4,
+        }
+    ).astype(object)
+    rows = pd.DataFrame([dict(zip(table.columns, row, strict=True)) for row in extra])
+    return table, pd.concat([table.iloc[:at], rows, table.iloc[at:]], ignore_index=True)
+
+
+BLANK = [np.nan] * 4
+
+
+@pytest.mark.parametrize(
+    ("row", "at", "words"),
+    [
+        (["weight", "dose ", "ward", "y"], 3, "1 row with the names of the columns again dropped"),
+        (BLANK, 3, "1 row without cells dropped"),
+        (["Subtotal", 8.75, np.nan, np.nan], 3, "1 row of sums ('Subtotal') dropped"),
+        (["kg", "(mg)", np.nan, np.nan], 0, "1 row of units ('kg', 'mg') dropped"),
+        ([792.0, 521.0, np.nan, np.nan], 12, "1 row of sums at the end dropped"),
+        ([66.0, 43.42, np.nan, np.nan], 12, "1 row of means at the end dropped"),
+    ],
+)
+def test_rows_between_others_that_are_none(row, at, words):
+    table, given = joined(row, at=at)
+    given = given.infer_objects()
+    reading = learn_reading(table)
+    kept, dropped = reading.drop_odd_rows(given)
+    assert say_dropped(dropped) == [words]
+    assert kept.index.tolist() == [i for i in range(13) if i != at]
+    for name in table:
+        assert [str(cell) for cell in kept[name]] == [str(cell) for cell in table[name]]
+    as_it_is = learn_reading(table, clean=False)
+    assert len(as_it_is.drop_odd_rows(given)[0]) == 13
+
+
+def test_rows_that_are_alike_and_are_rows():
+    for row, at in [
+        (["total", 5.0, "north", "p"], 3),
+        (["kg", 5.0, "north", "p"], 0),
+        ([np.nan, np.nan, "north", np.nan], 3),
+        ([66.0, 43.42, "north", np.nan], 12),
+        ([792.0, 300.0, np.nan, np.nan], 12),
+        ([66.0, 44.0, np.nan, np.nan], 12),
+    ]:
+        given = joined(row, at=at)[1].infer_objects()
+        assert not find_odd_rows(given)[0].any(), row
+    design = pd.DataFrame({"a": [-1, 1, -1, 1, 0.0] * 2, "b": [-1, -1, 1, 1, 0.0] * 2})
+    assert not find_odd_rows(design)[0].any()  # zeros are the means, and a centre
+    sums = pd.concat([design + 2, pd.DataFrame([(design + 2).sum()])], ignore_index=True)
+    assert find_odd_rows(sums)[0].tolist() == [False] * 10 + [True]
+
+
+def test_another_sign_between_cells_from_some_row_on():
+    packed = [[f"{i}.5,3,north,p", *BLANK[1:]] for i in range(3)]
+    assert not find_odd_rows(joined(*packed[:2])[1])[0].any()
+    with pytest.raises(TableError, match=r"3 rows are one cell each.*in row 4: the sign between"):
+        find_odd_rows(joined(*packed)[1])
 
 
 def test_whole_numbers_are_so_again_without_the_sums():
     given = pd.DataFrame({"n": [1.0, 2.0, np.nan], "x": [1.0, 2.5, np.nan], "w": ["a", "b", "Sum"]})
-    kept, _ = learn_reading(given).drop_trailing(given)
+    kept, _ = learn_reading(given).drop_odd_rows(given)
     assert [kept[name].dtype.kind for name in ("n", "x")] == ["i", "f"]
     assert len(given) == 3
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import BLOCK_ROWS, TableFiles
 from kernel_learn.tables.reading.doubts import find_doubts
+from kernel_learn.tables.reading.odd_rows import Dropped, Sums, say_dropped
 from kernel_learn.tables.reading.table_reading import Remarks, TableReading, learn_reading
 from kernel_learn.tables.tasks import is_measured
 
@@ -37,16 +39,16 @@ class CleanFiles(TableFiles):
 
 def clean_blocks(
     blocks: Iterable[Frame], reading: TableReading
-) -> Iterator[tuple[Frame, Frame, list[str]]]:
-    """(as it stands, as it is meant, rows dropped) of each block: sums at the end are no rows."""
-    waiting = None
-    for block in blocks:
+) -> Iterator[tuple[Frame, Frame, Dropped]]:
+    """(as it stands, as it is meant, rows dropped) of each block, without rows that are none."""
+    waiting, before = None, Sums()
+    for block in chain(blocks, [None]):
         if waiting is not None:
-            yield waiting, reading.read(waiting)[0], []
+            kept, dropped = reading.drop_odd_rows(waiting, before, is_last=block is None)
+            yield kept, reading.read(kept)[0], dropped
+            if block is not None:
+                before.add(kept)
         waiting = block
-    if waiting is not None:
-        kept, words = reading.drop_trailing(waiting)
-        yield kept, reading.read(kept)[0], words
 
 
 def clean_table(
@@ -60,7 +62,8 @@ def clean_table(
     clean: bool = True,
 ) -> CleanTable:
     """The frame that was read from files as it is meant, with what was learned of it."""
-    kept, words = TableReading(clean=clean).drop_trailing(frame)
+    kept, dropped = TableReading(clean=clean).drop_odd_rows(frame)
+    kept = kept.reset_index(drop=True) if dropped else kept
     types = dict(types or {})
     if clean and target is not None and target not in types:
         types |= {target: "number"} if is_measured(kept[target], task, na) else {}
@@ -68,7 +71,7 @@ def clean_table(
     found, remarks = reading.read(kept)
     for name, doubts in find_doubts(found, reading, target).items():
         remarks[name] = [*remarks.get(name, []), *doubts]
-    return CleanTable(found, reading, remarks, [*table.notes, *words])
+    return CleanTable(found, reading, remarks, [*table.notes, *say_dropped(dropped)])
 
 
 def read_clean_table(
