@@ -7,6 +7,7 @@ to stand in "How I read your table"; or the words of the refusal.
 import bz2
 import gzip
 import io
+import json
 import lzma
 import sqlite3
 import zipfile
@@ -371,6 +372,7 @@ def files():
         archive.writestr("t.csv", text(base()))
     yield "zip", Case(packed.getvalue(), base(), "t.zip", "t.zip")
     yield "json", Case(base().to_json(orient="records").encode(), base(), "t.json", "t.json")
+    yield "json-split", Case(base().to_json(orient="split").encode(), base(), "t.json", "t.json")
     database = sqlite3.connect(":memory:")
     base().to_sql("t", database, index=False)
     yield "sqlite", Case(database.serialize(), base(), "t.sqlite", "t.sqlite")
@@ -391,6 +393,19 @@ def refused():
     mixed = text(base(), sep=";").splitlines(keepends=True)
     mixed[4:] = [line.replace(b";", b",") for line in mixed[4:]]
     yield "two-separators", Case(b"".join(mixed), None, "sign between cells changes in the file")
+    clean = text(base())
+    long = clean.replace(b"\n", b",7,8\n", 31).replace(b",7,8\n", b"\n", 30)
+    yield "long-row", Case(long, None, "line 31 has 8 cells, and there are 6 columns; put cells")
+    quoted = clean.replace(b"north", b'"north', 1)
+    yield "open-quote", Case(quoted, None, r"quote that is opened in line \d+ is not closed; close")
+    yield "spaces", Case(clean.replace(b",", b"   "), None, "parted by spaces; part them by commas")
+    page = base().to_html(index=False).encode()
+    yield "page", Case(page, None, "a page of the web; save its table as .csv")
+    yield "text-as-workbook", Case(clean, None, "not a workbook.*say --format csv", "t.xlsx")
+    yield "workbook-as-text", Case(b"PK\x03\x04\0\0\xff\xfe", None, "say --format xlsx", "t.csv")
+    yield "password", Case(b"\xd0\xcf\x11\xe0", None, "with a password; save it", "t.xlsx")
+    lists = json.dumps({"a": [1, 2, 3], "y": [1, 2]}).encode()
+    yield "uneven-lists", Case(lists, None, r"different lengths \('a' 3, 'y' 2\)", "t.json")
     yield "old-excel", Case(b"\xd0\xcf\x11\xe0", None, "save it as .xlsx", "t.xls")
     yield (
         "two-tables",

@@ -111,6 +111,21 @@ def test_wrong_options_are_one_sentence(words, said, folder):
     assert said in err and err.startswith("Error: ")
 
 
+def test_a_file_without_names_is_told(folder, tmp_path):
+    base().to_csv(tmp_path / "t.csv", index=False, header=False)
+    out, _ = run("read", tmp_path / "t.csv")
+    assert "The first line looks like cells; the names of the columns may be missing." in unfolded(
+        out
+    )
+    _, err = run("read", tmp_path / "t.csv", "-t", "y", code=3)
+    assert "put the names of the columns above it." in err
+    _, err = run("read", folder / "messy.csv", "-t", "z", code=3)
+    assert "no column 'z'" in err and "looks like cells" not in err
+    waves = pd.DataFrame(np.eye(30), columns=[f"{400.5 + i}" for i in range(30)])
+    waves.to_csv(tmp_path / "w.csv", index=False)
+    assert "looks like cells" not in run("read", tmp_path / "w.csv")[0]
+
+
 def test_no_clean_takes_cells_as_they_stand(folder):
     words = ["read", folder / "messy.csv", "-t", "y", "--json", "--no-clean"]
     lines = {line["name"]: line for line in json.loads(run(*words)[0])["columns"]}

@@ -14,8 +14,7 @@ import numpy as np
 
 from kernel_learn.rows.frames import Frame, stack_frames
 from kernel_learn.rows.kinds import column_kind
-from kernel_learn.streams.readers.containers import PACKED
-from kernel_learn.streams.readers.databases import MAGIC as SQLITE
+from kernel_learn.streams.readers.containers import PACKED, begins_like
 from kernel_learn.streams.readers.databases import read_database
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import (
@@ -96,8 +95,6 @@ SAVE_AS = {
     ".tar": "unpack it first",
     ".rar": "unpack it first",
 }
-# Standard input shows its format by how it begins; what does not is CSV.
-BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "xlsx", SQLITE: "sqlite"}
 BLOCK_ROWS = 20_000
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
@@ -228,8 +225,7 @@ def read_blocks(
 def file_format(file: InputFile, given: str | None = None) -> str:
     """The format of a file by its name, of standard input by its first bytes."""
     if given is None and file.is_stdin and file.member is None:
-        start = file.head(16)
-        return next((kind for own, kind in BEGINNINGS.items() if start.startswith(own)), "csv")
+        return begins_like(file.head(16)) or "csv"
     return format_of(file.plain_name, given)
 
 
