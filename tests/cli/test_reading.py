@@ -205,6 +205,17 @@ def test_predict_says_what_it_has_not_met(folder):
     assert len(values["warnings"]) == 4 and "note" not in pd.read_csv(folder / "p.csv")
 
 
+def test_notes_of_the_table_stand_beside_ours(folder):
+    new = messy().drop(columns="y").assign(note=[f"n{i}" for i in range(120)])
+    new["dose"] = 1000 * new["dose"]
+    new.to_csv(folder / "notes.csv", index=False)
+    words = ["predict", folder / "m.skops", folder / "notes.csv", "-o", folder / "p.csv"]
+    _, err = run(*words, "--notes")
+    found = pd.read_csv(folder / "p.csv")
+    assert found["note"].tolist() == new["note"].tolist() and "not carried" not in err
+    assert found["note (kernel-learn)"].str.contains("dose outside its range").all()
+
+
 def test_a_row_of_sums_is_not_predicted(folder):
     text = messy().drop(columns="y").to_csv(index=False) + "Total,,,,,\n"
     (folder / "sums.csv").write_text(text)

@@ -25,6 +25,7 @@ from kernel_learn.tables.writing import (
     write_table,
 )
 
+NOTE, OUR_NOTE = "note", "note (kernel-learn)"  # the second where a table has a column of notes
 RARE = 0.01  # novelty below which a row is counted as unlike any that was seen
 
 
@@ -237,9 +238,9 @@ def answer_blocks(
                 found = answer(block)
                 if is_predicting:
                     news = add_note(news, unlike.look(block))
-                if notes:
-                    found["note"] = news
                 carried = [name for name in given.columns if name in as_written]
+                if notes:
+                    found[NOTE if NOTE not in carried else OUR_NOTE] = news
                 if twice := [name for name in carried if name in found]:
                     run.warn(
                         f"{capital(named(twice))} of the table is not carried along: the "
