@@ -158,7 +158,7 @@ def numbers():
     yield "percent", cells(weight=lambda v, i: f"{v} %", says="'%' taken off")
     yield "percent-unspaced", cells(age=lambda v, i: f"{v}%", says="'%' taken off")
     yield "dollars", cells(dose=lambda v, i: f"${grouped(v)}", says="'$' taken off")
-    yield "euros", cells(dose=lambda v, i: f"{grouped(v, '.', ',')} €", says="decimal comma")
+    yield "euros", cells(dose=lambda v, i: f"{grouped(v, '.', ',')} €", says="dots part thousands")
     yield "pounds", cells(dose=lambda v, i: f"£{v}", says="'£' taken off")
     yield "thousands", cells(dose=lambda v, i: grouped(v), says="commas part thousands")
     yield (
@@ -167,8 +167,14 @@ def numbers():
             dose=lambda v, i: f"{round(v):,}", twin={dose: lambda v, i: round(v)}, says="thousands"
         ),
     )
-    yield "thousands-spaces", cells(dose=lambda v, i: grouped(v, " ", ","), says="decimal comma")
-    yield "thousands-quotes", cells(dose=lambda v, i: grouped(v, "'"), says="dose")
+    yield (
+        "thousands-spaces",
+        cells(dose=lambda v, i: grouped(v, " ", ","), says="spaces part thousands"),
+    )
+    yield (
+        "thousands-quotes",
+        cells(dose=lambda v, i: grouped(v, "'"), says="apostrophes part thousands"),
+    )
     yield "decimal-comma", cells(weight=lambda v, i: str(v).replace(".", ","), says="decimal comma")
     yield (
         "bound",
@@ -183,7 +189,7 @@ def numbers():
         cells(
             weight=lambda v, i: f"({v})" if some(i) else v,
             twin={weight: lambda v, i: -v if some(i) else v},
-            says="weight",
+            says="-> negative",
         ),
     )
     yield (
@@ -193,6 +199,15 @@ def numbers():
     yield (
         "nd",
         cells(weight=written_as("ND"), twin={weight: holes()}, says='12 cells "ND" -> missing'),
+    )
+    yield (
+        "na",
+        cells(
+            weight=written_as("NA"),
+            ward=written_as("n/a"),
+            twin={weight: holes(), "ward": holes()},
+            says='12 cells "n/a" -> missing',
+        ),
     )
     yield (
         "spellings",
@@ -356,7 +371,7 @@ def files():
     yield "title", Case(lines("Patients of the clinic", ""), base(), "1 line above")
     yield "sep-line", Case(b"sep=;\n" + text(base(), sep=";"), base(), "sep=;")
     semicolons = text(base(), sep=";", decimal=",")
-    yield "spreadsheet", Case(semicolons, base(), "weight")
+    yield "spreadsheet", Case(semicolons, base(), "Decimal commas in 'dose', 'weight'")
     padded = text(base()).replace(b"age,weight,dose", b" age , weight,dose ")
     yield "padded-names", Case(padded, base(), "Spaces or signs around the names")
     trailing = text(base()).replace(b"\n", b",\n")

@@ -15,7 +15,7 @@ from kernel_learn.tables.reading.missing import find_sentinels  # noqa: E402
 from kernel_learn.tables.reading.numbers import find_form, split_cell  # noqa: E402
 from kernel_learn.tables.reading.odd_rows import find_odd_rows, say_dropped  # noqa: E402
 from kernel_learn.tables.reading.showing import show_lines  # noqa: E402
-from kernel_learn.tables.reading.table_reading import learn_reading  # noqa: E402
+from kernel_learn.tables.reading.table_reading import TableReading, learn_reading  # noqa: E402
 
 
 def once(*texts):
@@ -126,6 +126,21 @@ def test_what_cannot_be_told_of_a_date_is_kept():
     assert mixed.conflict and mixed.value("04/13/2026") == datetime(2026, 4, 13)
     assert find_date_form(once("31/02/2026"), 1.0) is None
     assert find_date_form(once("north", "2026-01-01"), 0.95) is None
+
+
+@pytest.mark.parametrize(("order", "month"), [("date-dmy", 4), ("date-mdy", 3), ("date", 3)])
+def test_the_order_of_day_and_month_can_be_said(order, month):
+    given = pd.DataFrame({"visit": ["03/04/2026", "05/06/2026"] * 10})
+    reading = learn_reading(given, types={"visit": order})
+    found, remarks = reading.read(given)
+    assert found["visit"][0].month == month and reading.kinds == {"visit": "date"}
+    words = {4: "day first (/)", 3: "month first (/)"}[month]
+    told = ["03/04/2026 read as 4 March 2026", "day first: --types visit=date-dmy"]
+    assert remarks["visit"] == (told if order == "date" else [words])
+    kept = TableReading.from_json(reading.to_json())
+    later = pd.DataFrame({"visit": ["03.04.2026", "07-04-2026"]})  # other signs
+    if order != "date":
+        assert kept.read(later)[0]["visit"].dt.month.tolist() == ([4, 4] if month == 4 else [3, 7])
 
 
 def test_numbers_are_dates_only_if_all_of_them_are():

@@ -5,6 +5,7 @@ standard input; several files, and patterns such as ``part-*.parquet``, are one 
 column holds is the same whether a table is read whole or in blocks.
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -96,6 +97,7 @@ SAVE_AS = {
     ".rar": "unpack it first",
 }
 BLOCK_ROWS = 20_000
+MOST_COUNTED = 2**28  # bytes of a table whose words for missing are counted: a second or two
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
 
@@ -186,6 +188,17 @@ class TableFiles:
         """All rows at once."""
         parts = list(self.blocks(None, columns))
         return parts[0] if len(parts) == 1 else stack_frames(parts)
+
+    def missing_words(self) -> dict[str, Counter[str]]:
+        """Words of CSV files, not too large ones, that were read as missing cells, by columns."""
+        found: dict[str, Counter[str]] = {}
+        if self.nbytes > MOST_COUNTED:
+            return found
+        for reader in self._readers:
+            own = reader.missing_words() if isinstance(reader, DelimitedFiles) else {}
+            for name, words in own.items():
+                found.setdefault(name, Counter()).update(words)
+        return found
 
     @property
     def come_whole(self) -> list[InputFile]:

@@ -64,10 +64,26 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
     if has_spare(names, rows[1:]):
         clean = [*(clean[:-1] if not clean[-1] else clean), SPARE]
         notes.append("a separator too many at the end of each line passed over")
+    notes += renamed([name for name in clean if name != SPARE])
     if clean == names or len(set(clean)) < len(clean):
         return Layout(separator, begin, None, notes, padded, too_wide(names, rows[1:]))
     clean = [name or f"Unnamed: {i}" for i, name in enumerate(clean)]
     return Layout(separator, begin, clean, notes, padded)
+
+
+def renamed(names: Sequence[str]) -> list[str]:
+    """What is to be said of names that are there twice, or not at all."""
+    counts = Counter(name for name in names if name)
+    notes = [
+        f"{n} columns are called {name!r}: from the second on {name + '.1'!r} and so on"
+        for name, n in counts.items()
+        if n > 1
+    ]
+    blank = [f"Unnamed: {i}" for i, name in enumerate(names) if not name]
+    if blank:
+        shown = ", ".join(map(repr, blank[:3])) + (" and so on" if len(blank) > 3 else "")
+        notes.append(f"a column without a name is called {shown}")
+    return notes
 
 
 def no_table(lines: Sequence[str], names: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import BLOCK_ROWS, TableFiles
 from kernel_learn.tables.reading.doubts import find_doubts
 from kernel_learn.tables.reading.odd_rows import Dropped, Sums, say_dropped
+from kernel_learn.tables.reading.recipe import quoted
 from kernel_learn.tables.reading.table_reading import Remarks, TableReading, learn_reading
 from kernel_learn.tables.tasks import is_measured
 
@@ -69,6 +70,9 @@ def clean_table(
         types |= {target: "number"} if is_measured(kept[target], task, na) else {}
     reading = learn_reading(kept, target=target, types=types, na=na, clean=clean)
     found, remarks = reading.read(kept)
+    taken = table.missing_words() if clean else {}
+    for name, words in taken.items():
+        remarks[name] = [f"{quoted(words)} -> missing", *remarks.get(name, [])]
     for name, doubts in find_doubts(found, reading, target).items():
         remarks[name] = [*remarks.get(name, []), *doubts]
     return CleanTable(found, reading, remarks, [*table.notes, *say_dropped(dropped)])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 LEAST_LETTERS = 6  # "2021" is a number
@@ -24,6 +24,7 @@ FORMS = {
 ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")
 MONTH_WORDS = "jan feb mar,mär,mrz apr may,mai jun jul aug sep oct,okt nov dec,dez"
 MONTHS = {word: i + 1 for i, words in enumerate(MONTH_WORDS.split()) for word in words.split(",")}
+NUMBERS = "numbers "  # before the sign, in the names of forms
 TURN = 69  # two digits of a year from here on are of the last century, as in POSIX
 
 
@@ -35,6 +36,19 @@ class DateForm:
     forms: tuple[str, ...] = ()
     ambiguous: str = ""  # a cell that could be read both ways, where none tells
     conflict: bool = False  # cells that tell say both
+
+    @property
+    def signs(self) -> list[str]:
+        """The signs between numbers of which the first may be the day or the month."""
+        return [own.removeprefix(NUMBERS) for own in self.forms if own.startswith(NUMBERS)]
+
+    def sign_of(self, text: str) -> str:
+        """The sign of a cell."""
+        return (match_date(text)[1] or {}).get("sep") or ""
+
+    def ordered(self, *, day_first: bool) -> "DateForm":
+        """The form with the order that somebody has said, whatever the sign."""
+        return replace(self, day_first=dict.fromkeys("-/.", day_first), ambiguous="")
 
     def value(self, text: str) -> datetime | None:
         """The date that a cell holds; None if it holds none."""

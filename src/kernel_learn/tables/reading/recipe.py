@@ -24,9 +24,10 @@ from kernel_learn.tables.reading.numbers import (
 
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
 ALMOST_ALL, HALF = 0.95, 0.5
-TYPES = ("number", "category", "date", "text", "skip")
+TYPES = ("number", "category", "date", "text", "skip", "date-dmy", "date-mdy")
 # A few numbers may look like dates by chance, of which three in a hundred do.
 FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
+GROUP_SIGNS = {",": "commas", ".": "dots", "'": "apostrophes", " ": "spaces"}
 SHOWN = 3  # different cells that a remark names
 
 
@@ -65,6 +66,9 @@ def find_recipe(
     column: FrameColumn, wanted: str | None, na: Collection[str], *, is_target: bool = False
 ) -> ColumnRecipe:
     """How a column is to be read: as is asked for, or as almost all of its cells say."""
+    if wanted is not None and wanted.startswith("date-"):
+        recipe = find_recipe(column, "date", na)
+        return replace(recipe, date=recipe.date.ordered(day_first=wanted == "date-dmy"))
     words = frozenset(level_key(word) for word in na)
     if is_sparse_type(column.dtype):
         return ColumnRecipe()
@@ -211,6 +215,8 @@ def said_of(text: str, value: float | None) -> str:
     if value is None:
         has_unit = plain_unit(parts.get("unit", "")) in SPELT_AS
         return f"{'of another unit' if has_unit else 'no number'} -> missing"
+    if text.strip().startswith("("):
+        return "-> negative"
     bound = parts.get("bound", "")
     return "" if not bound else f"-> the {'bound' if bound[0] in '<>≤≥' else 'number'} itself"
 
@@ -224,11 +230,11 @@ def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
         if form.multiplies:
             verb = "divided by 100" if "%" in form.units else "multiplied out"
         done.append(f"{', '.join(repr(unit) for unit in form.units)} {verb}")
-    if form.decimal == "," and any("," in own for own in digits):
+    signs = {sign for own in digits for sign in own if sign in GROUP_SIGNS}
+    if form.decimal == "," and "," in signs:
         done.append("decimal comma")
-    elif any("," in own for own in digits):
-        done.append("commas part thousands")
-    return done
+    parting = [GROUP_SIGNS[sign] for sign in sorted(signs - {form.decimal})]
+    return [*done, *(f"{words} part thousands" for words in parting)]
 
 
 def read_date(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
@@ -248,10 +254,12 @@ def read_date(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, l
         done.append("year, month and day without signs between")
     order = {True: "day first", False: "month first"}
     if form.ambiguous and (as_read := form.value(form.ambiguous)):
-        done.append(f"{form.ambiguous} read as {as_read:%-d %B %Y}")
+        is_first = form.day_first[form.sign_of(form.ambiguous)]
+        other = f"{order[not is_first]}: --types {column.name}=date-{'mdy' if is_first else 'dmy'}"
+        done += [f"{form.ambiguous} read as {as_read:%-d %B %Y}", other]
     else:
         where = " where a cell could be both" if form.conflict else ""
-        done += [f"{order[first]} ({sign}){where}" for sign, first in form.day_first.items()]
+        done += [f"{order[form.day_first[sign]]} ({sign}){where}" for sign in form.signs]
     return found, [*done, *([f"{quoted(unknown)} -> missing"] if unknown else [])]
 
 

@@ -37,8 +37,9 @@ class TableReading:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Kinds that were asked for."""
-        return {name: kind for name, kind in self.types.items() if kind != "skip"}
+        """Kinds that were asked for; the order of day and month is none."""
+        asked = {name: kind.partition("-")[0] for name, kind in self.types.items()}
+        return {name: kind for name, kind in asked.items() if kind != "skip"}
 
     def read(self, frame: Frame) -> tuple[Frame, Remarks]:
         """The table as it is meant; the frame that is given stays as it is."""
