@@ -7,6 +7,7 @@ to stand in "How I read your table"; or the words of the refusal.
 import bz2
 import gzip
 import io
+import json
 import lzma
 import sqlite3
 import zipfile
@@ -77,6 +78,10 @@ def month(value, form):
     return pd.Timestamp(value).strftime(form)
 
 
+MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober"
+GERMAN = MONTHS.split()
+
+
 def mixed_dates(value, i):
     return month(value, ["%Y-%m-%d", "%d/%m/%Y", "%d %b %Y"][i % 3])
 
@@ -104,13 +109,56 @@ def numbers():
         cells(weight=lambda v, i: f"{v} {['kg', 'KG', 'Kg'][i % 3]}", says="taken off"),
     )
     yield "unit-some", cells(weight=lambda v, i: f"{v} kg" if i % 2 else v, says="'kg' taken off")
+    yield (
+        "unit-spellings",
+        cells(weight=lambda v, i: f"{v} {['kg', 'kgs', 'kilo'][i % 3]}", says="'kg' taken off"),
+    )
+    yield (
+        "unit-typo",
+        cells(
+            weight=lambda v, i: "7O" if i == 7 else f"{v} kg",
+            twin={weight: lambda v, i: np.nan if i == 7 else v},
+            says='1 cell "7O" no number -> missing',
+        ),
+    )
+    yield (
+        "typo",
+        cells(
+            weight=lambda v, i: "12O.5" if i == 7 else v,
+            twin={weight: lambda v, i: np.nan if i == 7 else v},
+            says='1 cell "12O.5" no number -> missing',
+        ),
+    )
+    yield (
+        "unit-of-two",
+        cells(
+            weight=lambda v, i: "160 lb" if i in (7, 8) else v,
+            twin={weight: lambda v, i: np.nan if i in (7, 8) else v},
+            says='2 cells "160 lb" of another unit -> missing',
+        ),
+    )
+    yield (
+        "percent-and-fractions",
+        cells(
+            weight=lambda v, i: f"{v:.3f}%" if i % 2 else f"{v / 100:.5f}",
+            twin={weight: lambda v, i: v / 100},
+            says="'%' divided by 100",
+        ),
+    )
+    yield (
+        "about",
+        cells(
+            weight=lambda v, i: f"~{v}" if some(i) else v,
+            says="-> the number itself",
+        ),
+    )
     yield "unit-long", cells(dose=lambda v, i: f"{v} mg/dL", says="'mg/dL' taken off")
     yield "unit-degrees", cells(weight=lambda v, i: f"{v} °C", says="'°C' taken off")
     yield "years", cells(age=lambda v, i: f"{v} years", says="'years' taken off")
     yield "percent", cells(weight=lambda v, i: f"{v} %", says="'%' taken off")
     yield "percent-unspaced", cells(age=lambda v, i: f"{v}%", says="'%' taken off")
     yield "dollars", cells(dose=lambda v, i: f"${grouped(v)}", says="'$' taken off")
-    yield "euros", cells(dose=lambda v, i: f"{grouped(v, '.', ',')} €", says="decimal comma")
+    yield "euros", cells(dose=lambda v, i: f"{grouped(v, '.', ',')} €", says="dots part thousands")
     yield "pounds", cells(dose=lambda v, i: f"£{v}", says="'£' taken off")
     yield "thousands", cells(dose=lambda v, i: grouped(v), says="commas part thousands")
     yield (
@@ -119,8 +167,14 @@ def numbers():
             dose=lambda v, i: f"{round(v):,}", twin={dose: lambda v, i: round(v)}, says="thousands"
         ),
     )
-    yield "thousands-spaces", cells(dose=lambda v, i: grouped(v, " ", ","), says="decimal comma")
-    yield "thousands-quotes", cells(dose=lambda v, i: grouped(v, "'"), says="dose")
+    yield (
+        "thousands-spaces",
+        cells(dose=lambda v, i: grouped(v, " ", ","), says="spaces part thousands"),
+    )
+    yield (
+        "thousands-quotes",
+        cells(dose=lambda v, i: grouped(v, "'"), says="apostrophes part thousands"),
+    )
     yield "decimal-comma", cells(weight=lambda v, i: str(v).replace(".", ","), says="decimal comma")
     yield (
         "bound",
@@ -135,7 +189,7 @@ def numbers():
         cells(
             weight=lambda v, i: f"({v})" if some(i) else v,
             twin={weight: lambda v, i: -v if some(i) else v},
-            says="weight",
+            says="-> negative",
         ),
     )
     yield (
@@ -145,6 +199,15 @@ def numbers():
     yield (
         "nd",
         cells(weight=written_as("ND"), twin={weight: holes()}, says='12 cells "ND" -> missing'),
+    )
+    yield (
+        "na",
+        cells(
+            weight=written_as("NA"),
+            ward=written_as("n/a"),
+            twin={weight: holes(), "ward": holes()},
+            says='12 cells "n/a" -> missing',
+        ),
     )
     yield (
         "spellings",
@@ -238,6 +301,31 @@ def dates():
         "two-digits",
         cells(visit=lambda v, i: month(v, ["%d/%m/%y", "%Y-%m-%d"][i % 2]), says="day first (/)"),
     )
+    one_format = {
+        "oracle": ("%d-%b-%y", "2026-01-04 to 2026-10-27"),
+        "short-german": ("%d.%m.%y", "day first (.)"),
+        "short-american": ("%m/%d/%y", "month first (/)"),
+        "month-names": ("%b %d, %Y", "2026-01-04 to 2026-10-27"),
+        "half-days": ("%m/%d/%Y 12:00 AM", "month first (/)"),
+        "digits": ("%Y%m%d", "without signs between"),
+    }
+    for name, (form, said) in one_format.items():
+        yield name, cells(visit=lambda v, i, form=form: month(v, form), says=said)
+    yield (
+        "german-names",
+        cells(
+            visit=lambda v, i: f"{int(v[8:])}. {GERMAN[int(v[5:7]) - 1]} {v[:4]}",
+            says="2026-01-04 to 2026-10-27",
+        ),
+    )
+    yield (
+        "zero-dates",
+        cells(
+            visit=written_as("0000-00-00"),
+            twin={visit: holes()},
+            says='12 cells "0000-00-00" -> missing',
+        ),
+    )
 
 
 def words():
@@ -264,6 +352,17 @@ def rows():
             "of a note ('Source: the clinic')",
         ),
     )
+    names, *cells_below = lines().decode().splitlines()
+    between = {
+        "names-again": (names, 50, "1 row with the names of the columns again dropped"),
+        "empty-between": (",,,,,", 50, "1 row without cells dropped"),
+        "subtotal": ("Subtotal,,1234.5,,,", 50, "1 row of sums ('Subtotal') dropped"),
+        "units-below": ("years,kg,mg,,,", 0, "1 row of units ('years', 'kg', 'mg') dropped"),
+        "sums": (",".join([*map(str, base()[["age", "weight", "dose"]].sum()), "", "", ""]), N, ""),
+    }
+    for name, (line, at, said) in between.items():
+        content = "\n".join([names, *cells_below[:at], line, *cells_below[at:], ""]).encode()
+        yield name, Case(content, base(), said or "1 row of sums at the end dropped")
     yield "total-and-empty", Case(lines(total, ",,,,,", before=False), base(), "of sums")
 
 
@@ -272,7 +371,7 @@ def files():
     yield "title", Case(lines("Patients of the clinic", ""), base(), "1 line above")
     yield "sep-line", Case(b"sep=;\n" + text(base(), sep=";"), base(), "sep=;")
     semicolons = text(base(), sep=";", decimal=",")
-    yield "spreadsheet", Case(semicolons, base(), "weight")
+    yield "spreadsheet", Case(semicolons, base(), "Decimal commas in 'dose', 'weight'")
     padded = text(base()).replace(b"age,weight,dose", b" age , weight,dose ")
     yield "padded-names", Case(padded, base(), "Spaces or signs around the names")
     trailing = text(base()).replace(b"\n", b",\n")
@@ -288,6 +387,7 @@ def files():
         archive.writestr("t.csv", text(base()))
     yield "zip", Case(packed.getvalue(), base(), "t.zip", "t.zip")
     yield "json", Case(base().to_json(orient="records").encode(), base(), "t.json", "t.json")
+    yield "json-split", Case(base().to_json(orient="split").encode(), base(), "t.json", "t.json")
     database = sqlite3.connect(":memory:")
     base().to_sql("t", database, index=False)
     yield "sqlite", Case(database.serialize(), base(), "t.sqlite", "t.sqlite")
@@ -305,6 +405,22 @@ def refused():
             "5 cells, and there are 3 names.*in quotes",
         ),
     )
+    mixed = text(base(), sep=";").splitlines(keepends=True)
+    mixed[4:] = [line.replace(b";", b",") for line in mixed[4:]]
+    yield "two-separators", Case(b"".join(mixed), None, "sign between cells changes in the file")
+    clean = text(base())
+    long = clean.replace(b"\n", b",7,8\n", 31).replace(b",7,8\n", b"\n", 30)
+    yield "long-row", Case(long, None, "line 31 has 8 cells, and there are 6 columns; put cells")
+    quoted = clean.replace(b"north", b'"north', 1)
+    yield "open-quote", Case(quoted, None, r"quote that is opened in line \d+ is not closed; close")
+    yield "spaces", Case(clean.replace(b",", b"   "), None, "parted by spaces; part them by commas")
+    page = base().to_html(index=False).encode()
+    yield "page", Case(page, None, "a page of the web; save its table as .csv")
+    yield "text-as-workbook", Case(clean, None, "not a workbook.*say --format csv", "t.xlsx")
+    yield "workbook-as-text", Case(b"PK\x03\x04\0\0\xff\xfe", None, "say --format xlsx", "t.csv")
+    yield "password", Case(b"\xd0\xcf\x11\xe0", None, "with a password; save it", "t.xlsx")
+    lists = json.dumps({"a": [1, 2, 3], "y": [1, 2]}).encode()
+    yield "uneven-lists", Case(lists, None, r"different lengths \('a' 3, 'y' 2\)", "t.json")
     yield "old-excel", Case(b"\xd0\xcf\x11\xe0", None, "save it as .xlsx", "t.xls")
     yield (
         "two-tables",

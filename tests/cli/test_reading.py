@@ -111,11 +111,29 @@ def test_wrong_options_are_one_sentence(words, said, folder):
     assert said in err and err.startswith("Error: ")
 
 
+def test_a_file_without_names_is_told(folder, tmp_path):
+    base().to_csv(tmp_path / "t.csv", index=False, header=False)
+    out, _ = run("read", tmp_path / "t.csv")
+    assert "The first line looks like cells; the names of the columns may be missing." in unfolded(
+        out
+    )
+    _, err = run("read", tmp_path / "t.csv", "-t", "y", code=3)
+    assert "put the names of the columns above it." in err
+    _, err = run("read", folder / "messy.csv", "-t", "z", code=3)
+    assert "no column 'z'" in err and "looks like cells" not in err
+    waves = pd.DataFrame(np.eye(30), columns=[f"{400.5 + i}" for i in range(30)])
+    waves.to_csv(tmp_path / "w.csv", index=False)
+    assert "looks like cells" not in run("read", tmp_path / "w.csv")[0]
+
+
 def test_no_clean_takes_cells_as_they_stand(folder):
     words = ["read", folder / "messy.csv", "-t", "y", "--json", "--no-clean"]
     lines = {line["name"]: line for line in json.loads(run(*words)[0])["columns"]}
     assert lines["weight"]["kind"] != "number" and lines["y"]["values"].startswith("4:")
-    assert not any(line["done"] for line in lines.values() if line["kind"] != "left out")
+    done = {
+        words for line in lines.values() if line["kind"] != "left out" for words in line["done"]
+    }
+    assert done == {"hardly any level repeats"}  # which is nothing that was done
 
 
 def test_sheets_and_tables(folder, tmp_path):
@@ -185,6 +203,17 @@ def test_predict_says_what_it_has_not_met(folder):
     assert note[70] == "dose outside its range; ward not met before; unlike any row seen"
     values = json.loads(run(*words, "--json")[0])
     assert len(values["warnings"]) == 4 and "note" not in pd.read_csv(folder / "p.csv")
+
+
+def test_notes_of_the_table_stand_beside_ours(folder):
+    new = messy().drop(columns="y").assign(note=[f"n{i}" for i in range(120)])
+    new["dose"] = 1000 * new["dose"]
+    new.to_csv(folder / "notes.csv", index=False)
+    words = ["predict", folder / "m.skops", folder / "notes.csv", "-o", folder / "p.csv"]
+    _, err = run(*words, "--notes")
+    found = pd.read_csv(folder / "p.csv")
+    assert found["note"].tolist() == new["note"].tolist() and "not carried" not in err
+    assert found["note (kernel-learn)"].str.contains("dose outside its range").all()
 
 
 def test_a_row_of_sums_is_not_predicted(folder):

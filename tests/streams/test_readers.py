@@ -220,3 +220,31 @@ def test_size_is_known_without_reading(tmp_path):
     assert TableFiles([name]).nbytes == 4 * 4 * 8
     text = write(tmp_path, ".csv")
     assert TableFiles([text, text]).nbytes == 2 * 3 * Path(text).stat().st_size
+
+
+def test_names_that_are_there_twice_or_not_at_all_are_told(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b,,a\n1,2,3,4\n5,6,7,8\n")
+    table = TableFiles([str(tmp_path / "t.csv")])
+    assert list(table.read()) == ["a", "b", "Unnamed: 2", "a.1"]
+    twice, blank = table.notes
+    assert "2 columns are called 'a'" in twice and "'Unnamed: 2'" in blank
+
+
+def test_words_that_are_read_as_missing_are_counted(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n1,NA\nNaN,x\n"NA",\n,null\n2,NAB\n')
+    (tmp_path / "u.csv").write_text("a,b\n1,NA\n")
+    table = TableFiles([str(tmp_path / "t.csv"), str(tmp_path / "u.csv")])
+    assert table.missing_words() == {"a": {"NaN": 1, "NA": 1}, "b": {"NA": 2, "null": 1}}
+    missing = table.read().isna().sum()
+    assert missing.tolist() == [3, 4]  # with empty cells
+
+
+def test_every_word_that_pandas_takes_for_missing_is_known(tmp_path):
+    """Whatever version: the list is ours."""
+    from kernel_learn.streams.readers.delimited import NA_BYTES, NA_WORDS
+
+    lines = "".join(f"{word},x\n" for word in NA_WORDS)
+    (tmp_path / "t.csv").write_text("a,b\n" + lines)
+    assert pd.read_csv(tmp_path / "t.csv")["a"].isna().all()
+    for word in NA_WORDS:
+        assert NA_BYTES.search(f",{word},".encode()), word

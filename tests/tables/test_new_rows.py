@@ -5,6 +5,7 @@ import pytest
 
 pd = pytest.importorskip("pandas")
 
+from kernel_learn.streams.readers import TableError  # noqa: E402
 from kernel_learn.tables.columns import Columns  # noqa: E402
 from kernel_learn.tables.new_rows import NewRows, describe_seen  # noqa: E402
 from kernel_learn.tables.reading.table_reading import learn_reading  # noqa: E402
@@ -54,7 +55,10 @@ def test_what_is_new_is_counted(blocks):
     assert "3 of 48 cells of 'dose' lie outside the training range" in text
     assert "1 of 49 cells of 'dose' are no numbers, and taken as missing: 'often'." in text
     assert notes[5] == "organ not met before" and notes[10] == "dose outside its range"
-    assert notes[13] == "dose is no number" and notes[14] == "" and notes[0] == ""
+    assert "1 of 50 cells of 'dose' are missing ('ND'), and none was in training." in text
+    assert "1 of 50 cells of 'organ' are missing, and none was in training." in text
+    assert notes[13] == "dose is no number" and notes[14] == "dose is missing" and notes[0] == ""
+    assert notes[7] == "organ is missing"
 
 
 def test_all_cells_of_another_unit():
@@ -71,3 +75,65 @@ def test_levels_are_those_of_the_file_however_they_are_written():
 
 def test_a_model_of_before_knows_nothing_of_its_rows():
     assert NewRows(None, learn_reading(OLD)).look(OLD, OLD).tolist() == [""] * 50
+
+
+def test_cells_may_be_missing_where_some_were_in_training():
+    old = OLD.assign(dose=OLD["dose"].where(OLD.index % 5 > 0))
+    new = OLD.assign(dose=OLD["dose"].astype(object).where(OLD.index % 7 > 0, "ND"))
+    reading = learn_reading(old)
+    news = NewRows(describe_seen(old, COLUMNS), reading)
+    assert set(news.look(new, reading.read(new)[0])) == {""} and news.sentences() == []
+
+
+@pytest.mark.parametrize("write", [str, lambda day: f"{day:%d.%m.%Y}"])
+def test_cells_that_are_no_dates_are_counted(write):
+    days = pd.date_range("2026-01-01", periods=40)
+    old = pd.DataFrame({"visit": [write(day.date()) for day in days]})
+    reading = learn_reading(old)
+    news = NewRows(describe_seen(old, Columns({"visit": "date"})), reading)
+    new = old.copy()
+    new.loc[:1, "visit"] = ["soon", "not done"]
+    notes = news.look(new, reading.read(new)[0])
+    assert notes[0] == "visit is no date" and set(notes[2:]) == {""}
+    (unread, *_) = news.sentences()
+    assert "are no dates, and taken as missing" in unread and "'soon'" in unread
+
+
+def written(old, new):
+    reading = learn_reading(old)
+    clean = reading.read(new)[0]
+    news = NewRows(describe_seen(reading.read(old)[0], Columns({"dose": "number"})), reading)
+    news.look(new, clean)
+    return clean["dose"], news.sentences()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("{}", "{} kg", "'kg' taken off"),
+        ("{} kg", "{} kilo", None),
+        ("{} kg", "{:,} kg", "decimal comma"),
+        ("{}", "{:,}", "decimal comma"),
+    ],
+)
+def test_numbers_that_are_written_otherwise_are_read(old, new, said):
+    def write(form, value):
+        return form.replace(":,", "").format(value).replace(".", "," if ":," in form else ".")
+
+    values = OLD["dose"] + 0.01 * (OLD["dose"] % 1 == 0)
+    files = [pd.DataFrame({"dose": [write(form, v) for v in values]}) for form in (old, new)]
+    found, sentences = written(*files)
+    np.testing.assert_allclose(found, values)
+    expected = "The cells of 'dose' are written otherwise than in training: "
+    assert sentences == ([] if said is None else [expected + sentences[0][len(expected) :]])
+    assert said is None or said in sentences[0]
+
+
+@pytest.mark.parametrize(("old", "new"), [("{} kg", "{} lb"), ("EUR {}", "${}")])
+def test_numbers_of_another_unit_are_refused(old, new):
+    files = [pd.DataFrame({"dose": [form.format(v) for v in OLD["dose"]]}) for form in (old, new)]
+    with pytest.raises(TableError, match="when the model was fitted: its numbers are not alike"):
+        written(*files)
+    files[1].loc[3:, "dose"] = files[0]["dose"]  # a few are missing
+    found, sentences = written(*files)
+    assert found.isna().sum() == 3 and "3 of 50 cells of 'dose' are no numbers" in sentences[0]

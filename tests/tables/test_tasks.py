@@ -12,6 +12,7 @@ from kernel_learn.tables.comparing_numbers import compare_numbers, split_numbers
 from kernel_learn.tables.methods import check_method  # noqa: E402
 from kernel_learn.tables.number_columns import find_number_leaks  # noqa: E402
 from kernel_learn.tables.number_methods import NUMBERS, task_of_methods  # noqa: E402
+from kernel_learn.tables.reading.clean_files import read_clean_table  # noqa: E402
 from kernel_learn.tables.tasks import Task, is_measured, take_target, tell_task  # noqa: E402
 
 rng = np.random.default_rng(0)
@@ -56,6 +57,27 @@ def test_texts_that_are_numbers_with_units_are_read_as_such():
     doses = pd.Series(["5 mg", "10 mg"] * 25, name="dose")
     assert not is_measured(doses, "auto", ()) and is_measured(doses, "regress", ())
     assert not is_measured(pd.Series(["a", "b"] * 25, name="t"), "regress", ())
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (lambda v, i: f"{v / 1000:.4f}k" if i % 2 else f"{v:.1f}", "'k' multiplied out"),
+        (lambda v, i: -999 if i % 10 == 3 else f"{v:.1f}", "10 cells -999 -> missing"),
+        (lambda v, i: -999 if i % 10 == 3 else f"${v:,.1f}", "10 cells -999 -> missing"),
+    ],
+)
+def test_numbers_to_be_predicted_are_read_as_well_as_columns(write, said, tmp_path):
+    prices = rng.uniform(50_000, 160_000, 100).round(1)
+    written = pd.DataFrame({"a": range(100), "price": [write(v, i) for i, v in enumerate(prices)]})
+    written.to_csv(tmp_path / "t.csv", index=False)
+    data = [str(tmp_path / "t.csv")]
+    read = read_clean_table(data, target="price")
+    assert said in read.remarks["price"]
+    filled = read.frame["price"].notna()
+    np.testing.assert_allclose(read.frame["price"][filled], prices[filled])
+    classes = read_clean_table(data, target="price", task="classify").remarks.get("price", [])
+    assert said not in classes
 
 
 def test_methods_tell_the_task():

@@ -14,6 +14,7 @@ from kernel_learn.report.values import judge_new_values
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.reading.odd_rows import say_dropped
 from kernel_learn.tables.tasks import Task, take_target
 
 
@@ -67,8 +68,8 @@ def known_rows(
     what: str,  # the target holds
 ) -> Frame:
     """Rows of files, read as those of the fit were, that have a target."""
-    frame, words = reading_of(model).drop_trailing(options.files(data).read())
-    for text in words:
+    frame, dropped = reading_of(model).drop_odd_rows(options.files(data).read())
+    for text in say_dropped(dropped):
         run.warn(f"{text}.")
     if target not in frame.columns:
         raise TableError(

@@ -17,6 +17,7 @@ from kernel_learn.tables.deciding import Wish, positive_class
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.new_rows import NewRows
 from kernel_learn.tables.reading.clean_files import clean_blocks
+from kernel_learn.tables.reading.odd_rows import Dropped, say_dropped
 from kernel_learn.tables.writing import (
     TABLE_SUFFIXES,
     as_spreadsheet_text,
@@ -24,6 +25,7 @@ from kernel_learn.tables.writing import (
     write_table,
 )
 
+NOTE, OUR_NOTE = "note", "note (kernel-learn)"  # the second where a table has a column of notes
 RARE = 0.01  # novelty below which a row is counted as unlike any that was seen
 
 
@@ -218,7 +220,7 @@ def answer_blocks(
     carries_all = is_predicting and not model.is_sparse_
     as_written = AllBut(model.columns_.used) if carries_all else model.columns_.ids
     met, unlike = NewRows(getattr(model, "seen_", None), reading_of(model)), Unlike(model)
-    dropped_rows: list[str] = []
+    dropped_rows = Dropped()
     exact = {"prediction"}
     with run.progress(words) as step:
 
@@ -227,7 +229,7 @@ def answer_blocks(
             for given, block, dropped in clean_blocks(
                 options.files(data, as_written).blocks(), met.reading
             ):
-                dropped_rows.extend(dropped)
+                dropped_rows.update(dropped)
                 news = met.look(given, block)
                 if done == 0:
                     say_extra(run, model, block, carried=carries_all)
@@ -236,9 +238,9 @@ def answer_blocks(
                 found = answer(block)
                 if is_predicting:
                     news = add_note(news, unlike.look(block))
-                if notes:
-                    found["note"] = news
                 carried = [name for name in given.columns if name in as_written]
+                if notes:
+                    found[NOTE if NOTE not in carried else OUR_NOTE] = news
                 if twice := [name for name in carried if name in found]:
                     run.warn(
                         f"{capital(named(twice))} of the table is not carried along: the "
@@ -251,7 +253,11 @@ def answer_blocks(
                 step(words=f"{words}: {done} rows")
 
         rows = write_table(answers(), output, exact)
-    said = [*(f"{words_of}." for words_of in dropped_rows), *met.sentences(), *unlike.sentences()]
+    said = [
+        *(f"{text}." for text in say_dropped(dropped_rows)),
+        *met.sentences(),
+        *unlike.sentences(),
+    ]
     for text in said:
         run.warn(capital(text))
     values = {"rows": rows, "output": output}

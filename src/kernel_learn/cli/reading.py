@@ -24,7 +24,7 @@ from kernel_learn.tables.names import task_of_names
 from kernel_learn.tables.reading.clean_files import CleanTable, clean_table
 from kernel_learn.tables.reading.showing import WIDTH, ColumnLine, describe_reading, show_lines
 from kernel_learn.tables.reading.table_reading import check_kinds, parse_types
-from kernel_learn.tables.tasks import Task, check_task, is_measured, take_target, tell_task
+from kernel_learn.tables.tasks import Task, check_task, take_target, tell_task
 from kernel_learn.tables.writing import check_output
 
 MOST_METADATA = 2**20
@@ -54,12 +54,14 @@ class ReadingOptions:
         self, table: TableFiles, frame: Frame, target: str | None, task: str = "auto"
     ) -> CleanTable:
         """The frame as it is meant."""
-        types = parse_types(self.types)
-        as_number = target is not None and target not in types and self.clean
-        if as_number and is_measured(frame[target], task, self.na):
-            types[str(target)] = "number"
         return clean_table(
-            table, frame, target=target, types=types, na=list(self.na), clean=self.clean
+            table,
+            frame,
+            target=target,
+            task=task,
+            types=parse_types(self.types),
+            na=list(self.na),
+            clean=self.clean,
         )
 
 

@@ -18,6 +18,7 @@ from kernel_learn.rows.codes import cell_kind
 from kernel_learn.rows.frames import ColumnType, Frame, FrameColumn
 from kernel_learn.rows.kinds import is_free_text
 from kernel_learn.streams.readers import TableError, need_pandas
+from kernel_learn.streams.readers.layout import look_like_cells
 
 ID_NAME = re.compile(r"(^|[_\s.-])(id|ids|uuid|key|index|nr|no|number|row)$", re.IGNORECASE)
 ID_DISTINCT = 0.95  # share of different values of a column that is named as an identifier
@@ -134,7 +135,9 @@ def offer(frame: Frame, most: int = 12) -> str:
     """The columns there are, for an error."""
     names = [repr(name) for name in frame.columns[:most]]
     more = f" and {len(frame.columns) - most} more" if len(frame.columns) > most else ""
-    return f"there are {', '.join(names)}{more}."
+    cells = "The first line looks like cells: put the names of the columns above it."
+    hint = f" {cells}" if look_like_cells([str(name) for name in frame.columns]) else ""
+    return f"there are {', '.join(names)}{more}.{hint}"
 
 
 def is_number(column: FrameColumn) -> bool:

@@ -77,13 +77,15 @@ def take_target(column: FrameColumn, task: Task) -> Array:
 
 
 def is_measured(column: FrameColumn, task: str, na: Collection[str]) -> bool:
-    """Whether a target of texts, such as "$1,200" or "82 kg", is to be read as numbers."""
-    if task == "classify" or column_kind(column) != "object":
+    """Whether a target is to be read as a column of numbers, such as "$1,200", "82 kg" and -999."""
+    kind = column_kind(column)
+    if task == "classify" or kind not in ("object", "number"):
         return False
     if task == "regress":
-        return any(split_cell(text) is not None for text in column.dropna().map(str).unique())
+        texts = column.dropna().map(str).unique()
+        return kind == "number" or any(split_cell(text) is not None for text in texts)
     recipe = find_recipe(column, None, na)
-    if recipe.kind != "number" or not recipe.number.units:
-        return False  # without units it is read as a number anyway
+    if recipe.kind != "number":
+        return False
     values = recipe.read(column)[0].dropna().to_numpy()
     return tell_targets(values).kind == "numbers"

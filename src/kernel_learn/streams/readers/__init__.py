@@ -5,6 +5,7 @@ standard input; several files, and patterns such as ``part-*.parquet``, are one 
 column holds is the same whether a table is read whole or in blocks.
 """
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from functools import cached_property
 from itertools import groupby
@@ -14,8 +15,7 @@ import numpy as np
 
 from kernel_learn.rows.frames import Frame, stack_frames
 from kernel_learn.rows.kinds import column_kind
-from kernel_learn.streams.readers.containers import PACKED
-from kernel_learn.streams.readers.databases import MAGIC as SQLITE
+from kernel_learn.streams.readers.containers import PACKED, begins_like
 from kernel_learn.streams.readers.databases import read_database
 from kernel_learn.streams.readers.delimited import DelimitedFiles
 from kernel_learn.streams.readers.input_files import (
@@ -96,9 +96,8 @@ SAVE_AS = {
     ".tar": "unpack it first",
     ".rar": "unpack it first",
 }
-# Standard input shows its format by how it begins; what does not is CSV.
-BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "feather", b"PK\x03\x04": "xlsx", SQLITE: "sqlite"}
 BLOCK_ROWS = 20_000
+MOST_COUNTED = 2**28  # bytes of a table whose words for missing are counted: a second or two
 PARSED_BYTES = 3.0  # bytes of a parsed table for each byte of text, roughly
 
 
@@ -190,6 +189,17 @@ class TableFiles:
         parts = list(self.blocks(None, columns))
         return parts[0] if len(parts) == 1 else stack_frames(parts)
 
+    def missing_words(self) -> dict[str, Counter[str]]:
+        """Words of CSV files, not too large ones, that were read as missing cells, by columns."""
+        found: dict[str, Counter[str]] = {}
+        if self.nbytes > MOST_COUNTED:
+            return found
+        for reader in self._readers:
+            own = reader.missing_words() if isinstance(reader, DelimitedFiles) else {}
+            for name, words in own.items():
+                found.setdefault(name, Counter()).update(words)
+        return found
+
     @property
     def come_whole(self) -> list[InputFile]:
         """The files of which there are no blocks that are smaller than they are."""
@@ -228,8 +238,7 @@ def read_blocks(
 def file_format(file: InputFile, given: str | None = None) -> str:
     """The format of a file by its name, of standard input by its first bytes."""
     if given is None and file.is_stdin and file.member is None:
-        start = file.head(16)
-        return next((kind for own, kind in BEGINNINGS.items() if start.startswith(own)), "csv")
+        return begins_like(file.head(16)) or "csv"
     return format_of(file.plain_name, given)
 
 

@@ -15,8 +15,15 @@ OPENERS: dict[bytes, Callable[..., IO[bytes]]] = {
     b"\xfd7zXZ\x00": lzma.open,  # type: ignore[dict-item]
 }
 PACKED = (".gz", ".bz2", ".xz", ".zip")
-ZIP = b"PK\x03\x04"
+ZIP, SQLITE, OLD_OFFICE = b"PK\x03\x04", b"SQLite format 3\0", b"\xd0\xcf\x11\xe0"
+# How files begin whose format can be told so.
+BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "feather", ZIP: "xlsx", SQLITE: "sqlite"}
 OF_A_WORKBOOK = "[Content_Types].xml"
+
+
+def begins_like(start: bytes) -> str | None:
+    """The format of a file by its first bytes; None: they do not tell."""
+    return next((kind for own, kind in BEGINNINGS.items() if start.startswith(own)), None)
 
 
 def open_unpacked(packed: str | bytes) -> IO[bytes]:

@@ -6,14 +6,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from kernel_learn.rows.frames import Frame
+from kernel_learn.streams.readers.containers import SQLITE
 from kernel_learn.streams.readers.input_files import InputFile, TableError, choose_part, need_pandas
-
-MAGIC = b"SQLite format 3\0"
 
 
 def read_database(file: InputFile) -> Frame:
     """The table or view that is asked for, or the only one."""
-    if file.head(len(MAGIC)) != MAGIC:
+    if file.head(len(SQLITE)) != SQLITE:
         raise TableError(f"{file} is not an SQLite file: it does not begin like one.")
     with open_database(file) as database:
         found = database.execute(

@@ -6,6 +6,7 @@ over once before they are read (about a second for 100 MB), and only files with 
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +28,10 @@ SCANNED_BYTES, SCANNED_CELLS = 2**20, 2_000_000  # looked at together
 # Cells such as 00179 are codes, if all are whole: a number would lose their zeros.
 CODE_BYTES, CODE = re.compile(rb"[,;\t|\"\r\n ]0\d{3}"), r" *0\d{3,} *"
 BEFORE_CODE = (" ", *(f"0{digit}" for digit in range(10)))
+# What pandas takes for missing, beside empty cells.
+NA_PATTERN = "NA|N/A|n/a|#N/A|#NA|NULL|null|NaN|nan|-NaN|-nan|None|<NA>"
+NA_WORDS = NA_PATTERN.split("|")
+NA_BYTES = re.compile(rf"""[,;\t|"\r\n ]({NA_PATTERN})[,;\t|"\r\n ]""".encode())
 COMMA_BYTES = re.compile(rb"\d,\d")
 DECIMAL_COMMA = r"[+-]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?([eE][+-]?\d+)?"
 # Beside what pandas calls types: whole are floats without fractions.
@@ -76,7 +81,24 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
                 for name, own in chunk_types(chunk).items():
                     found.setdefault(name, set()).add(own)
         types = {name: merge_types(own) for name, own in found.items()}
-        return types | self._find_codes(types) | self._find_decimals(types)
+        decimals = self._find_decimals(types)
+        if decimals:
+            shown = ", ".join(map(repr, sorted(decimals)[:5])) + " and so on" * (len(decimals) > 5)
+            self.files[0].note(f"decimal commas in {shown}")
+        return types | self._find_codes(types) | decimals
+
+    def missing_words(self) -> dict[str, Counter[str]]:
+        """Words such as NA that are read as missing cells: how often each is in each column."""
+        found: dict[str, Counter[str]] = {}
+        for file in self.files:
+            if not holds(file, NA_BYTES):
+                continue
+            for chunk in self._chunks(file, SCANNED_CELLS, dtype=str, keep_default_na=False):
+                for name in chunk.columns:
+                    words = chunk[name][chunk[name].isin(NA_WORDS)]
+                    if len(words):
+                        found.setdefault(str(name), Counter()).update(words.tolist())
+        return found
 
     def _find_codes(self, types: dict[str, str]) -> dict[str, str]:
         numbers = [name for name, own in types.items() if own in (*INTEGERS, WHOLE)]

@@ -4,6 +4,7 @@ import codecs
 import contextlib
 import glob
 import io
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterator, Sequence
@@ -17,6 +18,7 @@ from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.blocks import file_identity
 from kernel_learn.streams.readers.containers import (
     PACKED,
+    begins_like,
     is_zip_of_files,
     list_members,
     open_member,
@@ -26,6 +28,9 @@ from kernel_learn.streams.readers.encodings import UTF8, as_utf8, find_encoding
 
 STDIN = "-"
 Found = TypeVar("Found")
+# What pandas says of lines of a CSV file.
+TOO_MANY = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
+OPEN_QUOTE = re.compile(r"EOF inside string starting at row (\d+)")
 
 
 class TableError(ValueError):
@@ -103,7 +108,9 @@ class InputFile:
         with described(self), self.open() as stream:
             found = find_encoding(stream)
         if found is None:
-            raise TableError(f"{self} is not a text file; is its name right?")
+            kind = begins_like(self.head(16))
+            hint = "is its name right?" if kind is None else f"say --format {kind}."
+            raise TableError(f"{self} is not a text file; {hint}")
         if found != UTF8:
             self.note(f"the text is in {found}, as far as its bytes tell (--encoding)")
         return found
@@ -230,9 +237,21 @@ def described(file: InputFile) -> Iterator[None]:
             "or save it as UTF-8."
         ) from error
     except Exception as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else "it is empty"
-        reason = reason.removeprefix("Error tokenizing data. C error: ")  # of which line comes next
-        raise TableError(f"{file} cannot be read: {reason.rstrip('.')}.") from error
+        raise TableError(f"{file} cannot be read: {in_our_words(str(error))}.") from error
+
+
+def in_our_words(said: str) -> str:
+    """What a reader says is wrong, with what to do where that is known."""
+    if found := TOO_MANY.search(said):
+        expected, line, cells = found.groups()
+        return (
+            f"line {line} has {cells} cells, and there are {expected} columns; put cells that hold "
+            "the separator in quotes"
+        )
+    if found := OPEN_QUOTE.search(said):
+        line = str(int(found[1]) + 1)
+        return f"the quote that is opened in line {line} is not closed; close it, or take it out"
+    return said.strip().splitlines()[0].rstrip(".") if said.strip() else "it is empty"
 
 
 def need_pandas() -> ModuleType:

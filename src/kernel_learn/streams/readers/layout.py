@@ -6,6 +6,7 @@ names with spaces, and end lines in one separator too many.
 
 import csv
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -13,7 +14,9 @@ from itertools import islice
 SEPARATORS = ",;\t|"
 SAID = re.compile(r"""\ufeff?"?sep=(?P<separator>.)"?\s*""", re.IGNORECASE)
 NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
-LINES = 60  # looked at
+FRACTION, DAY = re.compile(r"[+-]?\d+[.,]\d+"), re.compile(r"\d{4}-\d\d-\d\d\b")
+PAGE = re.compile(r"<(!doctype|html|table|\?xml)", re.IGNORECASE)
+LINES, LEAST_WAVELENGTHS = 60, 5  # looked at; of names
 SPARE = "\0spare"  # a last column that has neither name nor cells
 
 
@@ -49,6 +52,10 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
     separator = separator or find_separator(head)
     rows = list(islice(csv.reader(lines[begin : begin + LINES], delimiter=separator), LINES))
     names, padded = rows[0] if rows else [], f'{separator} "' in head
+    if trouble := no_table(lines[begin : begin + LINES], names):
+        return Layout(separator, begin, trouble=trouble)
+    if look_like_cells(names):
+        notes.append("the first line looks like cells; the names of the columns may be missing")
     clean = [name.strip().strip('"' if padded else "") for name in names]
     if clean and clean[0].startswith("#"):
         clean[0] = clean[0].lstrip("# ")
@@ -57,10 +64,54 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
     if has_spare(names, rows[1:]):
         clean = [*(clean[:-1] if not clean[-1] else clean), SPARE]
         notes.append("a separator too many at the end of each line passed over")
+    notes += renamed([name for name in clean if name != SPARE])
     if clean == names or len(set(clean)) < len(clean):
         return Layout(separator, begin, None, notes, padded, too_wide(names, rows[1:]))
     clean = [name or f"Unnamed: {i}" for i, name in enumerate(clean)]
     return Layout(separator, begin, clean, notes, padded)
+
+
+def renamed(names: Sequence[str]) -> list[str]:
+    """What is to be said of names that are there twice, or not at all."""
+    counts = Counter(name for name in names if name)
+    notes = [
+        f"{n} columns are called {name!r}: from the second on {name + '.1'!r} and so on"
+        for name, n in counts.items()
+        if n > 1
+    ]
+    blank = [f"Unnamed: {i}" for i, name in enumerate(names) if not name]
+    if blank:
+        shown = ", ".join(map(repr, blank[:3])) + (" and so on" if len(blank) > 3 else "")
+        notes.append(f"a column without a name is called {shown}")
+    return notes
+
+
+def no_table(lines: Sequence[str], names: Sequence[str]) -> str:
+    """What is wrong with a text that has no separators; nothing if it has."""
+    if lines and PAGE.match(lines[0].strip()):
+        return "it is a page of the web; save its table as .csv"
+    words = [line.split() for line in lines if line.strip()]
+    widths = {len(own) for own in words}
+    if len(names) > 1 or len(words) < 3 or len(widths) > 1 or max(widths) < 3:
+        return ""
+    if not any(NUMBER.fullmatch(word) for word in words[1]):
+        return ""
+    return "its cells are parted by spaces; part them by commas or tabs"
+
+
+def look_like_cells(names: Sequence[str]) -> bool:
+    """Whether names are cells of a table that has none: fractions, dates, numbers that repeat.
+
+    Fractions that grow from name to name are wavelengths.
+    """
+    cells = Counter(name.strip() for name in names)
+    fractions = [float(own.replace(",", ".")) for own in cells if FRACTION.fullmatch(own)]
+    if len(fractions) >= LEAST_WAVELENGTHS and fractions == sorted(fractions):
+        return False
+    odd = sum(
+        (n > 1 and bool(NUMBER.fullmatch(own))) or bool(DAY.match(own)) for own, n in cells.items()
+    )
+    return odd + len(fractions) >= max(1, len(cells) / 3)
 
 
 def find_separator(text: str) -> str:

@@ -102,7 +102,7 @@ def read_npz(file: InputFile) -> Frame:
 
 
 def read_json_table(file: InputFile) -> Frame:
-    """A list of objects, an object of lists, or one of these under a single name."""
+    """A list of objects, an object of lists, one of these under a name, or names and rows apart."""
     pandas = need_pandas()
     with file.open_text() as content:
         try:
@@ -117,13 +117,30 @@ def read_json_table(file: InputFile) -> Frame:
         if len(inside) == 1:
             file.note(f"the rows are those under {inside[0]!r}")
             found = found[inside[0]]
+        elif is_split(found):
+            return pandas.DataFrame(found["data"], columns=found["columns"])
         elif found and all(isinstance(value, list | dict) for value in found.values()):
+            lengths = {key: len(value) for key, value in found.items()}
+            if len(set(lengths.values())) > 1 and all(isinstance(v, list) for v in found.values()):
+                shown = ", ".join(f"{key!r} {n}" for key, n in list(lengths.items())[:5])
+                raise TableError(
+                    f"{file} holds lists of different lengths ({shown}); a table has one value of "
+                    "each column in each row."
+                )
             return pandas.DataFrame(found)
     if not is_rows(found):
         raise TableError(
             f"{file} holds no table: a list of objects in braces, one for each row, is read."
         )
     return pandas.json_normalize(found)
+
+
+def is_split(found: dict[str, object]) -> bool:
+    """Whether names of columns and rows of cells stand beside each other, as pandas writes it."""
+    rows, names = found.get("data"), found.get("columns")
+    if not isinstance(rows, list) or not isinstance(names, list) or not rows:
+        return False
+    return all(isinstance(row, list) and len(row) == len(names) for row in rows)
 
 
 def is_rows(value: object) -> bool:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernel_learn.rows.frames import Frame, FrameColumn
+from kernel_learn.streams.readers.containers import OLD_OFFICE, ZIP
 from kernel_learn.streams.readers.input_files import InputFile, TableError, choose_part, need_pandas
 
 NAMES_BELOW = 50  # rows that are looked at for the names of the columns
@@ -14,6 +15,7 @@ def read_workbook(file: InputFile) -> Frame:
         import openpyxl
     except ImportError as error:
         raise ImportError("Excel files need openpyxl: pip install kernel-learn[excel]") from error
+    check_workbook(file)
     with file.open() as content:
         book = openpyxl.load_workbook(content, read_only=True, data_only=True)
         filled = {sheet.title: rows for sheet in book.worksheets if (rows := filled_rows(sheet))}
@@ -26,6 +28,18 @@ def read_workbook(file: InputFile) -> Frame:
         others = ", ".join(repr(one) for one in filled if one != name)
         file.note(f"sheet {name!r} is read; there are also {others} (--sheet)")
     return as_table(file, filled[name])
+
+
+def check_workbook(file: InputFile) -> None:
+    """Refuse what is called so and is another kind of file."""
+    start = file.head(len(ZIP))
+    if start == OLD_OFFICE:
+        raise TableError(
+            f"{file} is a workbook of the old kind, or one with a password; save it as .xlsx "
+            "without one."
+        )
+    if start != ZIP:
+        raise TableError(f"{file} is not a workbook; if it is a text, say --format csv.")
 
 
 def filled_rows(sheet: object) -> list[list[object]]:

@@ -2,10 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import BLOCK_ROWS, TableFiles
+from kernel_learn.tables.reading.doubts import find_doubts
+from kernel_learn.tables.reading.odd_rows import Dropped, Sums, say_dropped
+from kernel_learn.tables.reading.recipe import quoted
 from kernel_learn.tables.reading.table_reading import Remarks, TableReading, learn_reading
+from kernel_learn.tables.tasks import is_measured
 
 
 @dataclass(frozen=True)
@@ -35,16 +40,16 @@ class CleanFiles(TableFiles):
 
 def clean_blocks(
     blocks: Iterable[Frame], reading: TableReading
-) -> Iterator[tuple[Frame, Frame, list[str]]]:
-    """(as it stands, as it is meant, rows dropped) of each block: sums at the end are no rows."""
-    waiting = None
-    for block in blocks:
+) -> Iterator[tuple[Frame, Frame, Dropped]]:
+    """(as it stands, as it is meant, rows dropped) of each block, without rows that are none."""
+    waiting, before = None, Sums()
+    for block in chain(blocks, [None]):
         if waiting is not None:
-            yield waiting, reading.read(waiting)[0], []
+            kept, dropped = reading.drop_odd_rows(waiting, before, is_last=block is None)
+            yield kept, reading.read(kept)[0], dropped
+            if block is not None:
+                before.add(kept)
         waiting = block
-    if waiting is not None:
-        kept, words = reading.drop_trailing(waiting)
-        yield kept, reading.read(kept)[0], words
 
 
 def clean_table(
@@ -52,15 +57,25 @@ def clean_table(
     frame: Frame,
     *,
     target: str | None = None,
+    task: str = "auto",
     types: dict[str, str] | None = None,
     na: Sequence[str] = (),
     clean: bool = True,
 ) -> CleanTable:
     """The frame that was read from files as it is meant, with what was learned of it."""
-    kept, words = TableReading(clean=clean).drop_trailing(frame)
+    kept, dropped = TableReading(clean=clean).drop_odd_rows(frame)
+    kept = kept.reset_index(drop=True) if dropped else kept
+    types = dict(types or {})
+    if clean and target is not None and target not in types:
+        types |= {target: "number"} if is_measured(kept[target], task, na) else {}
     reading = learn_reading(kept, target=target, types=types, na=na, clean=clean)
     found, remarks = reading.read(kept)
-    return CleanTable(found, reading, remarks, [*table.notes, *words])
+    taken = table.missing_words() if clean else {}
+    for name, words in taken.items():
+        remarks[name] = [f"{quoted(words)} -> missing", *remarks.get(name, [])]
+    for name, doubts in find_doubts(found, reading, target).items():
+        remarks[name] = [*remarks.get(name, []), *doubts]
+    return CleanTable(found, reading, remarks, [*table.notes, *say_dropped(dropped)])
 
 
 def read_clean_table(
@@ -68,6 +83,7 @@ def read_clean_table(
     format: str | None = None,
     *,
     target: str | None = None,
+    task: str = "auto",
     types: dict[str, str] | None = None,
     na: Sequence[str] = (),
     encoding: str | None = None,
@@ -83,7 +99,9 @@ def read_clean_table(
     format : str, optional
         Of all files; None: by their names.
     target : str, optional
-        The column of labels: its spellings are merged, its numbers are left alone.
+        The column of labels, whose spellings are merged, or of the numbers to be predicted.
+    task : {"auto", "classify", "regress"}
+        Whether the target names classes, which may be any numbers and words, or is a number.
     types : dict, optional
         Columns and what they are: number, category, date, text or skip.
     na : list of str
@@ -101,4 +119,6 @@ def read_clean_table(
         ``frame``, ``reading`` (for other files of the kind), ``remarks`` and ``notes``.
     """
     table = TableFiles(data, format, encoding=encoding, part=part)
-    return clean_table(table, table.read(), target=target, types=types, na=na, clean=clean)
+    return clean_table(
+        table, table.read(), target=target, task=task, types=types, na=na, clean=clean
+    )

@@ -1,8 +1,8 @@
 """Dates in several formats in one column, and what 03/04/2026 means in it."""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 LEAST_LETTERS = 6  # "2021" is a number
@@ -12,19 +12,19 @@ TIME = (
 )
 YEAR, WORD = r"(?P<year>\d{4}|\d{2})", r"(?P<word>[^\W\d_]{3,9})\.?"
 FORMS = {
-    "year first": re.compile(
-        rf"(?P<year>\d{{4}})(?P<sep>[-/.])(?P<month>\d{{1,2}})(?P=sep)(?P<day>\d{{1,2}}){TIME}Z?"
-    ),
-    "numbers": re.compile(rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep){YEAR}{TIME}"),
-    "day and name": re.compile(
-        rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ .-]*{WORD}[ ,.-]*{YEAR}{TIME}", re.IGNORECASE
-    ),
-    "name and day": re.compile(
-        rf"{WORD} *(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? +(?P<year>\d{{4}}){TIME}", re.IGNORECASE
-    ),
+    name: re.compile(pattern + TIME + "Z?", re.IGNORECASE)
+    for name, pattern in {
+        "year first": r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
+        "digits": r"(?P<year>(?:19|20)\d{2})(?P<month>0\d|1[0-2])(?P<day>[0-2]\d|3[01])",
+        "numbers": rf"(?P<a>\d{{1,2}})(?P<sep>[-/.])(?P<b>\d{{1,2}})(?P=sep){YEAR}",
+        "day and name": rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?[ .-]*{WORD}[ ,.-]*{YEAR}",
+        "name and day": rf"{WORD} *(?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? +(?P<year>\d{{4}})",
+    }.items()
 }
+ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?Z?)?")
 MONTH_WORDS = "jan feb mar,mär,mrz apr may,mai jun jul aug sep oct,okt nov dec,dez"
 MONTHS = {word: i + 1 for i, words in enumerate(MONTH_WORDS.split()) for word in words.split(",")}
+NUMBERS = "numbers "  # before the sign, in the names of forms
 TURN = 69  # two digits of a year from here on are of the last century, as in POSIX
 
 
@@ -37,6 +37,19 @@ class DateForm:
     ambiguous: str = ""  # a cell that could be read both ways, where none tells
     conflict: bool = False  # cells that tell say both
 
+    @property
+    def signs(self) -> list[str]:
+        """The signs between numbers of which the first may be the day or the month."""
+        return [own.removeprefix(NUMBERS) for own in self.forms if own.startswith(NUMBERS)]
+
+    def sign_of(self, text: str) -> str:
+        """The sign of a cell."""
+        return (match_date(text)[1] or {}).get("sep") or ""
+
+    def ordered(self, *, day_first: bool) -> "DateForm":
+        """The form with the order that somebody has said, whatever the sign."""
+        return replace(self, day_first=dict.fromkeys("-/.", day_first), ambiguous="")
+
     def value(self, text: str) -> datetime | None:
         """The date that a cell holds; None if it holds none."""
         name, found = match_date(text)
@@ -46,6 +59,12 @@ class DateForm:
             return as_datetime(name, found, self.day_first.get(found.get("sep") or "", False))
         except ValueError:  # the 31st of February
             return None
+
+
+def are_iso(texts: Collection[str]) -> bool:
+    """Whether all cells are dates as every program writes and reads them, with time or without."""
+    widths = {len(text) for text in texts}
+    return len(widths) == 1 and all(ISO.fullmatch(text) for text in texts)
 
 
 def match_date(text: str) -> tuple[str, dict[str, str | None] | None]:

@@ -23,19 +23,24 @@ NO_NUMBER = (NO_LEVEL | frozenset(SHORT_WORDS.split())) | {
     "not tested",
     "keine angabe",
     "below detection",
+    "0000-00-00",
+    "0000-00-00 00:00:00",
+    "00/00/0000",
+    "00.00.0000",
 }
 SENTINELS = tuple(
     sign * float(nines)
     for nines in ("99", "999", "9999", "99999", "999999")
     for sign in (-1.0, 1.0)
 )
-LEAST_REPEATS = 2  # of a sentinel that the other cells' sign does not give away
+LEAST_REPEATS, LEAST_SIGNS = 2, 2
 
 
 def find_sentinels(values: Array) -> list[float]:
-    """Numbers of nines that lie farther from all others than these from one another.
+    """Numbers of nines that stand for missing, which two of three signs give away.
 
-    One below zero among others that are not is enough; any other has to be there twice.
+    It lies farther from all others than these from one another; it is below zero and all others
+    are not; it is there more than once.
     """
     finite = values[np.isfinite(values)]
     likely = [value for value in SENTINELS if np.any(finite == value)]
@@ -47,7 +52,8 @@ def find_sentinels(values: Array) -> list[float]:
     found = []
     for value in likely:
         is_far = value < low - reach or value > high + reach
-        gives_away = value < 0 <= low
-        if is_far and (gives_away or np.sum(finite == value) >= LEAST_REPEATS):
+        is_below = value < 0 <= low
+        repeats = np.sum(finite == value) >= LEAST_REPEATS
+        if is_far + is_below + repeats >= LEAST_SIGNS:
             found.append(value)
     return sorted(found)

@@ -1,7 +1,7 @@
 """How one column of a file is read: decided once on its cells, applied to those of any file."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -10,19 +10,24 @@ from kernel_learn.rows.frames import FrameColumn
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import LOOKED_AT, as_word, is_sparse_type
-from kernel_learn.tables.reading.dates import DateForm, find_date_form
+from kernel_learn.tables.reading.dates import DateForm, are_iso, find_date_form
 from kernel_learn.tables.reading.levels import find_levels, level_key
 from kernel_learn.tables.reading.missing import NO_LEVEL, NO_NUMBER, find_sentinels
 from kernel_learn.tables.reading.numbers import (
+    SPELT_AS,
     NumberForm,
-    find_decimal,
+    check_same_unit,
     find_form,
+    plain_unit,
     split_cell,
 )
 
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
-ALMOST_ALL = 0.95
-TYPES = ("number", "category", "date", "text", "skip")
+ALMOST_ALL, HALF = 0.95, 0.5
+TYPES = ("number", "category", "date", "text", "skip", "date-dmy", "date-mdy")
+# A few numbers may look like dates by chance, of which three in a hundred do.
+FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
+GROUP_SIGNS = {",": "commas", ".": "dots", "'": "apostrophes", " ": "spaces"}
 SHOWN = 3  # different cells that a remark names
 
 
@@ -41,11 +46,29 @@ class ColumnRecipe:
         """The column as it is meant, and what was done to its cells."""
         return READS[self.kind](self, column)
 
+    def number_form(self, counts: Mapping[str, int], name: str) -> NumberForm:
+        """How cells write numbers: as they did when this was learned, or as most do now.
+
+        Refuses those of another unit.
+        """
+        filled = {text: n for text, n in counts.items() if level_key(text) not in self.missing}
+        unread = sum(n for text, n in filled.items() if self.number.value(text) is None)
+        if unread <= HALF * sum(filled.values()):
+            return self.number
+        form = find_form(filled, name, ALMOST_ALL)
+        if form is None:
+            return self.number
+        check_same_unit(name, self.number, form)
+        return form
+
 
 def find_recipe(
     column: FrameColumn, wanted: str | None, na: Collection[str], *, is_target: bool = False
 ) -> ColumnRecipe:
     """How a column is to be read: as is asked for, or as almost all of its cells say."""
+    if wanted is not None and wanted.startswith("date-"):
+        recipe = find_recipe(column, "date", na)
+        return replace(recipe, date=recipe.date.ordered(day_first=wanted == "date-dmy"))
     words = frozenset(level_key(word) for word in na)
     if is_sparse_type(column.dtype):
         return ColumnRecipe()
@@ -53,9 +76,11 @@ def find_recipe(
     if wanted in ("category", "text"):
         return ColumnRecipe("word", missing=words)
     if kind == "number":
+        if wanted != "number" and not is_target and (date := find_digit_dates(column)):
+            return ColumnRecipe("date", date=date)
         if wanted == "date":
             raise TableError(f"--types: column {name!r} holds numbers, which are no dates.")
-        return number_recipe(column, words, is_target)
+        return number_recipe(column, words, names_classes=is_target and wanted is None)
     if kind != "object" or wanted == "skip":
         return ColumnRecipe()
     counts = count_texts(column)
@@ -64,11 +89,22 @@ def find_recipe(
     return text_recipe(counts, name, wanted, words, is_target)
 
 
-def number_recipe(column: FrameColumn, words: frozenset[str], is_target: bool) -> ColumnRecipe:
-    """Of numbers: which of them stand for missing."""
+def find_digit_dates(column: FrameColumn) -> DateForm | None:
+    """How numbers such as 20260304 are dates: all of them, and not a few."""
+    filled = column.dropna()
+    low, high = (float(filled.min()), float(filled.max())) if len(filled) else (0.0, 0.0)
+    if not FIRST_DIGITS <= low <= high <= LAST_DIGITS or filled.nunique() < LEAST_DATES:
+        return None
+    return find_date_form(count_texts(as_word(column, None)), 1.0)
+
+
+def number_recipe(
+    column: FrameColumn, words: frozenset[str], *, names_classes: bool
+) -> ColumnRecipe:
+    """Of numbers: which of them stand for missing; codes of classes may be any."""
     values = column.to_numpy(dtype=float, na_value=np.nan)
     asked = [value for word in words if (value := NumberForm().value(word)) is not None]
-    found = [] if is_target else find_sentinels(values)
+    found = [] if names_classes else find_sentinels(values)
     sentinels = tuple(sorted({*found, *asked}))
     return ColumnRecipe("number", sentinels=sentinels, missing=NO_NUMBER | words)
 
@@ -81,25 +117,23 @@ def text_recipe(
     is_target: bool,
 ) -> ColumnRecipe:
     """Of texts: dates, numbers, levels, or nothing of these."""
-    no_number, least = NO_NUMBER | words, 0.0 if wanted in ("number", "date") else ALMOST_ALL
+    no_number, least = NO_NUMBER | words, 0.0 if wanted == "date" else ALMOST_ALL
     filled = {text: n for text, n in counts.items() if level_key(text) not in no_number}
     if wanted != "number" and not is_target and (date := find_date_form(filled, least)):
-        is_plain = len(date.forms) == 1 and not date.ambiguous and not date.conflict
-        all_read = len(filled) == len(counts) and all(date.value(text) for text in counts)
-        if is_plain and all_read and wanted is None:
+        if wanted is None and are_iso(counts) and all(date.value(text) for text in counts):
             return ColumnRecipe(date=date)
         return ColumnRecipe("date", date=date, missing=no_number)
     if wanted == "date":
         raise TableError(f"--types: no cell of column {name!r} is a date that is known here.")
-    form = find_form(filled, name, least) if wanted is None else any_form(filled)
+    form = find_form(filled, name, ALMOST_ALL, asked=wanted == "number")
+    if wanted == "number" and form is None:
+        raise TableError(f"--types: no cell of column {name!r} is a number.")
     names_classes = is_target and wanted is None  # "5 mg" and "10 mg" may be labels
     if form is not None and not (names_classes and form.units):
         values = [form.value(text) for text in filled]
-        if wanted == "number" and all(value is None for value in values):
-            raise TableError(f"--types: no cell of column {name!r} is a number.")
         numbers = np.array([value for value in values if value is not None], dtype=float)
-        sentinels = () if is_target else tuple(find_sentinels(repeat_by(filled, numbers, values)))
-        return ColumnRecipe("number", number=form, sentinels=sentinels, missing=no_number)
+        found = [] if names_classes else find_sentinels(repeat_by(filled, numbers, values))
+        return ColumnRecipe("number", number=form, sentinels=tuple(found), missing=no_number)
     plus = {"-"} if any(text.strip() == "+" for text in counts) else set()
     no_level = (NO_LEVEL - plus) | words
     filled = {text: n for text, n in counts.items() if level_key(text) not in no_level}
@@ -107,13 +141,6 @@ def text_recipe(
     if levels is None:
         return ColumnRecipe()
     return ColumnRecipe("level", levels=levels, missing=no_level)
-
-
-def any_form(counts: Mapping[str, int]) -> NumberForm:
-    """Numbers whatever their units, as it was asked for."""
-    parts = [own for text in counts if (own := split_cell(text)) is not None]
-    units = sorted({own["unit"] for own in parts if own["unit"]})
-    return NumberForm(find_decimal([own["digits"] for own in parts]), tuple(units))
 
 
 def repeat_by(counts: Mapping[str, int], numbers: Array, values: Collection[float | None]) -> Array:
@@ -143,7 +170,8 @@ def read_as_it_is(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColum
 def read_number(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
     """Cells as numbers; what is none is missing, and counted."""
     if column_kind(column) == "object" and (counts := count_texts(column)):
-        values, done = parse_numbers(recipe, counts)
+        form = recipe.number_form(counts, str(column.name))
+        values, done = parse_numbers(replace(recipe, number=form), counts)
         numbers = column.map(values).astype(float)
         whole = all(value == value for value in values.values()) and not column.isna().any()
         if whole and not any(set(text) & set(".,eE%") for text in counts):
@@ -167,22 +195,30 @@ def parse_numbers(
 ) -> tuple[dict[str, float], list[str]]:
     """Text: number of each, and what was done."""
     values: dict[str, float] = {}
-    unknown: dict[str, int] = {}
-    absent: dict[str, int] = {}
-    bounds: dict[str, int] = {}
+    found: dict[str, dict[str, int]] = {}
     for text, n in counts.items():
-        value = None if level_key(text) in recipe.missing else recipe.number.value(text)
+        value, what = None, "-> missing"
+        if level_key(text) not in recipe.missing:
+            value = recipe.number.value(text)
+            what = said_of(text, value)
         values[text] = np.nan if value is None else value
-        if level_key(text) in recipe.missing:
-            absent[text.strip()] = absent.get(text.strip(), 0) + n
-        elif value is None:
-            unknown[text] = n
-        elif (split_cell(text) or {}).get("bound"):
-            bounds[text] = n
-    done = [f"{quoted(absent)} -> missing"] if absent else []
-    done += [f"{quoted(unknown)} no number -> missing"] if unknown else []
-    done += [f"{quoted(bounds)} -> the bound itself"] if bounds else []
+        if what:
+            own = found.setdefault(what, {})
+            own[text.strip()] = own.get(text.strip(), 0) + n
+    done = [f"{quoted(own)} {what}" for what, own in sorted(found.items())]
     return values, [*how_written(recipe.number, counts), *done]
+
+
+def said_of(text: str, value: float | None) -> str:
+    """What is to be said of a cell that stands for a number, or for none; mostly nothing."""
+    parts = split_cell(text) or {}
+    if value is None:
+        has_unit = plain_unit(parts.get("unit", "")) in SPELT_AS
+        return f"{'of another unit' if has_unit else 'no number'} -> missing"
+    if text.strip().startswith("("):
+        return "-> negative"
+    bound = parts.get("bound", "")
+    return "" if not bound else f"-> the {'bound' if bound[0] in '<>≤≥' else 'number'} itself"
 
 
 def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
@@ -190,32 +226,40 @@ def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
     digits = [own["digits"] for text in counts if (own := split_cell(text)) is not None]
     done = []
     if form.units:
-        verb = "multiplied out" if form.multiplies else "taken off"
+        verb = "taken off"
+        if form.multiplies:
+            verb = "divided by 100" if "%" in form.units else "multiplied out"
         done.append(f"{', '.join(repr(unit) for unit in form.units)} {verb}")
-    if form.decimal == "," and any("," in own for own in digits):
+    signs = {sign for own in digits for sign in own if sign in GROUP_SIGNS}
+    if form.decimal == "," and "," in signs:
         done.append("decimal comma")
-    elif any("," in own for own in digits):
-        done.append("commas part thousands")
-    return done
+    parting = [GROUP_SIGNS[sign] for sign in sorted(signs - {form.decimal})]
+    return [*done, *(f"{words} part thousands" for words in parting)]
 
 
 def read_date(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
     """Cells as dates; what is none is missing, and counted."""
-    pandas = need_pandas()
+    pandas, form = need_pandas(), recipe.date
+    if column_kind(column) == "number" and "digits" in form.forms:
+        column = as_word(column, None)
     if column_kind(column) != "object" or not (counts := count_texts(column)):
         return column, []
-    form = recipe.date
+    if own := find_date_form(counts, 0.0):  # signs that cells had not when this was learned
+        form = replace(form, day_first={**own.day_first, **form.day_first})
     dates = {text: form.value(text) for text in counts}
     unknown = {t: n for t, n in counts.items() if dates[t] is None and t.strip()}
     found = pandas.to_datetime(column.map(dates), errors="coerce")
     done = [f"dates in {len(form.forms)} formats"] if len(form.forms) > 1 else []
+    if form.forms == ("digits",):
+        done.append("year, month and day without signs between")
     order = {True: "day first", False: "month first"}
-    if form.conflict:
-        done.append("day first in some cells, month first in others")
     if form.ambiguous and (as_read := form.value(form.ambiguous)):
-        done.append(f"{form.ambiguous} read as {as_read:%-d %B %Y}")
-    elif len(form.forms) > 1:
-        done += [f"{order[first]} ({sign})" for sign, first in form.day_first.items()]
+        is_first = form.day_first[form.sign_of(form.ambiguous)]
+        other = f"{order[not is_first]}: --types {column.name}=date-{'mdy' if is_first else 'dmy'}"
+        done += [f"{form.ambiguous} read as {as_read:%-d %B %Y}", other]
+    else:
+        where = " where a cell could be both" if form.conflict else ""
+        done += [f"{order[form.day_first[sign]]} ({sign}){where}" for sign in form.signs]
     return found, [*done, *([f"{quoted(unknown)} -> missing"] if unknown else [])]
 
 

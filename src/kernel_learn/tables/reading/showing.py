@@ -15,6 +15,8 @@ from kernel_learn.tables.reading.dates import find_date_form
 
 WIDTH, MOST_LINES, MOST_NAME = 80, 25, 20
 ALL_DATES = 0.98  # share of the cells that must be dates to tell the first and the last
+MOST_WHOLE = 1e11  # two such numbers fit into a line
+LEAST_ROWS, RARELY = 20, 0.5  # of a category: cells, and levels for each
 PLURALS = {
     "number": "numbers",
     "category": "categories",
@@ -67,6 +69,8 @@ def describe_reading(
         if kind == "target" and is_regression:
             shown = "number"
         done = [*([reasons[name]] if name in reasons and kind == "left out" else [])]
+        if kind == "category" and hardly_repeats(column):
+            done.append("hardly any level repeats")
         found.append(
             ColumnLine(
                 str(name),
@@ -79,6 +83,12 @@ def describe_reading(
     return found
 
 
+def hardly_repeats(column: FrameColumn) -> bool:
+    """Whether a category has half as many levels as cells, from which little is learned."""
+    filled = column.dropna()
+    return len(filled) >= LEAST_ROWS and filled.nunique() > RARELY * len(filled)
+
+
 def range_or_levels(column: FrameColumn, kind: str) -> str:
     """Least and greatest of numbers and dates, the first levels of categories."""
     filled = column.dropna()
@@ -86,7 +96,7 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
         return "empty"
     if kind == "number":
         values = np.asarray(filled, dtype=float)
-        return f"{values.min():.6g} to {values.max():.6g}"
+        return f"{as_text(values.min())} to {as_text(values.max())}"
     if kind == "date" and column_kind(column) == "date":
         return f"{filled.min():%Y-%m-%d} to {filled.max():%Y-%m-%d}"
     if kind == "date" and (ends := date_range(filled)):
@@ -96,6 +106,12 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
     counts = filled.astype(str).value_counts()
     words = ", ".join(sorted(counts.index[:4]))
     return f"{len(counts)}: {words}"
+
+
+def as_text(value: float) -> str:
+    """A number in a few digits, whole ones with all of theirs."""
+    is_whole = value == round(value) and abs(value) < MOST_WHOLE
+    return f"{value:.0f}" if is_whole else f"{value:.6g}"
 
 
 def date_range(filled: FrameColumn) -> str:

@@ -9,8 +9,8 @@ from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.reading.dates import DateForm
 from kernel_learn.tables.reading.numbers import NumberForm
+from kernel_learn.tables.reading.odd_rows import Dropped, Sums, drop_rows, find_odd_rows
 from kernel_learn.tables.reading.recipe import TYPES, ColumnRecipe, find_recipe
-from kernel_learn.tables.reading.trailing_rows import count_trailing, drop_last
 
 Kept = Any  # a field of a recipe in JSON
 Remarks = dict[str, list[str]]  # what was done to the cells of each column
@@ -37,8 +37,9 @@ class TableReading:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Kinds that were asked for."""
-        return {name: kind for name, kind in self.types.items() if kind != "skip"}
+        """Kinds that were asked for; the order of day and month is none."""
+        asked = {name: kind.partition("-")[0] for name, kind in self.types.items()}
+        return {name: kind for name, kind in asked.items() if kind != "skip"}
 
     def read(self, frame: Frame) -> tuple[Frame, Remarks]:
         """The table as it is meant; the frame that is given stays as it is."""
@@ -54,10 +55,14 @@ class TableReading:
                 remarks[name] = done
         return (frame.assign(**changed) if changed else frame), remarks
 
-    def drop_trailing(self, frame: Frame) -> tuple[Frame, list[str]]:
-        """The table without rows at its end that are none of it, and a word on each."""
-        n, words = count_trailing(frame) if self.clean else (0, [])
-        return (drop_last(frame, n) if n else frame), words
+    def drop_odd_rows(
+        self, frame: Frame, before: Sums | None = None, *, is_last: bool = True
+    ) -> tuple[Frame, Dropped]:
+        """The table without rows that are none of it, and how many of which kind these are."""
+        if not self.clean:
+            return frame, Dropped()
+        odd, dropped = find_odd_rows(frame, before, is_last=is_last)
+        return (drop_rows(frame, odd) if dropped else frame), dropped
 
     def to_json(self) -> str:
         """The reading as text, for model files: words for missing once, not for each column."""
