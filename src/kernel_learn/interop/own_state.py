@@ -56,9 +56,9 @@ def is_matrix(rows: Held) -> bool:
 
 def check_kept_rows(model: Held) -> None:
     """Rows with which new ones are compared have as many columns as those, without holes."""
-    reference = getattr(getattr(model, "_calibration", None), "reference", None)
-    kernel = getattr(model, "kernel_", None)
-    kept = {
+    reference: Held = getattr(getattr(model, "_calibration", None), "reference", None)
+    kernel: Held = getattr(model, "kernel_", None)
+    kept: dict[str, Held] = {
         "landmarks": getattr(kernel, "landmarks", None),
         "embedded rows": getattr(getattr(model, "embedding_", None), "landmarks", None),
         "support rows": getattr(model, "_support_rows", None),
@@ -89,7 +89,8 @@ def check_columns(kernel: Held, columns: int) -> None:
     """Scales and rows of kernels, and of kernels within them, are of so many columns."""
     if isinstance(kernel, ColumnKernel | ViewKernel):
         return  # which have columns of their own
-    for rows in (getattr(kernel, "landmarks", None), getattr(kernel, "X_graph", None)):
+    for name in ("landmarks", "X_graph"):
+        rows: Held = getattr(kernel, name, None)
         if is_matrix(rows):
             need_matrix(rows, (rows.shape[0], columns), f"The rows of {type(kernel).__name__}")
     if isinstance(kernel, ScaledKernel):  # the kernel within it sees those without scale zero

@@ -15,6 +15,7 @@ from scipy.sparse import sparray, spmatrix
 
 from kernel_learn.interop import foreign_state, own_state
 from kernel_learn.interop.errors import WrongStateError
+from kernel_learn.interop.foreign_state import Held
 from kernel_learn.interop.shapes import ArrayRule, rules_of_types
 from kernel_learn.interop.trusted import OURS
 from kernel_learn.rows.access import is_sparse
@@ -105,7 +106,7 @@ def is_placeholder(kind: type, name: str) -> bool:
 
 def check_attribute(part: object, rule: ArrayRule, sizes: dict[str, int]) -> None:
     """One attribute, whose letters are known or become so."""
-    value = part
+    value: Held = part
     for name in rule.attribute.split("."):
         value = getattr(value, name, None)
     if value is None:
