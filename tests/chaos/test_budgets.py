@@ -14,9 +14,7 @@ from chaos.faults import answer, record, start
 from chaos.test_numbers import FIRST, NAMES
 from kernel_learn.ensemble import clock
 
-BUDGET = 48 * 10**6
-# What the interpreter, LAPACK and the allocator take beside what a plan can count.
-BESIDE = 12 * 10**6
+BUDGET = 100 * 10**6
 BUDGETED = [name for name in NAMES if "memory_budget" in FIRST[name].get_params()]
 
 
@@ -54,17 +52,17 @@ def peak_of(model, X, y):
 def test_memory_budgets(name):
     """The peak is at most 1.2 times the budget, or a sentence says that it does not do."""
     rng = np.random.default_rng(0)
-    y = np.arange(900) % 3
-    X = rng.normal(size=(900, 10)) + y[:, None]
+    y = np.arange(1700) % 3
+    X = rng.normal(size=(1700, 10)) + y[:, None]
     model = clone(FIRST[name]).set_params(memory_budget=BUDGET)
     said = answer(start(peak_of, model, X, y))
     assert "value" in said, said
     if isinstance(said["value"], str):
         assert "memory" in said["value"]
-        record("a memory budget of 48 MB", "every estimator", "a sentence")
+        record("a memory budget of 100 MB", "every estimator", "a sentence")
         return
-    assert said["value"] <= 1.2 * BUDGET + BESIDE, json.dumps(said)
-    record("a memory budget of 48 MB", "every estimator", "kept to 1.2 times of it")
+    assert said["value"] <= 1.2 * BUDGET, json.dumps(said)
+    record("a memory budget of 100 MB", "every estimator", "kept to 1.2 times of it")
 
 
 @pytest.mark.parametrize("seconds", [0.5, 2.0, 10.0])

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,24 +41,40 @@ def test_no_folder_for_temporary_files(tmp_path, monkeypatch):
     record("TMPDIR is gone", "rows on the disk", "a warning and landmarks, or a sentence", 2)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every folder")
-def test_a_folder_that_may_not_be_written_to(tmp_path):
-    path = tmp_path / "own" / "model.skops"
-    path.parent.mkdir()
+@pytest.fixture
+def read_only():
+    """A folder that everybody may read, in no folder that is somebody's own."""
+    folder = Path(tempfile.mkdtemp(prefix="kernel-learn-test-"))
+    yield folder
+    folder.chmod(0o700)
+    shutil.rmtree(folder)
+
+
+def as_nobody(work):
+    """The work as a user who owns nothing: root may write to every folder."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+    return work()
+
+
+def test_a_folder_that_may_not_be_written_to(read_only):
+    path = read_only / "model.skops"
     model = kl.KernelDiscriminant().fit(X[:100], y[:100])
     kl.save(model, path)
-    path.parent.chmod(0o500)
-    try:
-        for work in (
-            lambda: kl.save(model, path),
-            lambda: kl.HSICSubspace(landmarks=20).fit(blocks, checkpoint=path.parent / "c"),
-        ):
-            said = answer(start(work))
-            assert "Permission denied" in said["error"]
-            record("a folder that is read-only", "kl.save, checkpoint", "a sentence, the old file")
-    finally:
-        path.parent.chmod(0o700)
-    assert [one.name for one in path.parent.iterdir()] == ["model.skops"]
+    whole = path.read_bytes()
+    read_only.chmod(0o555)
+    for work in (
+        lambda: kl.save(model, path),
+        lambda: kl.HSICSubspace(landmarks=20).fit(blocks, checkpoint=read_only / "c") and None,
+        lambda: str(model.predict(X[:10], out=read_only / "p.csv")),
+    ):
+        said = answer(start(as_nobody, work))
+        assert "Permission denied" in said["error"] and str(read_only) in said["error"], said
+        record("a folder that is read-only", "save, checkpoint, predictions", "a sentence")
+    assert [one.name for one in read_only.iterdir()] == ["model.skops"]
+    assert path.read_bytes() == whole
 
 
 def test_a_folder_that_is_gone_at_the_end(tmp_path, often):

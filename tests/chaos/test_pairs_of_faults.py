@@ -137,7 +137,7 @@ def answers(model, *given, **more):
     return getattr(fitted, method)(X)
 
 
-@drawn(2400)
+@drawn(2520)
 @hypothesis.given(
     model=st.sampled_from(MODELS),
     rows=st.sampled_from(list(ROWS)),

@@ -1,7 +1,9 @@
 """How a command speaks: whose warnings are shown, where, how often, and in which digits."""
 
 import json
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,8 +11,9 @@ import pytest
 pytest.importorskip("pandas")
 pytest.importorskip("rich")
 
+from kernel_learn import cli
 from kernel_learn.cli.comparing import show_board
-from kernel_learn.cli.session import Session, session
+from kernel_learn.cli.session import Session, put, say, session, show_table, show_written
 from kernel_learn.tables.comparing import Leaderboard, Score
 
 
@@ -101,3 +104,39 @@ def test_json_has_no_nan(capsys):
     run.result({"a": float("nan"), "b": [1.0, (float("inf"), {"c": 2})]}, lambda: None)
     found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     assert found == {"a": None, "b": [1.0, [None, {"c": 2}]], "warnings": []}
+
+
+HOSTILE = "a\x1b[31m\x07\x9b2J\u202e"
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_nothing_of_a_table_moves_the_cursor(as_json, capsys):
+    """Names of columns and labels come from files: they are written out, and JSON reads them."""
+
+    def show():
+        put(HOSTILE)
+        say(HOSTILE)
+        show_table([(HOSTILE, "left")], [[HOSTILE]])
+        show_written(HOSTILE)
+
+    with (
+        pytest.raises(SystemExit),
+        session(as_json=as_json, quiet=False, debug=True) as run,
+    ):
+        run.warn(HOSTILE)
+        run.result({HOSTILE: HOSTILE}, show)
+        raise ValueError(HOSTILE)
+    out, err = capsys.readouterr()
+    assert all(line.isprintable() for line in (out + err).split("\n"))
+    if as_json:
+        assert json.loads(out.splitlines()[0]) == {HOSTILE: HOSTILE, "warnings": [HOSTILE]}
+    else:
+        assert out.count(r"a\x1b[31m\x07\x9b2J\u202e") == 5
+
+
+def test_commands_speak_through_the_session_alone():
+    """``print`` is called where texts are written out, and in what users never fill."""
+    folder = Path(cli.__file__).parent
+    own = {"session.py", "__init__.py", "app.py"}
+    for path in sorted(set(folder.glob("*.py")) - {folder / name for name in own}):
+        assert not re.search(r"(?<![\w.])print\(", path.read_text(encoding="utf-8")), path.name

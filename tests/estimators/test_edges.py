@@ -204,3 +204,36 @@ def test_polynomials_far_from_the_origin():
     assert far.score(X + 1e6, Y) > linear.score(X, Y) - 0.05
     with pytest.raises(ValueError, match="kernel matrix is numerically singular"):
         kl.KernelDiscriminant("poly", reg=1e-3).fit(X + 1e6, Y)
+
+
+@pytest.mark.parametrize("factor", [1e8, 1e10, 1e12, 1e14])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        kl.HSICSubspace,
+        kl.KernelDiscriminant,
+        kl.KernelDiscriminantQR,
+        kl.KernelOrthogonalCentroid,
+        kl.KernelPLS,
+        kl.MultiKernelSVC,
+        kl.SubspaceSVC,
+    ],
+)
+@pytest.mark.parametrize("kernel", ["poly", "sigmoid"])
+def test_kernel_values_beyond_single_precision_are_refused(estimator, kernel, factor):
+    """Fitted in float64 and compared with new rows in float32, whose cubes are infinite."""
+    rows = (factor * X).astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            model = estimator(kernel).fit(rows, Y)
+        except ValueError as error:
+            found = str(error)
+            assert "in float32. Pass them as float64" in found or "look the same" in found, found
+            return
+        said = model.predict(rows) if hasattr(model, "predict") else model.transform(rows)
+        wide = estimator(kernel).fit(rows.astype(np.float64), Y)
+        other = wide.predict(rows) if hasattr(model, "predict") else wide.transform(rows)
+    assert np.isfinite(said).all()
+    if said.ndim == 1:
+        assert np.mean(said == other) > 0.9

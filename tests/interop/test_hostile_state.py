@@ -62,7 +62,9 @@ def write_parts(path, parts, schema):
 def with_array(path, attribute, change):
     """The file with another array for an attribute; nothing else in it is touched."""
     parts, schema = read_parts(path)
-    node = node_of(schema, attribute)
+    node = schema
+    for name in attribute.split("."):
+        node = node_of(node, name)
     array = np.load(io.BytesIO(parts[node["file"]]))
     data = io.BytesIO()
     np.save(data, change(array))
@@ -109,6 +111,8 @@ def with_nan(array):
 svm = make_pipeline(StandardScaler(), SVC())
 neighbours = KNeighborsClassifier(3, algorithm="brute")
 leaves = kl.KernelClassifier(quality="fast", memory_budget=1_500_000)
+fast = kl.KernelClassifier(quality="fast", assess=False)
+encoded = kl.make_pipeline(kl.TableEncoder(), kl.KernelDiscriminant())
 CASES = {
     "counts of vectors": (svm, "_n_support", fill(10**8)),
     "negative counts": (svm, "_n_support", lambda n: np.array([-5, n.sum(), 5], np.int32)),
@@ -133,7 +137,20 @@ CASES = {
     "loadings": (kl.KernelPLS(), "loadings_", lambda A: A[:-1]),
     "a tree that leads back": (leaves, "below", fill(0)),
     "a tree's children": (leaves, "above", fill(10**6)),
-    "ridge": (kl.KernelClassifier(quality="fast"), "intercept", cut),
+    "ridge": (fast, "intercept", cut),
+    "coefficients of other rows": (fast, "coef", lambda A: A[:-1]),
+    "columns that are not there": (fast, "numbers", fill(10**8)),
+    "columns without owners": (fast, "owner", cut),
+    "missing knots": (fast, "knots_", with_nan),
+    "missing ranks": (fast, "ranks_", with_nan),
+    "log-odds of other classes": (fast, "prior", cut),
+    "log-odds of other features": (kl.KernelDiscriminant(), "_log_odds.coef", lambda A: A[:-1]),
+    "missing landmarks": (kl.KernelDiscriminant(), "landmarks", with_nan),
+    "narrow landmarks": (kl.KernelDiscriminant(), "landmarks", cut),
+    "negative weights": (kl.KernelDiscriminant(), "weight", fill(-5.0)),
+    "missing vectors": (svm, "support_vectors_", with_nan),
+    "an encoder's shift": (encoded, "shift", lambda a: np.r_[a, a]),
+    "an encoder's factor": (encoded, "factor", lambda a: a[:0]),
 }
 
 

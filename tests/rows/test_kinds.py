@@ -50,6 +50,21 @@ def test_mixed_columns_are_named():
     model.set_params(categorical=["e"]).fit(frame, y)  # said, and no warning
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: kl.KernelClassifier(quality="fast", max_members=1), kl.TableEncoder]
+)
+def test_numbers_as_texts_are_named(make):
+    """Texts are categories, in which 1.5 is as far from 1.6 as from 90."""
+    frame = pd.DataFrame({"a": floats.iloc[:, 0].map(str), "b": floats.iloc[:, 1]})
+    few = frame.assign(a=["0", "1", "2"] * 50)
+    with pytest.warns(UserWarning, match=r"Column 'a' holds numbers as texts.*astype\(float\)"):
+        make().fit(frame, y)
+    make().set_params(categorical=["a"]).fit(frame, y)  # said, and no warning
+    make().fit(frame.astype({"a": "category"}), y)
+    make().fit(few, y)
+    make().fit(frame.astype({"a": float}), y)
+
+
 def test_tables_take_the_same_rule():
     pytest.importorskip("skrub")
     from kernel_learn.tables.columns import look_at_columns

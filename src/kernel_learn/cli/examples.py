@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.session import Session, put
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.writing import TABLE_SUFFIXES, check_output, write_table
@@ -121,4 +121,4 @@ def example_command(run: Session, output: str) -> None:
     frame, target = SETS[name]()
     write_table(iter([frame]), output)
     values = {"output": output, "rows": len(frame), "target": target}
-    run.result(values, lambda: print(f"{output}: {len(frame)} rows; predict column {target!r}."))
+    run.result(values, lambda: put(f"{output}: {len(frame)} rows; predict column {target!r}."))

@@ -7,7 +7,7 @@ import numpy as np
 
 from kernel_learn.cli.fitting import keep_facts, write_report
 from kernel_learn.cli.reading import Given
-from kernel_learn.cli.session import Session, show_written
+from kernel_learn.cli.session import Session, put, show_written
 from kernel_learn.cli.training import (
     check_reads_blocks,
     fit_table,
@@ -150,7 +150,7 @@ def read_pair_rows(path: str, n: int) -> Pairs:
 
 def show_kernel(values: Facts) -> None:
     """What was learned, in a few lines."""
-    print(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
+    put(f"{values['method']}: {values['features']} features from {values['rows']} rows.")
     if values["gap"] is not None:
-        print(f"The optimum is proven to within {values['gap']:.1e}.")
+        put(f"The optimum is proven to within {values['gap']:.1e}.")
     show_written(values["model"], values["report"])

@@ -8,7 +8,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.cli.models import load_predictor, reading_of
 from kernel_learn.cli.predicting import answer_blocks
 from kernel_learn.cli.reading import ReadingOptions
-from kernel_learn.cli.session import Session, show_table, show_written
+from kernel_learn.cli.session import Session, put, show_table, show_written
 from kernel_learn.ensemble.ledger.issues import in_words
 from kernel_learn.interop.files import save
 from kernel_learn.rows.frames import Frame
@@ -92,7 +92,7 @@ def forget_command(
     }
 
     def show() -> None:
-        print(told)
+        put(str(told))
         show_written(output)
 
     run.result(values, show)

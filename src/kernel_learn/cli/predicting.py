@@ -9,7 +9,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.cli.models import load_model, load_predictor, reading_of
 from kernel_learn.cli.reading import ReadingOptions
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.session import Session, put
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import capital, named
@@ -262,7 +262,7 @@ def answer_blocks(
         run.warn(capital(text))
     values = {"rows": rows, "output": output}
     if output != "-":
-        run.result(values, lambda: print(f"{rows} rows written to {output}."))
+        run.result(values, lambda: put(f"{rows} rows written to {output}."))
 
 
 def fill_columns(run: Session, model: TableModel, block: Frame) -> Frame:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from zipfile import BadZipFile, ZipFile
 
 from kernel_learn.arrays import Array
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.session import Session, put
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError, TableFiles, need_pandas
 from kernel_learn.streams.readers.delimited import DelimitedFiles
@@ -229,4 +229,4 @@ def read_command(
         "columns": [line.as_values() for line in lines],
     }
     text = reading_text(data, read.notes, lines, len(read.frame))
-    run.result(values, lambda: print("\n".join(text)))
+    run.result(values, lambda: put("\n".join(text)))

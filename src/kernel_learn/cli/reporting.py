@@ -9,9 +9,8 @@ from kernel_learn.cli.fitting import write_report
 from kernel_learn.cli.models import load_model, load_predictor
 from kernel_learn.cli.new_rows import evaluate_data, evaluate_numbers
 from kernel_learn.cli.reading import ReadingOptions
-from kernel_learn.cli.session import Session, say
+from kernel_learn.cli.session import Session, put, say
 from kernel_learn.interop.files import describe
-from kernel_learn.interop.metadata import escaped
 from kernel_learn.report.facts import headline_of
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.verdict import held_out_accuracy
@@ -77,7 +76,7 @@ def report_command(
     def show() -> None:
         if new is not None:
             show_new_rows(new, facts)
-        print(f"Written: {output}.")
+        put(f"Written: {output}.")
 
     run.result(values, show)
 
@@ -86,7 +85,7 @@ def show_number_report(facts: Facts, output: str) -> None:
     """Figures of new rows, if there are some, and the file."""
     if facts.get("new_numbers"):
         numbers.show_new_values(facts)
-    print(f"Written: {output}.")
+    put(f"Written: {output}.")
 
 
 def inspect_command(run: Session, model_path: str) -> None:
@@ -109,15 +108,14 @@ def inspect_command(run: Session, model_path: str) -> None:
         "versions": facts["versions"],
         "description": text,
     }
-    shown = escaped(values) | {"description": text}
-    run.result(values, lambda: show_model(shown, held_out, facts.get("numbers")))
+    run.result(values, lambda: show_model(values, held_out, facts.get("numbers")))
 
 
 def show_model(values: Facts, held_out: Facts | None, found: Facts | None = None) -> None:
     """What a model file holds, in words."""
     for line in values["description"].rstrip().splitlines():
         say(line)
-    print()
+    put()
     if values["classes"]:
         say(f"Predicts {values['target']}: {', '.join(values['classes'][:20])}.")
     if held_out:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kernel_learn.atomic_write import atomic_write
-from kernel_learn.cli.session import Session
+from kernel_learn.cli.session import Session, put
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, Cell, Protocol, load_protocol
 from kernel_learn.papers.bench import (
@@ -44,7 +44,7 @@ def reproduce_command(
         show_methods(session, names if table is None else [table])
         return
     if listed:
-        session.result({"tables": names}, lambda: print("\n".join(names)))
+        session.result({"tables": names}, lambda: put("\n".join(names)))
         return
     if table not in PROTOCOLS:
         wrong = "Which table?" if table is None else f"There is no table {table!r}."
@@ -64,7 +64,7 @@ def reproduce_command(
         text = compare_methods(protocol, joined, own_records(protocol, folder))
         write_page(page, text)
         values = {"table": table, "records": len(joined), "methods": sorted(found), "page": page}
-        session.result(values, lambda: print(text if page is None else f"Written: {page}."))
+        session.result(values, lambda: put(text if page is None else f"Written: {page}."))
         return
     if render:
         records = list(read_records(folder / f"{protocol.name}.jsonl"))
@@ -83,7 +83,7 @@ def reproduce_command(
             f"{folder / protocol.name}.jsonl, or move that file away, and run the table again."
         )
     values = {"table": table, "records": len(records), "of": len(protocol.cells), "page": page}
-    session.result(values, lambda: print(text if page is None else f"Written: {page}."))
+    session.result(values, lambda: put(text if page is None else f"Written: {page}."))
 
 
 def write_page(page: str | None, text: str) -> None:
@@ -104,7 +104,7 @@ def show_methods(session: Session, tables: list[str]) -> None:
     found = {name: list(bench.methods) for name, bench in benches.items() if bench is not None}
     lines = [f"{name}: {', '.join(methods)}" for name, methods in found.items()]
     lines += [f"{name}: no table of classifiers" for name in tables if name not in found]
-    session.result({"methods": found}, lambda: print("\n".join(lines)))
+    session.result({"methods": found}, lambda: put("\n".join(lines)))
 
 
 def read_methods(protocol: Protocol, specs: list[str]) -> dict[str, MethodLike]:

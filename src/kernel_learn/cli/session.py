@@ -9,7 +9,9 @@ import textwrap
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
+
+from kernel_learn.warn import escaped
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
@@ -33,7 +35,7 @@ class Session:
     def note(self, text: str) -> None:
         """Words on standard error; a sentence in lines of 80 letters, lines as they are."""
         if not self.quiet:
-            print(text if "\n" in text else folded(text), file=sys.stderr)
+            put(text if "\n" in text else folded(text), file=sys.stderr)
 
     def warn(self, text: str) -> None:
         """A warning: shown once, and part of the JSON."""
@@ -44,8 +46,7 @@ class Session:
     def result(self, values: dict[str, object], show: Callable[[], None]) -> None:
         """What the command found: as JSON, or as ``show`` prints it."""
         if self.as_json:
-            found = without_nan({**values, "warnings": self.warnings})
-            print(json.dumps(found, ensure_ascii=False, allow_nan=False))
+            put_json({**values, "warnings": self.warnings})
         elif not self.quiet:
             show()
 
@@ -143,11 +144,11 @@ def unexpected(error: Exception) -> str:
 def fail(run: Session, code: int, text: str) -> NoReturn:
     """One sentence on standard error, and the exit code."""
     if run.debug and code != INTERRUPTED:
-        traceback.print_exc()
+        put(traceback.format_exc(), file=sys.stderr)
     if run.as_json:
-        print(json.dumps({"error": one_line(text), "exit_code": code}, ensure_ascii=False))
+        put_json({"error": one_line(text), "exit_code": code})
     sentence = f"Error: {one_line(text)}" if code != INTERRUPTED else text
-    print(folded(sentence), file=sys.stderr)
+    put(folded(sentence), file=sys.stderr)
     sys.exit(code)
 
 
@@ -173,15 +174,26 @@ def folded(text: str) -> str:
     )
 
 
+def put(text: str = "", file: TextIO | None = None) -> None:
+    """Lines as they are but for characters that move a cursor: the one way out to a terminal."""
+    print("\n".join(escaped(line) for line in text.split("\n")), file=file)
+
+
+def put_json(values: dict[str, object]) -> None:
+    """One line of JSON on standard output, with no such character in it either."""
+    text = json.dumps(without_nan(values), ensure_ascii=False, allow_nan=False)
+    print("".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in text))
+
+
 def say(text: str) -> None:
     """A sentence on standard output."""
-    print(folded(text))
+    put(folded(text))
 
 
 def show_written(*paths: str | None) -> None:
     """Which files there are now."""
     if written := [path for path in paths if path is not None]:
-        print(f"Written: {', '.join(written)}.")
+        put(f"Written: {', '.join(written)}.")
 
 
 def show_table(
@@ -197,8 +209,8 @@ def show_table(
     table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.collapse_padding = True
     for i, (name, side) in enumerate(columns):
-        table.add_column(name, justify=side, overflow="fold", no_wrap=i > 0)  # type: ignore[arg-type]
+        table.add_column(Text(escaped(name)), justify=side, overflow="fold", no_wrap=i > 0)  # type: ignore[arg-type]
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(escaped(cell)) for cell in row))
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else WIDTH
     Console(width=width, highlight=False).print(table)

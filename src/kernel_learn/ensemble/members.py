@@ -355,6 +355,9 @@ def dependence_directions(
     """
     centred = centre(K, targets.as_given())
     L, G = centred.labels, centred.G
+    if centred.is_flat:  # features of rows that all look the same are zero
+        q = L.shape[1]
+        return Dual(np.zeros_like(L), np.zeros(q)), LinearMap(np.eye(q), np.zeros(q))
     GL = G @ L
     G[np.diag_indices(len(G))] += DEPENDENCE_REG * centred.unit
     B = linalg.solve(G, GL, assume_a="pos")

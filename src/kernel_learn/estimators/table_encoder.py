@@ -209,7 +209,7 @@ class TableEncoder(OwnPage, PlainState, TransformerMixin, BaseEstimator):
                 f"Found array with 0 {what}(s) (shape={tuple(X.shape)}) while a minimum of 1 is "
                 "required."
             )
-        return read_columns(X, self.categorical)
+        return read_columns(X, self.categorical, fitting=reset)
 
     def _encode(self, cells: list[Cells]) -> Array:
         ends = np.cumsum([0, *(column.width for column in self.columns_)]).tolist()

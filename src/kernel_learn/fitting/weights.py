@@ -66,8 +66,11 @@ def at_safe_scale(weight: Array) -> Array:
 
 
 def warn_of_normalised(n_counted: int, total: float) -> None:
-    """Weights are counts: say so where someone has normalised them."""
-    if total < n_counted * (1 - 1e-9):
+    """Weights are counts: say so where someone has normalised them.
+
+    Weights that were meant, such as those of surveys or of rows that fade, halve a sum at the most.
+    """
+    if total < n_counted / 2:
         warn_user(
             f"sample_weight counts rows (a weight of 2 is two rows), and the weights of "
             f"{n_counted} rows sum to {total:.3g}: so few rows are regularised more. If they were "

@@ -1,4 +1,4 @@
-"""What compiled code trusts, and loops that must end: checks of whole objects, by type."""
+"""What compiled code of others trusts: checks of whole objects of scikit-learn, by type."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from kernel_learn.arrays import Array
 from kernel_learn.interop.errors import WrongStateError
 from kernel_learn.rows.access import is_sparse
 
@@ -50,6 +49,7 @@ def check_support_vectors(machine: Held) -> None:
     need(is_given or width == machine.n_features_in_, f"{name} has vectors of other columns")
     need(not is_given or machine.n_features_in_ == n, f"{name} was fitted on another matrix")
     need(is_sane_csr(machine.support_vectors_), f"{name}.support_vectors_ is damaged")
+    need(all_finite(machine.support_vectors_), f"{name}.support_vectors_ are not finite")
     need(machine._sparse in (True, False), f"{name} does not say whether its rows are sparse")
     need(machine._sparse == is_sparse(machine.support_vectors_), f"{name} mixes its rows")
     need(isinstance(machine._gamma, int | float), f"{name} has no width")
@@ -120,10 +120,10 @@ def check_linear_classifier(model: Held) -> None:
     need(len(model.coef_) == due[0], f"{type(model).__name__} has coefficients of other classes")
 
 
-def check_machines(model: Held) -> None:
-    """One machine for two classes, else one for each."""
-    rows = 1 if len(model.classes_) == 2 else len(model.classes_)
-    need(len(model.intercept_) == rows, f"{type(model).__name__} has machines of other classes")
+def check_components(model: Held) -> None:
+    """As many components as were asked for: encoders of skrub name a column after each."""
+    held = len(model.components_)
+    need(held == model.n_components, f"{type(model).__name__} has {held} components")
 
 
 def check_linear_regression(model: Held) -> None:
@@ -133,67 +133,9 @@ def check_linear_regression(model: Held) -> None:
     need(all_finite(coef) and all_finite(np.asarray(model.intercept_)), f"{name} is not finite")
 
 
-def check_tree(tree: Held) -> None:
-    """A path from the root ends: a child stands after its parent, and each leaf is one of them."""
-    nodes = len(tree.thresholds)
-    seen: list[Array] = []
-    for children in (tree.below, tree.above):
-        need(children.dtype.kind in "iu", "Tree has children that are no positions")
-        inner = children >= 0
-        own = np.arange(nodes)
-        need(bool((children[inner] > own[inner]).all()), "Tree leads back to where it came from")
-        seen.append(children)
-    children = np.sort(np.concatenate(seen)) if nodes else np.array([-1])
-    due = np.r_[np.arange(-nodes - 1, 0), np.arange(1, nodes)]
-    need(np.array_equal(children, due), "Tree has nodes that are not there")
-
-
-def check_forest(forest: Held) -> None:
-    """As many leaves with rows as each tree has, all of which are training rows."""
-    need(len(forest.trees) == len(forest.leaf_rows), "Forest has leaves of other trees")
-    for tree, leaves in zip(forest.trees, forest.leaf_rows, strict=True):
-        need(len(leaves) == tree.n_leaves, "Forest has rows of leaves that are not there")
-        for rows in leaves:
-            need(rows.dtype.kind in "iu" and bool((rows >= 0).all()), "Forest has bad positions")
-
-
-def check_combination(kernel: Held) -> None:
-    """A weight for each kernel."""
-    need(
-        kernel.weights is None or len(kernel.weights) == len(kernel.kernels),
-        "Combination has weights of other kernels",
-    )
-
-
-def check_stacked(kernel: Held) -> None:
-    """A block of coefficients for each kernel."""
-    count = len(kernel.kernel.kernels) * kernel.landmarks.shape[0]
-    need(len(kernel.coef) == count, "StackedSubspaceKernel has coefficients of other rows")
-
-
-def check_table(table: Held) -> None:
-    """Every column is in one of the two parts."""
-    inside = table.numbers.shape[1] + table.others.shape[1]
-    need(len(table.place) == inside, "Table places other columns than it has")
-    need(table.names is None or len(table.names) == inside, "Table names other columns")
-
-
-def check_levels(encoder: Held) -> None:
-    """Texts of each category."""
-    need(len(encoder.levels) == len(encoder.categories), "TableReader has levels of other columns")
-
-
 CHECKS: Mapping[str, Callable[[Held], None]] = MappingProxyType(
     {
-        "kernel_learn.ensemble.trees.Forest": check_forest,
-        "kernel_learn.ensemble.trees.Tree": check_tree,
-        "kernel_learn.estimators.expansion.ExpansionSVC": check_machines,
-        "kernel_learn.estimators.multi_kernel_svc.MultiKernelSVC": check_machines,
-        "kernel_learn.estimators.subspace_svc.SubspaceSVC": check_machines,
-        "kernel_learn.kernels.bank.Combination": check_combination,
-        "kernel_learn.kernels.bank.StackedSubspaceKernel": check_stacked,
-        "kernel_learn.rows.columns.TableReader": check_levels,
-        "kernel_learn.rows.table.Table": check_table,
+        "sklearn.decomposition._truncated_svd.TruncatedSVD": check_components,
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": check_linear_classifier,
         "sklearn.feature_extraction.text.CountVectorizer": check_vocabulary,
         "sklearn.feature_extraction.text.TfidfVectorizer": check_vocabulary,

@@ -20,6 +20,7 @@ from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.rows.access import n_rows
+from kernel_learn.warn import escaped
 
 Held = Any  # a value of JSON
 FORMAT = 2
@@ -200,18 +201,18 @@ def _as_int(value: SupportsInt | None) -> int | None:
     return None if value is None else int(value)
 
 
-def escaped(value: Held) -> Held:
-    """Texts of a file with what moves a cursor or clears a screen written out, at any depth."""
+def escaped_parts(value: Held) -> Held:
+    """What a file says with its texts written out, at any depth."""
     if isinstance(value, str):
-        return "".join(c if c.isprintable() else repr(c)[1:-1] for c in value)
+        return escaped(value)
     if isinstance(value, dict):
-        return {escaped(key): escaped(own) for key, own in value.items()}
-    return [escaped(own) for own in value] if isinstance(value, list) else value
+        return {escaped_parts(key): escaped_parts(own) for key, own in value.items()}
+    return [escaped_parts(own) for own in value] if isinstance(value, list) else value
 
 
 def metadata_in_words(metadata: Node) -> str:
     """The text of kernel_learn.describe."""
-    metadata = escaped(metadata)
+    metadata = escaped_parts(metadata)
     versions = {str(name): str(number) for name, number in metadata["versions"].items()}
     own = versions.pop("kernel-learn", "?")
     others = ", ".join(f"{name} {number}" for name, number in versions.items())

@@ -5,8 +5,9 @@ is one number within an object: p is ``n_features_in_`` where the object has it.
 object lacks, or holds None for, are not asked about. After the letters:
 
 - ``*``: further dimensions as they come; in front of all others, any array or number
-- ``!``: of any type, not only numbers
+- ``!``: of any type, not only numbers; numbers are finite all the same
 - ``?``: may be infinite or missing
+- ``+``: not negative
 - ``/``: ascending from row to row
 - ``<k``: whole numbers from 0 to k - 1
 """
@@ -24,26 +25,28 @@ class ArrayRule(NamedTuple):
     dimensions: str
     is_any_type: bool
     may_miss: bool
+    is_positive: bool  # or zero
     ascends: bool
     below: str  # the letter that entries stay below, if they are positions
 
 
-RULE = re.compile(r"(?P<name>[\w.]+):(?P<dims>[a-z]*\*?)(?P<flags>[!?/]*)(?:<(?P<below>[a-z]))?")
+RULE = re.compile(r"(?P<name>[\w.]+):(?P<dims>[a-z]*\*?)(?P<flags>[!?+/]*)(?:<(?P<below>[a-z]))?")
 
 # By the names that files know them by.
 OURS = {
     "AlignmentSubspace": "classes_:c! kernel_weights_:m",
     "BlockOneHot": "blocks_:b",
     "ClassProbabilities": "indices:m classes:m! labels:n!",
-    "ClippedScores": "medians_:d centre_:d factor_:d",
+    "ClippedScores": "medians_:p centre_:p factor_:p+",
     "ColumnScales": "scales:d relevance:d?",
-    "Combination": "weights:m",
+    "Combination": "weights:m+",
     "Dual": "coef:nk intercept:k",
     "EncodedColumn": "shift:s factor:f",
-    "Ensemble": "shares:m",
-    "ExpansionSVC": "classes_:c! expansion_points_:n*! coef_:rn intercept_:r",
+    "Ensemble": "shares:m+",
+    "ExpansionSVC": "classes_:c! expansion_points_:n*! coef_:rn intercept_:r "
+    "_calibration.fading.prior:c",
     "Fading": "prior:k",
-    "FeatureScales": "classes_:c! scales_:p",
+    "FeatureScales": "classes_:c! scales_:p+",
     "FittedEnsemble": "held:nk proba:nk",
     "Fold": "rows:n",
     "GivenRows": "distinct:n labels:n weight:n keys:n rows:d*! sample_weight:n groups:n!",
@@ -51,9 +54,11 @@ OURS = {
     "HSICSubspace": "classes_:c! eigenvalues_:k kernel_weights_:m _shares:m kernel_.coef:nk",
     "HeldOutScores": "scores:m? labels:m mass:m rows:m",
     "InductiveKernel": "classes_:c! multipliers_:m metric_:ll",
-    "KernelClassifier": "classes_:c! _first:m loo_proba_:nc held_out_proba_:hc?",
+    "KernelClassifier": "classes_:c! _first:m loo_proba_:nc held_out_proba_:hc? "
+    "_calibration.fading.prior:c",
     "KernelDiscriminant": "classes_:c! priors_:c means_:ck kernel_.coef:nk kernel_weights_:m "
-    "_shares:m _log_odds.coef:jc _log_odds.intercept:c",
+    "_shares:m _neighbor.classes_:c! _log_odds.coef:kc _log_odds.intercept:c "
+    "_calibration.fading.prior:c",
     "KernelDiscriminantQR": "classes_:c! kernel_.coef:nk",
     "KernelIndex": "features_:nk",
     "KernelLMNN": "classes_:c!",
@@ -61,47 +66,48 @@ OURS = {
     "KernelMMC": "classes_:c!",
     "KernelNCA": "classes_:c!",
     "KernelOrthogonalCentroid": "classes_:c! kernel_.coef:nk",
-    "KernelPLS": "classes_:c! kernel_.coef:nk loadings_:kt intercept_:t",
+    "KernelPLS": "classes_:c! kernel_.coef:nk loadings_:kt intercept_:t "
+    "_calibration.fading.prior:c",
     "KernelPLSRegressor": "kernel_.coef:nk loadings_:kt intercept_:t",
     "KernelRCA": "classes_:c!",
     "KernelRegressor": "_first:m loo_prediction_:n* loo_rmse_:* held_out_prediction_:n* error_:* "
     "error_interval_:*",
-    "LabelTargets": "there:nl weight:n Y:nl mean:l strata:n",
+    "LabelTargets": "there:nl+ weight:n+ Y:nl mean:l strata:n",
     "LinearInequalities": "bounds:b? pairs:m* weight:m owner:m<b",
     "LinearMap": "coef:jk intercept:k",
     "LowRank": "landmarks:n*! coef:nk",
     "Member": "scales:d share:* regs:c",
     "MultiKernelSVC": "classes_:c! kernel_weights_:m dual_coef_:rs intercept_:r support_:s "
-    "_shares:m _support_rows:s*!",
-    "NormalScores": "medians_:d knots_:qd? ranks_:qd? mean_:d scale_:d",
-    "NumberTargets": "values:mq row:m/ count:m unseen:u seen:mc weight:n Y:nc mean:c within:c "
+    "_shares:m _support_rows:s*! _calibration.fading.prior:c",
+    "NormalScores": "medians_:p knots_:qp/ ranks_:qp+/ mean_:p scale_:p+",
+    "NumberTargets": "values:mq row:m/ count:m+ unseen:u seen:mc weight:n+ Y:nc mean:c within:c "
     "judging:j",
     "Pairs": "similar:r*! dissimilar:t*!",
     "PairClassifier": "classes_:c! held_out_distances_:n?",
     "Probe": "owner:d held:nq held_rows:n",
     "Quadruplets": "quadruplets:r*!",
-    "ReferenceRows": "rows:m*! weight:m",
+    "ReferenceRows": "rows:m*! weight:m+",
     "SmearingResiduals": "values:r shares:r",
     "RidgeRows": "Y:nq weight:n distinct:m<n labels:m<q counted:m sample_weight:m T:qj mean:q",
     "Sample": "folds:n targets.counts:nc",
-    "ScaledKernel": "scales:d",
+    "ScaledKernel": "scales:d+",
     "Similarities": "similar:r*! dissimilar:t*!",
     "StackedSubspaceKernel": "landmarks:n*! coef:mk offset:k",
     "SubspaceKernel": "landmarks:n*! coef:nk offset:k",
     "SubspaceSVC": "classes_:c! kernel_weights_:m _shares:m kernel_.coef:nk coef_:rk intercept_:r "
-    "support_:s dual_coef_:rs",
+    "support_:s dual_coef_:rs _log_odds.coef:kc _log_odds.intercept:c _calibration.fading.prior:c",
     "Table": "numbers:na? others:nb! place:w",
     "TableModel": "classes_:c! labels_:n<c row_keys_:u",
     "TableReader": "numbers:a categories:b",
     "TableView": "numbers:a categories:b owner:d",
-    "Targets": "counts:nc class_factors:c weight:n majority:n<c Y:nc mean:c prior:c",
+    "Targets": "counts:nc+ class_factors:c+ weight:n+ majority:n<c Y:nc+ mean:c+ prior:c+",
     "TransformedKernel": "landmarks:n*! coef:nk weights:k",
     "Tree": "directions:md thresholds:m below:m above:m",
     "Triplets": "triplets:r*!",
-    "UniformScores": "medians_:d knots_:qd? ranks_:qd?",
-    "UnitRows": "factor_:d",
+    "UniformScores": "medians_:p knots_:qp/ ranks_:qp+/",
+    "UnitRows": "factor_:p+",
     "ValueMap": "columns:q low:q high:q",
-    "ZScores": "medians_:d mean_:d scale_:d",
+    "ZScores": "medians_:p mean_:p scale_:p+",
 }
 
 # Of scikit-learn: types whose code is NumPy's, which looks at every position itself, or for which
@@ -195,6 +201,7 @@ def parse_rules(line: str) -> tuple[ArrayRule, ...]:
                 match["dims"],
                 "!" in flags,
                 "?" in flags,
+                "+" in flags,
                 "/" in flags,
                 match["below"] or "",
             )

@@ -13,12 +13,15 @@ from types import FunctionType
 import numpy as np
 from scipy.sparse import sparray, spmatrix
 
+from kernel_learn.interop import foreign_state, own_state
 from kernel_learn.interop.errors import WrongStateError
-from kernel_learn.interop.foreign_state import CHECKS
+from kernel_learn.interop.foreign_state import Held
 from kernel_learn.interop.shapes import ArrayRule, rules_of_types
 from kernel_learn.interop.trusted import OURS
+from kernel_learn.rows.access import is_sparse
 
 RULES = rules_of_types(OURS)
+CHECKS = {**foreign_state.CHECKS, **own_state.CHECKS}
 NUMBERS = "fiub"
 # Types and functions are names that were looked up, and sparse matrices were looked at before.
 WITHOUT_STATE = (type, FunctionType, np.ufunc, spmatrix, sparray)
@@ -103,7 +106,7 @@ def is_placeholder(kind: type, name: str) -> bool:
 
 def check_attribute(part: object, rule: ArrayRule, sizes: dict[str, int]) -> None:
     """One attribute, whose letters are known or become so."""
-    value = part
+    value: Held = part
     for name in rule.attribute.split("."):
         value = getattr(value, name, None)
     if value is None:
@@ -115,6 +118,10 @@ def check_attribute(part: object, rule: ArrayRule, sizes: dict[str, int]) -> Non
     if not isinstance(shape, tuple):
         raise WrongStateError(f"{where} is a {type(value).__name__} and no array")
     check_dimensions(shape, rule.dimensions, sizes, where)
+    if isinstance(value, float):
+        value = np.asarray(value)
+    if is_sparse(value):
+        value = value.data
     if isinstance(value, np.ndarray):
         check_entries(value, rule, sizes, where)
 
@@ -137,12 +144,14 @@ def check_dimensions(
 
 def check_entries(value: np.ndarray, rule: ArrayRule, sizes: dict[str, int], where: str) -> None:
     """Numbers, finite, ascending or in range where the rule says so."""
+    if not rule.may_miss and value.dtype.kind == "f" and not np.isfinite(value).all():
+        raise WrongStateError(f"{where} holds entries that are not finite")
     if rule.is_any_type:
         return
     if value.dtype.kind not in NUMBERS:
         raise WrongStateError(f"{where} holds {value.dtype} and no numbers")
-    if not rule.may_miss and value.dtype.kind == "f" and not np.isfinite(value).all():
-        raise WrongStateError(f"{where} holds entries that are not finite")
+    if rule.is_positive and value.size and not value.min() >= 0:
+        raise WrongStateError(f"{where} holds negative numbers")
     if rule.ascends and len(value) and np.any(np.diff(value, axis=0) < 0):
         raise WrongStateError(f"{where} is not in ascending order")
     if rule.below and value.size:

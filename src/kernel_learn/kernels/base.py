@@ -252,10 +252,27 @@ def landmark_features(kernel: Kernel, X: Rows, landmarks: Rows, coef: Array) -> 
     """coef'k(x, landmarks) for each row, (n_rows, r), in row blocks."""
     n = n_rows(X)
     F = np.empty((n, coef.shape[1]), dtype=coef.dtype)
-    for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(coef)))):
-        K = kernel(take_rows(X, rows), landmarks)
-        np.matmul(K, coef, out=F[rows], casting="same_kind")
+    with np.errstate(over="ignore", invalid="ignore"):
+        for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(coef)))):
+            K = kernel(take_rows(X, rows), landmarks)
+            np.matmul(K, coef, out=F[rows], casting="same_kind")
+    check_values(F, kernel, X)
     return F
+
+
+def check_values(values: Array | float, kernel: Kernel, X: Rows) -> None:
+    """Refuse what a kernel's values became where they leave the range of the rows' numbers."""
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"{kernel!r} gives values that are not finite on these rows"
+            f"{beyond_single(getattr(X, 'dtype', None))}."
+        )
+
+
+def beyond_single(dtype: object) -> str:
+    """What to do about values beyond 3e38, if numbers are of single precision."""
+    remedy = " in float32. Pass them as float64, or bring their columns to a common scale"
+    return remedy if dtype == np.float32 else ""
 
 
 def check_resolved(kernel: Kernel) -> None:

@@ -138,7 +138,13 @@ class SquaredEuclidean(Statistic):
         self.A, self.B = A, B
         self.x2: Array = (self.scale * x2).astype(dtype)
         self.y2: Array = (self.scale * y2).astype(dtype)
-        return float(abs(self.scale) * (x2.max(initial=0.0) + y2.max(initial=0.0)))
+        largest = x2.max(initial=0.0) + y2.max(initial=0.0)
+        if np.isinf(largest):
+            raise ValueError(
+                "The squared lengths of rows are infinite in floating point. Bring their columns "
+                "to a common scale, with StandardScaler say."
+            )
+        return float(abs(self.scale) * largest)
 
     def begin(self) -> Array | None:
         if not (self.is_wide and len(self.A) and self.symmetric and self.dtype == self.x2.dtype):

@@ -158,15 +158,16 @@ class FeatureMap:
         V = np.empty((n_rows(X), M + T.shape[1]), dtype=self.dtype)
         V[:, M:] = T
         ends = np.cumsum(self.sizes)
-        for i, K in evaluate_bank(self.kernels, X, self.landmarks):
-            part, own = V[:, ends[i] - self.sizes[i] : ends[i]], self.whiten[i]
-            if own is None or self.triangular[i]:
-                part[:] = self._whitened(i, K)
-            else:
-                np.matmul(K, own, out=part, casting="same_kind")
-        if held is not None:
-            held.append(V[:, :M].copy())
-        return Moments.of_joint(V, M, weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # values are looked at in their sums
+            for i, K in evaluate_bank(self.kernels, X, self.landmarks):
+                part, own = V[:, ends[i] - self.sizes[i] : ends[i]], self.whiten[i]
+                if own is None or self.triangular[i]:
+                    part[:] = self._whitened(i, K)
+                else:
+                    np.matmul(K, own, out=part, casting="same_kind")
+            if held is not None:
+                held.append(V[:, :M].copy())
+            return Moments.of_joint(V, M, weight)
 
     def moments(
         self,

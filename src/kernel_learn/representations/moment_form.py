@@ -108,7 +108,7 @@ class MomentForm(Representation):
         diagonal, means = np.diagonal(moments.C), moments.feature_mean
         traces = np.array([float(diagonal[block].sum()) for block in self.columns])
         lengths = np.array([float(means[block] @ means[block]) for block in self.columns])
-        self.traces = self._check_traces(traces, traces / self.n + lengths)
+        self.traces = self._check_traces(traces, traces / self.n + lengths, features.landmarks)
         if not center:
             self.traces = np.where(self.alive, self.traces + self.n * lengths, 0.0)
         if not scale:

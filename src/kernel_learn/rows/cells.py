@@ -17,7 +17,7 @@ from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.rows.access import is_plain, is_sparse
 from kernel_learn.rows.codes import ColumnChoice, entry_text
 from kernel_learn.rows.coerce import Entry, as_array
-from kernel_learn.rows.columns import Column, finite, named_columns
+from kernel_learn.rows.columns import Column, finite, named_columns, warn_of_written_numbers
 from kernel_learn.rows.frames import FrameColumn, frame_columns, is_frame, is_pandas
 from kernel_learn.rows.keys import hash_texts, is_missing, row_keys
 from kernel_learn.rows.table import Table, places
@@ -58,12 +58,22 @@ class Cells:
         return known[self.codes]
 
 
-def read_columns(X: Rows, categorical: ColumnChoice = "auto") -> list[Cells]:
-    """The columns of an array or frame; those that ``categorical`` names are categories."""
+def read_columns(
+    X: Rows, categorical: ColumnChoice = "auto", *, fitting: bool = False
+) -> list[Cells]:
+    """The columns of an array or frame; those that ``categorical`` names are categories.
+
+    ``fitting``: warn of texts that are numbers.
+    """
     X = as_columns(X)
     chosen = named_columns(categorical, X)
     columns = Column.of(X, np.arange(X.shape[1]))
-    return [read_cells(column, named=c in chosen) for c, column in enumerate(columns)]
+    cells = [read_cells(column, named=c in chosen) for c, column in enumerate(columns)]
+    if fitting:
+        for c, (column, own) in enumerate(zip(columns, cells, strict=True)):
+            if own.kind == "category" and column.kind != "category" and c not in chosen:
+                warn_of_written_numbers(own.name, [level[1:] for level in own.levels])
+    return cells
 
 
 def as_columns(X: Rows) -> Rows:

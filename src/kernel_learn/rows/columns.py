@@ -1,5 +1,6 @@
 """Any table as numbers and codes: arrays, sparse matrices, pandas, polars and Arrow frames."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from numbers import Real
 
@@ -27,7 +28,13 @@ from kernel_learn.rows.frames import (
     is_frame,
     is_pandas,
 )
-from kernel_learn.rows.kinds import Kind, is_free_text, is_number_cell, type_kind
+from kernel_learn.rows.kinds import (
+    FEW_TEXTS,
+    Kind,
+    is_free_text,
+    is_number_cell,
+    type_kind,
+)
 from kernel_learn.rows.table import Table, column_names
 from kernel_learn.warn import warn_user
 
@@ -176,6 +183,8 @@ class Column:
         if is_free_text(texts):
             raise ValueError(f"Column {self.name!r} holds free text. {SKRUB}")
         self._warn_if_mixed(texts)
+        if self.kind != "category":
+            warn_of_written_numbers(self.name, set(texts))
 
     def _warn_if_mixed(self, entries: list[Entry]) -> None:
         """A number that is a category is as far from the next number as from any other."""
@@ -191,6 +200,24 @@ class Column:
     def _entries(self) -> list[tuple[Entry, bool]]:
         values = self.objects()
         return list(zip(values, missing_entries(values), strict=True))
+
+
+def are_written_numbers(levels: Collection[object]) -> bool:
+    """Whether levels are texts of numbers, and too many to be codes of a few groups."""
+    if len(levels) <= FEW_TEXTS:
+        return False
+    return all(isinstance(level, str) and reads_as_number(level) for level in levels)
+
+
+def warn_of_written_numbers(name: str | int, levels: Collection[object]) -> None:
+    """Say it of a column of many texts that are numbers all of them."""
+    if are_written_numbers(levels):
+        warn_user(
+            f"Column {name!r} holds numbers as texts, such as {min(levels, key=str)!r}, and is "
+            f"taken for a category of {len(levels)} levels, of which no two are near each other. "
+            "If it is numbers, pass it so, by .astype(float) say; if it is a category, say so: "
+            f"categorical=[{name!r}]."
+        )
 
 
 def number_columns(X: Rows, positions: Array) -> Array:
