@@ -90,10 +90,20 @@ class Ledger:
 
     def find_rows(self, X: Rows) -> Array:
         """Which training rows are equal to one of some rows, by places among those given to fit."""
+        return np.unique(self.equal_rows(X)[1])
+
+    def equal_rows(self, X: Rows) -> tuple[Array, Array]:
+        """Pairs of equal rows: places among some rows, and among those given to fit."""
         check_is_fitted(self)
         given = self._rows_of_fit("find_rows")
-        found = np.isin(given.keys, row_keys(self._table(X)))
-        return np.flatnonzero(found & given.counting)
+        known = np.flatnonzero(given.counting)
+        known = known[np.argsort(given.keys[known], kind="stable")]
+        keys = row_keys(self._table(X))
+        first = np.searchsorted(given.keys[known], keys, side="left")
+        count = np.searchsorted(given.keys[known], keys, side="right") - first
+        new = np.repeat(np.arange(len(keys)), count)
+        within = np.arange(len(new)) - np.repeat(np.cumsum(count) - count, count)
+        return new, known[first[new] + within]
 
     def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
         """A model that never saw some of the training rows; this one stays as it is.

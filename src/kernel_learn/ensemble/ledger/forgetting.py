@@ -72,7 +72,8 @@ class Forgotten:
     def __str__(self) -> str:
         return "\n".join(
             [
-                f"{self.n_rows} rows forgotten; those that stay have the digest {self.digest}.",
+                f"{self.n_rows} rows forgotten in all; those that stay have the digest "
+                f"{self.digest}.",
                 f"Distance to a fit of them with the same choices: {self.distance:.1e}.",
                 "Drawn anew: " + ("; ".join(self.redrawn) or "nothing") + ".",
                 "Kept: " + ("; ".join(self.kept) or "nothing") + ".",
