@@ -1,6 +1,7 @@
 """explain, forget and inspect --labels."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -245,3 +246,20 @@ def test_a_model_of_numbers_that_forgot_has_figures_of_the_rest(houses):
     assert "Predicts price" in unfolded(run("inspect", folder / "smaller.skops")[0])
     run("report", folder / "smaller.skops", "-o", folder / "page.html")
     assert "2 training rows were forgotten" in (folder / "page.html").read_text()
+
+
+def test_levels_of_forgotten_rows_are_gone_from_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.standard_normal(60), "town": rng.choice(["north", "south"], 60)})
+    table["label"] = np.where(table["x"] + rng.standard_normal(60) > 0, "yes", "no")
+    table.loc[7, "town"] = "Anna Meier"
+    table["name"] = [f"Person {i:03d}" for i in range(60)]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    run("fit", tmp_path / "table.csv", "-t", "label", "-o", tmp_path / "all.skops", *FAST)
+    words = ["forget", tmp_path / "all.skops", tmp_path / "table.csv", "--row", "7"]
+    run(*words, "-o", tmp_path / "less.skops")
+    for name, there in (("all", True), ("less", False)):
+        with zipfile.ZipFile(tmp_path / f"{name}.skops") as file:
+            held = b"".join(file.read(part) for part in file.namelist())
+        assert any("Anna Meier".encode(code) in held for code in ("utf-8", "utf-32-le")) == there
+        assert b"north" in held and b"Person 007" not in held.replace(b"\0", b"")

@@ -183,6 +183,13 @@ def check_levels(encoder: Held) -> None:
     need(len(encoder.levels) == len(encoder.categories), "TableReader has levels of other columns")
 
 
+def check_read_rows(rows: Held) -> None:
+    """The table is one of the reader's columns."""
+    numbers, others = len(rows.reader.numbers), len(rows.reader.categories)
+    need(rows.table.numbers.shape[1] == numbers, "ReadRows has numbers of other columns")
+    need(rows.table.others.shape[1] == others, "ReadRows has categories of other columns")
+
+
 CHECKS: Mapping[str, Callable[[Held], None]] = MappingProxyType(
     {
         "kernel_learn.ensemble.trees.Forest": check_forest,
@@ -192,6 +199,7 @@ CHECKS: Mapping[str, Callable[[Held], None]] = MappingProxyType(
         "kernel_learn.estimators.subspace_svc.SubspaceSVC": check_machines,
         "kernel_learn.kernels.bank.Combination": check_combination,
         "kernel_learn.kernels.bank.StackedSubspaceKernel": check_stacked,
+        "kernel_learn.rows.columns.ReadRows": check_read_rows,
         "kernel_learn.rows.columns.TableReader": check_levels,
         "kernel_learn.rows.table.Table": check_table,
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": check_linear_classifier,

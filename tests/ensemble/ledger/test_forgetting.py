@@ -1,6 +1,7 @@
 """Models without some rows, against refits of the others, and what is left of the rows."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -237,12 +238,105 @@ def test_again_is_the_fit_from_scratch(case):
     assert found.forgotten_.digest == digest(row_keys(X[left]))
 
 
-def test_again_needs_the_cells():
-    import pandas as pd
+def mixed_frame(n=90):
+    """Numbers with holes, whole numbers, booleans, texts of which some are rare, categories."""
+    pd = pytest.importorskip("pandas")
+    X, y, _ = table("plain")
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({f"x{c}": X[:, c] for c in range(4)})
+    frame.loc[[3, 40], "x1"] = np.nan
+    frame["whole"] = rng.integers(0, 9, n)
+    frame["flag"] = X[:, 5] > np.median(X[:, 5])
+    frame["town"] = rng.choice(["north", "south", "west"], n)
+    frame.loc[[7, 8], "town"] = ["Anna Meier", "Zoe Adam"]
+    frame.loc[11, "town"] = None
+    frame["grade"] = pd.Categorical(rng.choice([3, 1, 2], n), categories=[3, 1, 2, 7])
+    return frame, y
 
+
+@pytest.mark.parametrize("kind", ["mixed", "numbers", "objects", "views", "sparse", "polars"])
+def test_again_of_rows_of_every_kind(kind):
+    frame, y = mixed_frame()
+    more, rng = {}, np.random.default_rng(0)
+    if kind == "mixed":
+        more = {"sample_weight": rng.uniform(0.5, 2.0, 90), "groups": rng.permutation(90) // 2}
+    if kind == "polars":
+        X = pytest.importorskip("polars").from_pandas(frame.drop(columns="grade"))
+        take = lambda rows: X[rows.tolist()]  # noqa: E731
+    elif kind == "views":
+        A = frame.iloc[:, :4].fillna(0.0).to_numpy()
+        X = [A[:, :2], A[:, 2:]]
+        take = lambda rows: [own[rows] for own in X]  # noqa: E731
+    elif kind in ("mixed", "numbers"):
+        X = frame if kind == "mixed" else frame.iloc[:, :5]
+        take = lambda rows: X.iloc[rows]  # noqa: E731
+    else:
+        X = frame.astype(object).to_numpy()
+        if kind == "sparse":
+            X = pytest.importorskip("scipy.sparse").csr_array(np.abs(frame.iloc[:, [0, 2, 4]]))
+        take = lambda rows: X[rows]  # noqa: E731
+    gone = np.array([7, 8, 11, 30, 61])
+    left = np.setdiff1d(np.arange(90), gone)
+    model = kl.KernelClassifier(quality="fast", assess="loo", random_state=3).fit(X, y, **more)
+    own = {name: values[left] for name, values in more.items()}
+    alone = kl.KernelClassifier(quality="fast", assess="loo", random_state=3).fit(
+        take(left), y[left], **own
+    )
+    for found in (
+        model.forget(gone, choices="again"),
+        model.forget(gone[:2]).forget(gone[2:] - 2, choices="again"),
+        pickle.loads(pickle.dumps(model)).forget(gone, choices="again"),
+    ):
+        np.testing.assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+        np.testing.assert_array_equal(found.held_out_proba_, alone.held_out_proba_)
+        assert found.forgotten_.digest == alone._rows_digest
+        assert found.n_features_in_ == alone.n_features_in_
+        names = [getattr(m, "feature_names_in_", None) for m in (found, alone)]
+        np.testing.assert_array_equal(*names)
+
+
+def test_levels_of_forgotten_rows_alone_are_gone(tmp_path):
+    frame, y = mixed_frame()
+    model = kl.KernelClassifier(quality="fast").fit(frame, y)
+    for gone in ([7], [8], [7, 8]):
+        smaller = model.forget(gone)
+        kl.save(smaller, tmp_path / "smaller.skops")
+        for found in (smaller, kl.load(tmp_path / "smaller.skops")):
+            arrays = []
+            floats_of(found, arrays, set())
+            words = " ".join(w for a in arrays if a.dtype.kind == "U" for w in a.ravel().tolist())
+            assert ("Anna Meier" in words) == (7 not in gone)
+            assert ("Zoe Adam" in words) == (8 not in gone) and "snorth" in words
+            left = np.setdiff1d(np.arange(90), gone)
+            # rows with other levels are read as before, those with forgotten ones as unseen
+            old, new = model._table(frame), found._table(frame)
+            np.testing.assert_array_equal(old.others[left], new.others[left])
+            towns = new.others[gone][:, 1]
+            np.testing.assert_array_equal(towns, -2.0)
+    again = model.forget([7]).forget([7])  # Zoe, who moved up
+    np.testing.assert_allclose(again.predict_proba(frame), smaller.predict_proba(frame), rtol=1e-10)
+
+
+def test_again_is_refused_where_a_column_may_have_changed_its_kind():
     X, y = load_iris(return_X_y=True)
-    model = kl.KernelClassifier(quality="fast", assess=False).fit(pd.DataFrame(X), y)
-    with pytest.raises(ValueError, match="keeps views and not the cells"):
+    cells = np.array(X, dtype=object)
+    cells[5, 0] = "large"
+    with pytest.warns(UserWarning, match="numbers and texts"):
+        model = kl.KernelClassifier(quality="fast", assess=False).fit(cells, y)
+    with pytest.raises(ValueError, match="Column 0 holds no text any more"):
+        model.forget([5], choices="again")
+    assert model.forget([5]).forgotten_.n_rows == 1
+
+
+def test_again_needs_the_cells():
+    X, y = load_iris(return_X_y=True)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)
+    model._given = replace(model._given, rows=X[model._first])  # as earlier files have it
+    alone = kl.KernelClassifier(quality="fast", assess=False).fit(X[1:], y[1:])
+    found = model.forget([0], choices="again")
+    np.testing.assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+    model._given = replace(model._given, rows=None)  # of a frame
+    with pytest.raises(ValueError, match="kept views and not the cells"):
         model.forget([1], choices="again")
     with pytest.raises(ValueError, match="give 'keep' or 'again'"):
         model.forget([1], choices="anew")

@@ -409,15 +409,24 @@ def test_in_leaves():
     np.testing.assert_array_equal(again.predict(X), alone.fit(X[left], y[left]).predict(X))
 
 
+def test_again_of_a_frame():
+    _, X, y, _ = fitted("plain")
+    frame = pd.DataFrame(X).assign(town=np.where(np.arange(len(y)) % 3, "north", "south"))
+    frame.loc[1, "town"] = "west"
+    found, alone = (kl.KernelRegressor(quality="fast", assess=False) for _ in range(2))
+    left = np.delete(np.arange(len(y)), 1)
+    frame.columns = frame.columns.astype(str)
+    again = found.fit(frame, y).forget([1], choices="again")
+    expected = alone.fit(frame.iloc[left], y[left]).predict(frame)
+    np.testing.assert_array_equal(again.predict(frame), expected)
+
+
 def test_refused():
-    model, X, y, _ = fitted("plain")
+    model, X, _, _ = fitted("plain")
     with pytest.raises(ValueError, match="Fewer than two different rows"):
         model.forget(np.arange(59))
     with pytest.raises(ValueError, match="in two of them"):
         model.shapley(X[:2], column_groups={"a": [0, 1], "b": [1]})
-    frame = kl.KernelRegressor(quality="fast", assess=False).fit(pd.DataFrame(X), y)
-    with pytest.raises(ValueError, match="keeps views and not the cells"):
-        frame.forget([1], choices="again")
     del model._given
     with pytest.raises(ValueError, match="needs a fit to rows in memory"):
         model.label_issues()

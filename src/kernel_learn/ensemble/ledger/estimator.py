@@ -37,6 +37,7 @@ from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.summary import Explanation
 from kernel_learn.fitting.parameters import check_count
+from kernel_learn.rows.columns import ReadRows
 from kernel_learn.rows.keys import digest, row_keys
 from kernel_learn.rows.table import Table
 
@@ -120,7 +121,7 @@ class Ledger:
         choices : {"keep", "again"}
             ``"keep"``: what was chosen with all rows stays; not for a model in leaves.
             ``"again"``: everything is chosen without them, by the fit of the remaining rows from
-            scratch; needs a model that was fitted to an array or a sparse matrix of numbers.
+            scratch.
 
         Returns
         -------
@@ -154,14 +155,18 @@ class Ledger:
         """The fit from scratch."""
         if given.rows is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted to a data frame, or to cells that are not "
-                "numbers, of which it keeps views and not the cells. Fit the remaining rows, or "
-                "use choices='keep'."
+                f"This {type(self).__name__} was fitted to a data frame by an earlier version, "
+                "which kept views and not the cells. Fit the remaining rows, or use "
+                "choices='keep'."
             )
         some = given.take(np.setdiff1d(np.flatnonzero(given.counting), gone))
         model: Any = clone(self)  # type: ignore[type-var]
-        y = self._labels_given(some)
-        model.fit(given.rows[some.distinct], y, some.sample_weight, some.groups)
+        rows, y = given.rows[some.distinct], self._labels_given(some)
+        rows = rows.read_again() if isinstance(rows, ReadRows) else rows
+        model.fit(rows, y, some.sample_weight, some.groups)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
         n_rows = len(gone) + self._n_forgotten
         model.forgotten_ = Forgotten(n_rows, model._rows_digest, 0.0, ("everything",), ())
         found: Self = model
@@ -188,6 +193,7 @@ class Ledger:
             labels=left.moved_labels(some.labels),
             rows=None if some.rows is None else some.rows[left.rows],
         )
+        self._forget_levels()
         counting = np.flatnonzero(some.counting)
         place, first = np.unique(self._given.distinct[counting], return_index=True)
         self._first = counting[first]
@@ -199,10 +205,21 @@ class Ledger:
         self._fitted = replace(self._fitted, plan=self.plan_)
         self._forget_more(left)
         if self._assessment is not None:
-            self._assessment = assessment_without(self._assessment, n, left)
+            reader = self._fitted.ensemble.reader
+            self._assessment = assessment_without(self._assessment, n, left, reader)
         self._rows_digest = digest(some.keys[some.counting])
         total = len(gone) + self._n_forgotten
         self.forgotten_ = Forgotten(total, self._rows_digest, distance, (), KEPT[left.kind])
+
+    def _forget_levels(self) -> None:
+        """Words of categories that no row has any more."""
+        assert self._given is not None
+        if not isinstance(self._given.rows, ReadRows):
+            return
+        rows = self._given.rows.without_others()
+        self._given = replace(self._given, rows=rows)
+        ensemble = replace(self._fitted.ensemble, reader=rows.reader)
+        self._fitted = replace(self._fitted, ensemble=ensemble)
 
     def _forget_more(self, left: Remaining) -> None:
         """What else is held of rows."""

@@ -38,12 +38,13 @@ from kernel_learn.ensemble.outcomes.base import AnyTargets, OutcomeMap
 from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.columns import TableReader
 
 KEPT = {
     "classes": (
         "kernels, regularisers and weights of members",
         "maps from scores to log-odds",
-        "statistics and rank tables of single columns, levels of categories",
+        "statistics and rank tables of single columns, shares of levels of categories",
         "learned scales of columns",
         "shares of the classes, and how probabilities fade",
         "held-out probabilities of the rows that stay, and the errors told of the fit",
@@ -52,7 +53,7 @@ KEPT = {
         "kernels, regularisers and weights of members",
         "mean, scale and range of the targets, and whether their logarithms are fitted",
         "quantiles of held-out residuals that lead back from logarithms, of 100 values and more",
-        "statistics and rank tables of single columns, levels of categories",
+        "statistics and rank tables of single columns, shares of levels of categories",
         "learned scales of columns",
         "held-out predictions of the rows that stay, and the errors told of the fit",
     ),
@@ -299,9 +300,13 @@ def calibration_without(
     return Calibration(scores, calibration.fading, reference)
 
 
-def assessment_without(found: Assessment, n: int, left: Remaining) -> Assessment:
+def assessment_without(
+    found: Assessment, n: int, left: Remaining, reader: TableReader
+) -> Assessment:
     """Ensembles of the folds, each without the rows."""
-    return replace(found, folds=tuple(fold_without(fold, n, left) for fold in found.folds))
+    folds = (fold_without(fold, n, left) for fold in found.folds)
+    own = (replace(fold, ensemble=replace(fold.ensemble, reader=reader)) for fold in folds)
+    return replace(found, folds=tuple(own))
 
 
 def fold_without(fold: Fold, n: int, left: Remaining) -> Fold:
