@@ -287,7 +287,10 @@ def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str
     if groups is None:
         return {}
     X = as_rectangle(X)
-    found = {str(name): categorical_positions(cols, X) for name, cols in groups.items()}
+    found = {
+        str(name): categorical_positions(columns, X, "column_groups")
+        for name, columns in groups.items()
+    }
     empty = [name for name, columns in found.items() if not columns]
     if empty:
         raise ValueError(f"column_groups has groups without columns: {', '.join(empty)}.")

@@ -64,8 +64,9 @@ def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
     held_out |= own_figures(model, P) | {"p_value": facts["held_out"]["p_value"]}
     decision = decision_figures(P, labels, NO_WISH)
     if hasattr(model, "threshold_"):
-        own = {"positive": model.positive_, "threshold": model.threshold_}
-        decision = two_class_figures(P, labels, **own)
+        decision = two_class_figures(
+            P, labels, positive=model.positive_, threshold=model.threshold_
+        )
         held_out |= decided_figures(P, labels, decision)
     found: Facts = {
         "counts": np.bincount(labels, minlength=len(model.classes_)).tolist(),

@@ -8,6 +8,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import kernel_learn as kl
+from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of
 from kernel_learn.ensemble.ledger.row_values import is_ridge, training_gram
 from kernel_learn.rows.keys import digest, row_keys
 from oracles.refits import fit_ridge
@@ -143,6 +144,20 @@ def test_machines_are_those_of_the_others():
             np.testing.assert_allclose(
                 before.reg * unit * A[:, c] / targets.weight, missed, atol=1e-9
             )
+    distance = max(
+        hinge_distance(
+            training_gram(smaller._fitted.ensemble, m),
+            targets,
+            before.reg * offset_of(before.models[0][0]),
+            by_kernel[repr(before.kernel)].models[0][0],
+        )
+        for before in machines
+        for m in [by_kernel[repr(before.kernel)]]
+    )
+    assert 0 < distance <= smaller.forgotten_.distance < 1e-8
+    off = replace(A := machines[0].models[0][0], coef=1.01 * A.coef)
+    K = training_gram(model._fitted.ensemble, machines[0])
+    assert hinge_distance(K, model._fitted.ensemble.targets, 1.0, off) > 1e-3
 
 
 def floats_of(thing, found, seen):

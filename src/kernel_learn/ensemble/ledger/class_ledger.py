@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.ensemble.deduplicate import GivenRows
-from kernel_learn.ensemble.ledger.estimator import Groups, Ledger
+from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.ensemble.ledger.forgetting import ClassesLeft, Remaining, calibration_without
 from kernel_learn.ensemble.ledger.issues import LabelIssues, doubtful_labels
 from kernel_learn.ensemble.ledger.label_noise import doubting_proba
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, row_log_odds
 from kernel_learn.ensemble.ledger.row_values import largest_changes, row_values
-from kernel_learn.ensemble.ledger.shapley import Explained, ShapleyValues, class_shapley
+from kernel_learn.ensemble.ledger.shapley import Explained, Groups, ShapleyValues, class_shapley
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.uncertainty import Calibration
 from kernel_learn.rows.table import Table

@@ -1,7 +1,7 @@
 """A ledger of the training rows: what each is worth, which look wrong, what hangs on one."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -16,7 +16,6 @@ from kernel_learn.criteria.held_out.leave_out import NotExactError
 from kernel_learn.ensemble.assessment import Assessment
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble
-from kernel_learn.ensemble.ingest import ColumnNames, column_groups
 from kernel_learn.ensemble.ledger.forgetting import (
     KEPT,
     Forgotten,
@@ -29,20 +28,21 @@ from kernel_learn.ensemble.ledger.forgetting import (
 from kernel_learn.ensemble.ledger.issues import LabelIssues
 from kernel_learn.ensemble.ledger.shapley import (
     Explained,
+    Groups,
     ShapleyValues,
     can_explain,
     check_explainable,
+    is_rows,
+    players_of,
 )
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.summary import Explanation
-from kernel_learn.fitting.parameters import check_count
 from kernel_learn.rows.columns import ReadRows
 from kernel_learn.rows.keys import digest, row_keys
 from kernel_learn.rows.table import Table
 
 Choices = Literal["keep", "again"]
-Groups = Mapping[str, ColumnNames]
 
 
 class Ledger:
@@ -261,29 +261,12 @@ class Ledger:
         read = self._read(X)
         table = self._table(X)
         behind: int | Table
-        if isinstance(background, int | np.integer):
-            behind = min(check_count("background", int(background), self), ensemble.targets.n)
-        else:
+        if is_rows(background, self):
             behind = self._table(background)
-        data = np.asarray(read)
-        known = getattr(self, "feature_names_in_", None)
-        names = [f"x{c}" for c in range(data.shape[1])] if known is None else list(known)
-        players = {str(name): np.array([c]) for c, name in enumerate(names)}
-        if groups is not None:
-            together = column_groups(groups, read)
-            inside = np.concatenate([*together.values(), np.empty(0, int)]).astype(int)
-            if len(np.unique(inside)) < len(inside):
-                raise ValueError(
-                    "column_groups of shapley are players, and a column is in two of them."
-                )
-            alone = {name: own for name, own in players.items() if own[0] not in inside}
-            twice = sorted(set(together) & set(alone))
-            if twice:
-                raise ValueError(f"column_groups has {twice[0]!r}, which is also a column alone.")
-            players = together | alone
-        return table, Explained(
-            ensemble, table, behind, list(players.values()), data, list(players)
-        )
+        else:
+            behind = min(int(background), ensemble.targets.n)
+        names, players = players_of(read, groups, getattr(self, "feature_names_in_", None))
+        return table, Explained(ensemble, table, behind, players, np.asarray(read), names)
 
     def held_out_column_values(
         self, X: Rows, n_rows: int = 15, background: int = 10

@@ -14,7 +14,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.conformal import HeldOutScores
 from kernel_learn.criteria.held_out.folds import stratified_rows
-from kernel_learn.criteria.held_out.hinge import refit_hinges
+from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of, refit_hinges
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
@@ -204,12 +204,18 @@ def ensemble_without(ensemble: Ensemble, left: Remaining) -> tuple[Ensemble, flo
 def member_without(
     ensemble: Ensemble, member: Member, left: Remaining, targets: AnyTargets
 ) -> tuple[Member, float]:
-    """A member at the same lam."""
+    """A member at the same lam, and how far its equations are from solved.
+
+    Solved again: the factorisation that a downdate starts from is not kept, and to factorise the
+    matrix of all rows takes as long as that of those that stay.
+    """
     K, old = training_gram(ensemble, member), ensemble.targets
     if not is_ridge(member):
         assert isinstance(left, ClassesLeft)
         model = machine_without(K, ensemble.class_targets, member, left)
-        return replace(member, models=((model,),)), 0.0
+        K, lam = K[np.ix_(left.rows, left.rows)], member.reg * offset_of(member.models[0][0])
+        off = hinge_distance(K, left.targets(ensemble.class_targets), lam, model)
+        return replace(member, models=((model,),)), off
     unit = kernel_variance(K, old)
     K = K[np.ix_(left.rows, left.rows)]
     own_unit = kernel_variance(K, targets)
@@ -319,6 +325,7 @@ def fold_without(fold: Fold, n: int, left: Remaining) -> Fold:
 def check_rows_to_forget(rows: Sequence[int] | Array, n: int) -> Array:
     """Places of rows among those given to fit, sorted, each once."""
     found = np.asarray(rows)
+    found = found.astype(int) if found.shape == (0,) else found  # [] is a list of nothing
     if found.dtype == bool or found.dtype.kind not in "iu" or found.ndim != 1:
         raise ValueError(
             "rows are places of training rows, a list of integers; a mask m is np.flatnonzero(m)."

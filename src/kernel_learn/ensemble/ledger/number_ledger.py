@@ -9,10 +9,10 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.contamination import outlier_probabilities
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.deduplicate import GivenRows
-from kernel_learn.ensemble.ledger.estimator import Groups, Ledger
+from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.ensemble.ledger.issues import LabelIssue, LabelIssues
 from kernel_learn.ensemble.ledger.number_values import largest_value_changes, number_row_values
-from kernel_learn.ensemble.ledger.shapley import Explained, ShapleyValues, number_shapley
+from kernel_learn.ensemble.ledger.shapley import Explained, Groups, ShapleyValues, number_shapley
 from kernel_learn.fitting.parameters import check_count
 
 
