@@ -103,6 +103,36 @@ def test_at_once_or_one_after_the_other(case):
     assert seen.indices.max() < len(rows)
 
 
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+@pytest.mark.parametrize("n", [300, 1010])
+def test_again_and_again_of_more_rows_than_are_sampled(kind, n):
+    """Samples of 250 and 1000 rows know which rows are theirs after the first were forgotten."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    y = X[:, 0] + 0.5 * rng.standard_normal(n)
+    y = (y > 0).astype(int) if kind is kl.KernelClassifier else y
+    model = kind(quality="fast", max_members=1, assess=False).fit(X, y)
+    once, found = model.forget(np.arange(12)), model
+    for rows in (np.arange(2), np.arange(5), np.arange(5)):
+        found = found.forget(rows)
+    found = pickle.loads(pickle.dumps(found))
+    for sampled in ("sample_rows", "reference_rows"):
+        own, due = (getattr(m._fitted.probe, sampled) for m in (found, once))
+        np.testing.assert_array_equal(own, due)
+    own, due = found._fitted.probe, once._fitted.probe
+    np.testing.assert_array_equal(own.reference.rows, due.reference.rows)
+    np.testing.assert_array_equal(own.sample.views[own.view], due.sample.views[own.view])
+    np.testing.assert_array_equal(own.sample.targets.Y, due.sample.targets.Y)
+    gone = np.asarray(due.reference_view.rows(model._table(X[:12])))
+    for held in (own.reference.rows, *own.sample.views.values()):
+        assert np.abs(np.asarray(held)[:, None] - gone).max(axis=2).min() > 1e-9
+    np.testing.assert_allclose(found.novelty(X), once.novelty(X))
+    earlier = replace(once._fitted.probe, sample_rows=None, reference_rows=None)
+    once._fitted = replace(once._fitted, probe=earlier)
+    with pytest.raises(ValueError, match="forgotten rows by an earlier version"):
+        once.forget([0])
+
+
 def test_stability_is_kept():
     """What one row moves is the largest change by forgetting one."""
     X, y = load_iris(return_X_y=True)

@@ -256,43 +256,50 @@ def fitted_without(fitted: FittedEnsemble, left: Remaining) -> tuple[FittedEnsem
 
 def probe_without(probe: Probe, old: AnyTargets, left: Remaining) -> Probe:
     """Rows of the probe that stay; what was worked out of all of them is worked out again."""
-    if probe.held_rows is not None:
-        rows = probe.held_rows
-    elif old.n <= PROBE_ROWS:
-        rows = np.arange(old.n)
-    else:
-        rows = stratified_rows(old, PROBE_ROWS)
+    known = probe.sample_rows if probe.held_rows is None else probe.held_rows
+    rows = drawn_before(known, old, PROBE_ROWS, probe.sample.targets.n)
     own = left.among(rows)
     sample = replace(probe.sample.take(own.rows), targets=own.targets(probe.sample.targets))
-    reference = probe.reference
-    if reference is not None:
-        reference = reference_without(reference, old, left)
     moved = np.searchsorted(left.rows, rows[own.rows])
-    return Probe(
-        sample,
-        probe.owner,
-        probe.view,
-        probe.n_columns,
-        None,
-        reference,
-        probe.reference_view,
-        None if probe.held is None else probe.held[own.rows],
-        None if probe.held_rows is None else moved,
-        probe.fitted_view,
+    found = replace(
+        probe,
+        sample=sample,
+        learned=None,
+        held=None if probe.held is None else probe.held[own.rows],
+        held_rows=None if probe.held_rows is None else moved,
+        sample_rows=moved,
+    )
+    return found if probe.reference is None else reference_without(found, old, left)
+
+
+def reference_without(probe: Probe, old: AnyTargets, left: Remaining) -> Probe:
+    """The rows that novelty is told from, but for those that are gone."""
+    reference = probe.reference
+    assert reference is not None
+    rows = drawn_before(probe.reference_rows, old, COMPARED_ROWS, len(reference.weight))
+    own = left.among(rows)
+    if len(own.rows) < 2:
+        return replace(probe, reference=None)
+    targets = own.targets(old.take(rows))
+    left_over = take_rows(reference.rows, own.rows)
+    return replace(
+        probe,
+        reference=ReferenceRows(reference.kernel, left_over, targets.weight, targets.groups),
+        reference_rows=np.searchsorted(left.rows, rows[own.rows]),
     )
 
 
-def reference_without(
-    reference: ReferenceRows, old: AnyTargets, left: Remaining
-) -> ReferenceRows | None:
-    """The rows that novelty is told from, but for those that are gone."""
-    drawn = stratified_rows(old, COMPARED_ROWS)
-    own = left.among(drawn)
-    if len(own.rows) < 2:
-        return None
-    targets = own.targets(old.take(drawn))
-    rows = take_rows(reference.rows, own.rows)
-    return ReferenceRows(reference.kernel, rows, targets.weight, targets.groups)
+def drawn_before(known: Array | None, old: AnyTargets, most: int, n: int) -> Array:
+    """Which of the distinct rows were drawn: as is known, or as a fit to them draws."""
+    rows = known
+    if rows is None:
+        rows = np.arange(old.n) if old.n <= most else stratified_rows(old, most)
+    if len(rows) != n:
+        raise ValueError(
+            "This model has forgotten rows by an earlier version, which did not keep which are "
+            "left in its samples. Fit the remaining rows anew."
+        )
+    return rows
 
 
 def calibration_without(
