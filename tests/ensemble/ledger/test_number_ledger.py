@@ -394,7 +394,7 @@ def test_in_leaves():
     assert model._fitted.ensemble.forest is not None
     found = largest_change_in_leaves(model, X[:3])
     np.testing.assert_allclose(model.stability(X[:3]), found, rtol=1e-9)
-    for ask in (lambda: model.row_values_, model.label_issues, lambda: model.forget([3])):
+    for ask in (lambda: model.row_values_, model.label_issues):
         with pytest.raises(ValueError, match="exact or not at all"):
             ask()
     with pytest.raises(ValueError, match="fitted in leaves"):

@@ -216,7 +216,7 @@ def test_flipped_labels_come_first():
 def test_not_in_leaves():
     X, y = make_moons(900, noise=0.25, random_state=0)
     model = kl.KernelClassifier(memory_budget=2_060_000, quality="fast").fit(X, y)
-    for ask in (lambda: model.row_values_, lambda: model.stability(X), model.label_issues):
+    for ask in (lambda: model.row_values_, model.label_issues):
         with pytest.raises(ValueError, match="exact or not at all"):
             ask()
 

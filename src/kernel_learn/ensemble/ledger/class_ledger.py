@@ -46,10 +46,10 @@ class ClassLedger(Ledger):
 
         Of the averaged log-odds L(x) of the class predicted, before they fade: log p1/p0 of two
         classes, else log p minus its mean over the classes. Exact at the kernels, regularisers
-        and weights of the members; rows that are equal are missing together.
+        and weights of the members, in leaves too; rows that are equal are missing together.
         """
         check_is_fitted(self)
-        self._check_exact("stability")
+        self._check_exact("stability", in_leaves=True)
         table = self._table(X)
         k = len(self.classes_)
         contrast = (np.eye(k) - 1 / k)[self._row_log_odds(table).winners] * (2 if k == 2 else 1)

@@ -71,7 +71,9 @@ class DiscriminantLedger:
         The rise of the summed squared error of the ridge regression on the one-hot labels that the
         subspace comes from, at its kernel and ``reg_``, every row predicted without itself: exact,
         without a refit. Negative: the row harms. Equal rows are left out together and have one
-        value. Of exact fits, with a kernel on rows.
+        value. Of exact fits, with a kernel on rows: on landmarks, or with the decision
+        ``"nearest_neighbor"``, it is refused, as ``stability``, ``label_issues``, ``explain`` and
+        ``forget`` are.
         """
         rows = self._rows_of_fit("row_values_")
         return self._leave_out(rows).values(squared)[rows.distinct]

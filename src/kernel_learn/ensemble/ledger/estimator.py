@@ -18,6 +18,7 @@ from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ledger.forgetting import (
     KEPT,
+    REDRAWN,
     Forgotten,
     Remaining,
     assessment_without,
@@ -119,7 +120,8 @@ class Ledger:
         rows : sequence of int
             Places among the rows given to fit. Those that stay move up.
         choices : {"keep", "again"}
-            ``"keep"``: what was chosen with all rows stays; not for a model in leaves.
+            ``"keep"``: what was chosen with all rows stays; of a model in leaves only the leaves
+            of these rows are fitted again.
             ``"again"``: everything is chosen without them, by the fit of the remaining rows from
             scratch.
 
@@ -132,7 +134,7 @@ class Ledger:
         if choices not in ("keep", "again"):
             raise ValueError(f"choices={choices!r}: give 'keep' or 'again'.")
         if choices == "keep":
-            self._check_exact("forget")
+            self._check_exact("forget", in_leaves=True)
         given = self._rows_of_fit("forget")
         gone = check_rows_to_forget(rows, len(given.distinct))
         if choices == "again":
@@ -209,7 +211,10 @@ class Ledger:
             self._assessment = assessment_without(self._assessment, n, left, reader)
         self._rows_digest = digest(some.keys[some.counting])
         total = len(gone) + self._n_forgotten
-        self.forgotten_ = Forgotten(total, self._rows_digest, distance, (), KEPT[left.kind])
+        redrawn, kept = (), KEPT[left.kind]
+        if self._fitted.ensemble.forest is not None:
+            redrawn, kept = REDRAWN, (*kept, "trees, which have no rows but those of their leaves")
+        self.forgotten_ = Forgotten(total, self._rows_digest, distance, redrawn, kept)
 
     def _forget_levels(self) -> None:
         """Words of categories that no row has any more."""
@@ -242,9 +247,10 @@ class Ledger:
                 "and these rows have several labels. Fit one label at a time."
             )
 
-    def _check_exact(self, asked: str) -> None:
+    def _check_exact(self, asked: str, *, in_leaves: bool = False) -> None:
         self._check_one_label(asked)
-        if not self.plan_.exact or self._fitted.ensemble.forest is not None:
+        has_leaves = self._fitted.ensemble.forest is not None
+        if not (in_leaves if has_leaves else self.plan_.exact):
             raise NotExactError(
                 f"{type(self).__name__}.{asked} is exact or not at all, and this model was fitted "
                 "in leaves or on landmarks. Fit fewer rows, or with a larger memory_budget."

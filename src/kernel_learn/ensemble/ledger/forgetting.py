@@ -27,6 +27,7 @@ from kernel_learn.criteria.held_out.targets import (
 from kernel_learn.ensemble.assessment import Assessment, Fold
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import PROBE_ROWS, FittedEnsemble, Probe
+from kernel_learn.ensemble.ledger.leaf_rows import leaves_without
 from kernel_learn.ensemble.ledger.row_values import (
     is_ridge,
     regs_of,
@@ -58,6 +59,9 @@ KEPT = {
         "held-out predictions of the rows that stay, and the errors told of the fit",
     ),
 }
+
+
+REDRAWN = ("rows of the features that transform gives",)  # of models in leaves
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,8 @@ def remaining_rows(given: GivenRows, targets: AnyTargets, gone: Array) -> Remain
 def ensemble_without(ensemble: Ensemble, left: Remaining) -> tuple[Ensemble, float]:
     """Members fitted to the rows that stay, and how far their equations are from solved."""
     targets = left.targets(ensemble.targets)
+    if ensemble.forest is not None:
+        return leaves_without(ensemble, left.rows, targets)
     known = ensemble.training
     training = TrainingRows(
         known.views, {name: take_rows(Z, left.rows) for name, Z in known.rows.items()}, targets

@@ -45,8 +45,7 @@ class NumberLedger(Ledger):
         that are equal are missing together.
         """
         check_is_fitted(self)
-        if self._fitted.ensemble.forest is None:
-            self._check_exact("stability")
+        self._check_exact("stability", in_leaves=True)
         found = largest_value_changes(self._fitted.ensemble, self._table(X))
         return found[:, 0] if self._single else found
 
