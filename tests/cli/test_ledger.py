@@ -1,6 +1,7 @@
 """explain, forget and inspect --labels."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -53,6 +54,11 @@ def test_explain(folder, name):
         np.testing.assert_allclose(why["log_odds"][i], base + own.sum(), rtol=1e-6)
         assert why["training_row_1"][i] == told.indices[i, 0]
         np.testing.assert_allclose(why["share_1"][i], told.shares[i, 0], rtol=1e-6)
+        p = model.predict_proba(table)[i]
+        np.testing.assert_allclose(why["probability"][i], p[winner], rtol=1e-6)
+        faded = why["prior"][i] + why["fading"][i] * (why["log_odds"][i] - why["prior"][i])
+        odds = np.log(p[winner] / p[1 - winner]) if k == 2 else np.log(p[winner]) - np.log(p).mean()
+        np.testing.assert_allclose(faded, odds, rtol=1e-5)
 
 
 def test_forget(folder):
@@ -68,7 +74,7 @@ def test_forget(folder):
     np.testing.assert_array_equal(
         smaller.estimator_.predict_proba(rows), expected.predict_proba(rows)
     )
-    assert len(smaller.labels_) == len(table) - 2 and not hasattr(smaller, "facts_")
+    assert len(smaller.labels_) == len(table) - 2
     assert not smaller.has_seen(table.iloc[[4, 9]]).any() and smaller.has_seen(table[:4]).all()
     found = json.loads(
         run(
@@ -137,6 +143,8 @@ def test_numbers_are_explained(houses):
     L = found.base_values + found.values.sum(axis=1)
     np.testing.assert_allclose(why["before_bounds"], L, rtol=1e-6)
     first = np.abs(found.values).argmax(axis=1)
+    faded = why["prior"] + why["fading"] * (why["before_bounds"] - why["prior"])
+    np.testing.assert_allclose(faded, why["prediction"], rtol=1e-6)
     assert why["column_1"].tolist() == [found.feature_names[c] for c in first]
     np.testing.assert_array_equal(why["training_row_3"], told.indices[:, 2])
 
@@ -159,3 +167,99 @@ def test_numbers_are_forgotten(houses):
     rows, expected = model.encode(table), model.estimator_.forget([7, 9])
     np.testing.assert_array_equal(smaller.estimator_.predict(rows), expected.predict(rows))
     assert not smaller.has_seen(table.iloc[[7, 9]]).any() and smaller.has_seen(table[:4]).all()
+
+
+def test_which_rows_of_the_table_were_forgotten_is_told(folder):
+    """And how many now, beside how many in all."""
+    table = pd.read_csv(folder / "wine.csv")
+    some = table.iloc[[4, 9, 11]].copy()
+    some.iloc[0, 0] += 1e-3  # no training row any more
+    some.loc[9, "cultivar"] = next(
+        c for c in table["cultivar"].unique() if c != some["cultivar"][9]
+    )
+    some.to_csv(folder / "some.csv", index=False)
+    table.iloc[[20]].to_csv(folder / "one.csv", index=False)
+    run("forget", folder / "wine.skops", folder / "one.csv", "-o", folder / "less.skops")
+    words = ["forget", folder / "less.skops", folder / "some.csv", "-o", folder / "least.skops"]
+    out = unfolded(run(*words)[0])
+    assert "2 training rows equal one of the 3 rows of the table" in out
+    assert "1 of these 3 are not among the training rows" in out
+    assert "1 of the training rows have another cultivar" in out
+    assert "3 rows forgotten in all" in out
+    found = json.loads(run(*words, "--json")[0])
+    told = [found[key] for key in ("forgotten", "forgotten_in_all", "not_found", "other_label")]
+    assert told == [2, 3, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["wine", "patients"])
+def test_a_model_that_forgot_has_figures_of_the_rest(folder, name):
+    table = pd.read_csv(folder / f"{name}.csv")
+    table.iloc[[4, 9]].to_csv(folder / "leaving.csv", index=False)
+    words = ["forget", folder / f"{name}.skops", folder / "leaving.csv"]
+    run(*words, "-o", folder / "smaller.skops")
+    model, smaller = kl.load(folder / f"{name}.skops"), kl.load(folder / "smaller.skops")
+    before, facts = json.loads(model.facts_), json.loads(smaller.facts_)
+    assert facts["n_rows"] == before["n_rows"] - 2 == np.sum(facts["counts"])
+    confused = np.array(facts["held_out"]["confusion"])
+    P = smaller.estimator_.held_out_proba_
+    expected = np.zeros_like(confused)
+    np.add.at(expected, (smaller.labels_, P.argmax(axis=1)), 1)
+    np.testing.assert_array_equal(confused, expected)
+    assert facts["held_out"]["accuracy"] == before["held_out"]["accuracy"]  # told of the fit
+    quoting = ("surprising", "unlike", "embedding", "look_at")
+    assert not any(facts.get(key) for key in quoting)
+    assert not any(column["values"] for column in facts["data"])
+    out, _ = run("inspect", folder / "smaller.skops")
+    assert f"Predicts {smaller.target}" in unfolded(out)
+    run("report", folder / "smaller.skops", "-o", folder / "page.html")
+    page = (folder / "page.html").read_text()
+    assert "2 training rows were forgotten" in page
+    run("report", folder / "smaller.skops", folder / f"{name}.csv", "-o", folder / "page.html")
+
+
+def test_a_threshold_is_that_of_the_fit_after_forgetting(folder):
+    fit = ["fit", folder / "patients.csv", "-t", "diagnosis", "--threshold", ".3", *FAST]
+    run(*fit, "-o", folder / "third.skops")
+    words = ["forget", folder / "third.skops", folder / "patients.csv", "--row", "4"]
+    run(*words, "-o", folder / "smaller.skops")
+    facts = json.loads(kl.load(folder / "smaller.skops").facts_)
+    before = json.loads(kl.load(folder / "third.skops").facts_)
+    assert facts["decision"]["threshold"] == 0.3
+    assert facts["decision"]["positive"] == before["decision"]["positive"]
+    own, old = (f["decision"]["positives"] + f["decision"]["negatives"] for f in (facts, before))
+    assert own == old - 1 == np.sum(facts["held_out"]["confusion"])
+
+
+def test_a_model_of_numbers_that_forgot_has_figures_of_the_rest(houses):
+    folder, table = houses
+    table.assign(price=table["price"].where(table.index != 9, 1.5)).iloc[[7, 9]].to_csv(
+        folder / "leaving.csv", index=False
+    )
+    words = ["forget", folder / "houses.skops", folder / "leaving.csv"]
+    out = unfolded(run(*words, "-o", folder / "smaller.skops")[0])
+    assert "1 of the training rows have another price" in out
+    smaller = kl.load(folder / "smaller.skops")
+    found = json.loads(smaller.facts_)["numbers"]
+    assert found["n"] == 88 and found["most"] < 2000
+    off = table["price"].drop([7, 9]).to_numpy() - smaller.estimator_.held_out_prediction_
+    np.testing.assert_allclose(found["mae"], np.abs(off).mean())
+    assert "Predicts price" in unfolded(run("inspect", folder / "smaller.skops")[0])
+    run("report", folder / "smaller.skops", "-o", folder / "page.html")
+    assert "2 training rows were forgotten" in (folder / "page.html").read_text()
+
+
+def test_levels_of_forgotten_rows_are_gone_from_the_file(tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.standard_normal(60), "town": rng.choice(["north", "south"], 60)})
+    table["label"] = np.where(table["x"] + rng.standard_normal(60) > 0, "yes", "no")
+    table.loc[7, "town"] = "Anna Meier"
+    table["name"] = [f"Person {i:03d}" for i in range(60)]
+    table.to_csv(tmp_path / "table.csv", index=False)
+    run("fit", tmp_path / "table.csv", "-t", "label", "-o", tmp_path / "all.skops", *FAST)
+    words = ["forget", tmp_path / "all.skops", tmp_path / "table.csv", "--row", "7"]
+    run(*words, "-o", tmp_path / "less.skops")
+    for name, there in (("all", True), ("less", False)):
+        with zipfile.ZipFile(tmp_path / f"{name}.skops") as file:
+            held = b"".join(file.read(part) for part in file.namelist())
+        assert any("Anna Meier".encode(code) in held for code in ("utf-8", "utf-32-le")) == there
+        assert b"north" in held and b"Person 007" not in held.replace(b"\0", b"")

@@ -1,19 +1,23 @@
 """``kernel-learn explain`` and ``forget``, and the labels that ``inspect`` doubts."""
 
+import json
 from collections.abc import Sequence
 
 import numpy as np
 
-from kernel_learn.arrays import Array
+from kernel_learn.arrays import Array, Rows
 from kernel_learn.cli.models import load_predictor, reading_of
 from kernel_learn.cli.predicting import answer_blocks
 from kernel_learn.cli.reading import ReadingOptions
-from kernel_learn.cli.session import Session, put, show_table, show_written
+from kernel_learn.cli.session import Session, put, say, show_table, show_written
 from kernel_learn.ensemble.ledger.issues import in_words
+from kernel_learn.ensemble.ledger.shapley import ShapleyValues
 from kernel_learn.interop.files import save
+from kernel_learn.report.forgetting import facts_of_rest
 from kernel_learn.rows.frames import Frame
 from kernel_learn.streams.readers import TableError
-from kernel_learn.tables.forgetting import forget_rows, ledger_of
+from kernel_learn.tables.forgetting import RowsForgotten, forget_rows, ledger_of
+from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
 
 MOST_COLUMNS = 5  # that an explanation names
@@ -43,6 +47,7 @@ def explain_command(
             "before_bounds" if model.is_regression else "log_odds": base + values.sum(axis=1),
             "without_columns": base,
         }
+        columns |= faded_columns(model, rows, found, told.labels)
         for r in range(first.shape[1]):
             columns[f"column_{r + 1}"] = names[first[:, r]]
             columns[f"value_{r + 1}"] = np.take_along_axis(values, first[:, r : r + 1], 1)[:, 0]
@@ -52,6 +57,20 @@ def explain_command(
         return columns
 
     answer_blocks(run, model, data, output, options, answer, "explaining")
+
+
+def faded_columns(
+    model: TableModel, rows: Rows, found: ShapleyValues, labels: Array
+) -> dict[str, Array | list[object]]:
+    """What leads from L to what is said: prior + fading (L - prior), and its probability."""
+    n, fading, prior = len(labels), found.fading, found.prior
+    columns: dict[str, Array | list[object]] = {} if fading is None else {"fading": fading}
+    if model.is_regression:
+        return columns | {"prior": np.full(n, prior)}
+    winners, two = np.searchsorted(model.classes_, labels), len(model.classes_) == 2
+    P = model.estimator_.predict_proba(rows)
+    columns["prior"] = toward(np.broadcast_to(prior, (n, *np.shape(prior))), winners, two=two)
+    return columns | {"probability": P[np.arange(n), winners]}
 
 
 def toward(values: Array, winners: Array, *, two: bool) -> Array:
@@ -79,11 +98,17 @@ def forget_command(
         if max(rows) >= len(frame):
             raise TableError(f"--row {max(rows)}: the table has rows 0 to {len(frame) - 1}.")
         frame = frame.iloc[list(rows)]
-    smaller = forget_rows(model, frame)
+    found = forget_rows(model, frame)
+    smaller = found.model
+    if hasattr(model, "facts_"):
+        smaller.facts_ = json.dumps(facts_of_rest(json.loads(model.facts_), smaller))
     save(smaller, output)
     told = ledger_of(smaller).forgotten_
     values: dict[str, object] = {
-        "forgotten": told.n_rows,
+        "forgotten": found.n_rows,
+        "forgotten_in_all": told.n_rows,
+        "not_found": found.n_unknown,
+        "other_label": found.n_otherwise,
         "digest": told.digest,
         "distance": told.distance,
         "redrawn": list(told.redrawn),
@@ -92,10 +117,27 @@ def forget_command(
     }
 
     def show() -> None:
+        say(in_sentences(found, len(frame), model.target))
         put(str(told))
         show_written(output)
 
     run.result(values, show)
+
+
+def in_sentences(found: RowsForgotten, n: int, target: str) -> str:
+    """Which rows of a table were forgotten, and which not."""
+    said = [f"{found.n_rows} training rows equal one of the {n} rows of the table."]
+    if found.n_unknown:
+        said.append(
+            f"{found.n_unknown} of these {n} are not among the training rows: nothing was "
+            "forgotten for them."
+        )
+    if found.n_otherwise:
+        said.append(
+            f"{found.n_otherwise} of the training rows have another {target} than the table says, "
+            "and are forgotten all the same."
+        )
+    return " ".join(said)
 
 
 def labels_command(run: Session, model_path: str) -> None:

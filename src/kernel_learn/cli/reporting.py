@@ -30,7 +30,9 @@ def facts_of(model: TableModel, path: str) -> Facts:
     """The figures that a model carries."""
     facts = getattr(model, "facts_", None)
     if facts is None:
-        raise TableError(f"{path!r} was not written by this command line and carries no figures.")
+        raise TableError(
+            f"{path!r} carries no figures, which kernel-learn fit and compare leave in a model."
+        )
     found: Facts = json.loads(facts)
     if held_out := found.get("held_out"):
         held_out["kind"] = EARLIER_WORDS.get(held_out["kind"], held_out["kind"])

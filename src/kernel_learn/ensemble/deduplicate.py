@@ -12,6 +12,7 @@ from kernel_learn.fitting.variance import check_distinct
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import summed_labels
 from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.columns import ReadRows
 from kernel_learn.rows.rank_keys import rank_order
 from kernel_learn.rows.table import Table
 
@@ -37,7 +38,7 @@ class GivenRows:
     labels: Array
     weight: Array  # (n_given,) what each adds to the counts of its distinct row
     keys: Keys  # (n_given,) of their contents, 0 for a row of weight zero
-    rows: Rows | None = None  # the distinct rows as given, if they were numbers; to fit others anew
+    rows: ReadRows | Rows | None = None  # the distinct rows; in earlier files numbers, or nothing
     sample_weight: Array | None = None  # (n_given,) as given, with that
     groups: Array | None = None  # (n_given,) likewise
 

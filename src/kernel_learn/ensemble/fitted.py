@@ -99,6 +99,9 @@ class Probe:
     held: Array | None = None  # held-out predictions of numbers of the sample's rows, (n, q)
     held_rows: Array | None = None  # which of all distinct rows the sample's are, None for all
     fitted_view: TableView | None = None  # in which the sample's rows are, where new ones follow
+    # Once rows were forgotten: which of all distinct rows are left in both, None: as drawn.
+    sample_rows: Array | None = None
+    reference_rows: Array | None = None
 
     @cached_property
     def spread(self) -> Spread:

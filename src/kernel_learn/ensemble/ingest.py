@@ -44,7 +44,7 @@ from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
 from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.columns import TableReader, as_rectangle, learn_table
+from kernel_learn.rows.columns import ReadRows, TableReader, as_rectangle, learn_table
 from kernel_learn.rows.digest import PassDigest
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import is_missing, row_keys
@@ -132,8 +132,9 @@ def prepare(
     weight = np.ones(n_given) if weight is None else weight
     kept = np.flatnonzero(weight > 0)
     given, weight = given.take(kept), weight[kept]
-    reader = learn_table(X, estimator.categorical)
-    everything = reader.read(X)
+    known_rows = isinstance(X, ReadRows)
+    reader = X.reader if known_rows else learn_table(X, estimator.categorical)
+    everything = X.table if known_rows else reader.read(X)
     check_magnitude(everything.numbers, fitting=True)
     table = everything if len(kept) == n_given else everything[kept]
     keys = row_keys(table)
@@ -144,19 +145,20 @@ def prepare(
     size = size_of(estimator, n_given, rows.targets, table, reader, tried)
     quality, budget = quality_of(estimator), estimator.memory_budget
     plan = plan_ensemble(size, quality, budget, as_it_is=as_it_is)
+    distinct = table[rows.first]
     problem = make_problem(
-        estimator, table[rows.first], reader, rows.targets, groups_of_columns, tried, plan, clock
+        estimator, distinct, reader, rows.targets, groups_of_columns, tried, plan, clock
     )
     left = everything[np.setdiff1d(np.arange(n_given), kept)]
     known = None
     places = given.places(rows)
     if places is not None:
-        known = given_rows(rows, places, weight, keys, kept, n_given)
-        if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind == "f"):
-            everyone = None if sample_weight is None else row_weights(sample_weight, n_given)
-            in_groups = None if named_groups is None else np.asarray(named_groups)
-            own = X[kept[rows.first]]
-            known = replace(known, rows=own, sample_weight=everyone, groups=in_groups)
+        known = replace(
+            given_rows(rows, places, weight, keys, kept, n_given),
+            rows=ReadRows(reader, distinct, groups_of_columns),
+            sample_weight=None if sample_weight is None else row_weights(sample_weight, n_given),
+            groups=None if named_groups is None else np.asarray(named_groups),
+        )
     return Prepared(problem, rows, given, kept, left, n_given, read, groups, known)
 
 
@@ -235,6 +237,8 @@ def read_rows(
     estimator: EnsembleSettings, X: Rows, *, reset: bool, least: int | None = None
 ) -> Rows:
     """Rows as a frame, an array of numbers or objects, or a CSR matrix, checked against fit."""
+    if isinstance(X, ReadRows):  # kept by an earlier fit, which has checked them
+        return X
     views = as_views(X)
     X = as_rectangle(X if views is None else side_by_side(views)[0])
     least, text = least or (2 if reset else 1), RAW_TEXT.format(type(estimator).__name__)
@@ -269,6 +273,8 @@ def read_rows(
 
 def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str, Array]:
     """Named groups of columns as positions."""
+    if isinstance(X, ReadRows):
+        return X.groups
     views = as_views(X)
     if views is not None:
         if groups is not None:
@@ -281,7 +287,10 @@ def column_groups(groups: Mapping[str, ColumnNames] | None, X: Rows) -> dict[str
     if groups is None:
         return {}
     X = as_rectangle(X)
-    found = {str(name): categorical_positions(cols, X) for name, cols in groups.items()}
+    found = {
+        str(name): categorical_positions(columns, X, "column_groups")
+        for name, columns in groups.items()
+    }
     empty = [name for name, columns in found.items() if not columns]
     if empty:
         raise ValueError(f"column_groups has groups without columns: {', '.join(empty)}.")

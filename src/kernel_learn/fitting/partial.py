@@ -32,6 +32,20 @@ from kernel_learn.streams.sources import as_source
 
 # What a model of growing rows keeps from one call to the next.
 LASTING = ("state_", "drift_", "n_features_in_", "feature_names_in_")
+# What a solution has beside fitted attributes; some of it holds training rows.
+SOLVED = (
+    "_n_features_out",
+    "_calibration",
+    "_held_out_error",
+    "_log_odds",
+    "_neighbor",
+    "_ridge_rows",
+)
+
+
+def is_solved_name(name: str) -> bool:
+    """Whether an attribute is part of a solution, which goes when rows come or go."""
+    return (is_fitted_name(name) and name not in LASTING) or name in SOLVED
 
 
 def _can_grow(estimator: Any) -> bool:
@@ -100,7 +114,8 @@ class PartialFit(CallbackSupport):
 
         What is left is the model of the other rows, in whatever order rows came and went: its
         moments, counts and digest are theirs, and its pool where all rows were in it. Rows that
-        the model can tell it has not seen are refused, and so is a landmark.
+        the model can tell it has not seen are refused, and so are a landmark, and any row of a
+        model with ``decay``.
 
         Parameters
         ----------
@@ -157,8 +172,8 @@ class PartialFit(CallbackSupport):
 
     def _drop_solution(self, state: StreamState | None) -> None:
         """What was solved of other rows goes; without a state everything that was fitted."""
-        for name in [name for name in self.__dict__ if is_fitted_name(name)]:
-            if state is None or name not in LASTING:
+        for name in list(self.__dict__):
+            if is_solved_name(name) or (state is None and is_fitted_name(name)):
                 delattr(self, name)
 
     def _read_rows(
@@ -225,10 +240,9 @@ class PartialFit(CallbackSupport):
         return told or getattr(self, "target_type", None) == "labels"
 
     def __getattr__(self, name: str) -> Any:
-        """A fitted attribute of a model that has grown since it was solved: solve it."""
-        is_late = (is_fitted_name(name) and name not in LASTING) or name == "_n_features_out"
+        """What is solved of a model that has grown since: solve it."""
         own = self.__dict__
-        if is_late and "state_" in own and "kernel_" not in own:
+        if is_solved_name(name) and "state_" in own and "kernel_" not in own:
             with unchanged_if_it_fails(self):
                 check_parameters(self)
                 self._fit(self._state_training(own["state_"]))  # type: ignore[attr-defined]

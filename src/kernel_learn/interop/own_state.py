@@ -150,6 +150,13 @@ def check_reader(reader: Held) -> None:
     need(np.array_equal(both, np.arange(len(both))), "TableReader reads columns twice or never")
 
 
+def check_read_rows(rows: Held) -> None:
+    """The table is one of the reader's columns."""
+    numbers, others = len(rows.reader.numbers), len(rows.reader.categories)
+    need(rows.table.numbers.shape[1] == numbers, "ReadRows has numbers of other columns")
+    need(rows.table.others.shape[1] == others, "ReadRows has categories of other columns")
+
+
 def check_encoded_column(column: Held) -> None:
     """A shift and a factor for each part, one factor of a category."""
     due = 1 if column.kind == "category" else len(column.shift)
@@ -401,6 +408,7 @@ BY_NAME: Mapping[str, Callable[[Held], None]] = {
     "PairClassifier": check_kept_rows,
     "Pipeline": check_pipeline,
     "Probe": check_probe,
+    "ReadRows": check_read_rows,
     "ReferenceRows": check_reference,
     "StackedSubspaceKernel": check_stacked,
     "SubspaceSVC": check_machines,

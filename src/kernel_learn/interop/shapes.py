@@ -84,7 +84,7 @@ OURS = {
     "judging:j",
     "Pairs": "similar:r*! dissimilar:t*!",
     "PairClassifier": "classes_:c! held_out_distances_:n?",
-    "Probe": "owner:d held:nq held_rows:n",
+    "Probe": "owner:d held:nq held_rows:n sample_rows:s reference_rows:r",
     "Quadruplets": "quadruplets:r*!",
     "ReferenceRows": "rows:m*! weight:m+",
     "SmearingResiduals": "values:r shares:r",

@@ -91,7 +91,7 @@ HOMES = {
     "representations.landmarks": "Landmarks",
     "representations.plan": "Plan",
     "representations.price": "Price",
-    "rows.columns": "TableReader",
+    "rows.columns": "ReadRows TableReader",
     "rows.table": "Table",
     "streams.column_summaries": "ColumnSummary PartSums TableSummary",
     "tables.columns": "Columns",

@@ -72,7 +72,7 @@ def next_more_rows(facts: Facts) -> str:
 
 def next_look(facts: Facts) -> str:
     """Rows that are far outside what is usual for their like."""
-    rows = [str(own["row"]) for own in facts.get("look_at", []) if own["times"] >= FAR]
+    rows = [str(own["row"]) for own in facts.get("look_at") or [] if own["times"] >= FAR]
     if not rows:
         return ""
     return f"look at rows {', '.join(rows[:5])} (counted from 0): are their values right?"

@@ -137,7 +137,7 @@ def next_suspects(facts: Facts) -> str:
     shares = counts / counts.sum()
     rows = [
         str(own.get("place", own["row"]))
-        for own in facts.get("surprising", [])
+        for own in facts.get("surprising") or []
         if own["p_truth"] is not None and own["p_truth"] < SUSPECT * shares[own["truth"]]
     ]
     if not rows:

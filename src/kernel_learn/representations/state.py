@@ -39,6 +39,7 @@ class StreamState:
     features: FeatureMap | None = None
     moments: Moments | None = None
     sums: Any = None  # (k, d)
+    is_faded: bool = False  # whether rows count less than they did when they came
 
     @classmethod
     def of(
@@ -107,6 +108,7 @@ class StreamState:
             summary=a.summary.merge(b.summary) if a.summary and b.summary else None,
             moments=a.moments.merge(b.moments) if a.moments and b.moments else None,
             sums=None if a.sums is None or b.sums is None else a.sums + b.sums,
+            is_faded=a.is_faded or b.is_faded,
         )
 
     def faded(self, factor: float) -> Self:
@@ -118,12 +120,13 @@ class StreamState:
             summary=None if self.summary is None else self.summary.faded(factor),
             moments=None if self.moments is None else self.moments.faded(factor),
             sums=None if self.sums is None else factor * self.sums,
+            is_faded=True,
         )
 
     def with_effective_rows(self) -> Self:
-        """With as many rows as their weights count for, where they count less than their number."""
+        """Of rows that fade: as many as their weights count for, where that is fewer."""
         n = self.n_rows if self.summary is None else int(self.summary.n)
-        return replace(self, n_rows=min(self.n_rows, max(1, n)))
+        return replace(self, n_rows=min(self.n_rows, max(1, n)), is_faded=True)
 
     def with_classes(self, classes: Array) -> Self:
         """The same rows as part of a sample with these (sorted) classes."""

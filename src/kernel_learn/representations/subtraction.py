@@ -29,6 +29,11 @@ NEVER_SEEN = (
 
 def subtract_state(state: StreamState, part: StreamState) -> StreamState:
     """The state of the rows of ``state`` that are not those of ``part``."""
+    if state.is_faded:
+        raise ValueError(
+            "Rows of this model have faded (partial_fit with decay): what one of them still "
+            "counts is not known, and cannot be taken out. Fit the remaining rows anew."
+        )
     if part.classes is not None:
         assert state.classes is not None
         strange = np.setdiff1d(part.classes, state.classes)

@@ -18,8 +18,10 @@ MISSING = -1.0
 ColumnChoice = Any  # "all", "auto", or names or positions of columns
 
 
-def categorical_positions(categorical: ColumnChoice, X: Rows) -> list[int]:
-    """Positions of the columns that are named, numbered, or all."""
+def categorical_positions(
+    categorical: ColumnChoice, X: Rows, argument: str = "categorical"
+) -> list[int]:
+    """Positions of the columns that are named, numbered, or all; ``argument`` names them."""
     d = X.shape[1] if hasattr(X, "shape") else np.asarray(X, dtype=object).shape[1]
     if isinstance(categorical, str) and categorical == "all":
         return list(range(d))
@@ -29,7 +31,7 @@ def categorical_positions(categorical: ColumnChoice, X: Rows) -> list[int]:
     outside = [c for c in wanted if not isinstance(c, str) and not _is_position(c, d)]
     if missing or outside:
         raise ValueError(
-            f"categorical names the columns {missing + outside!r}, and X has {d} columns"
+            f"{argument} names the columns {missing + outside!r}, and X has {d} columns"
             + (f": {names!r}." if names else " without names.")
         )
     return [names.index(c) if isinstance(c, str) else int(c) % d for c in wanted]

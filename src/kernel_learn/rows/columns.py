@@ -1,7 +1,7 @@
 """Any table as numbers and codes: arrays, sparse matrices, pandas, polars and Arrow frames."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -69,6 +69,61 @@ class TableReader:
         ]
         numbers = finite(number_columns(X, self.numbers))
         return coded(numbers, np.column_stack(codes) if codes else None)
+
+    def without_others(self, table: Table) -> "TableReader":
+        """The same codes, without the words of levels that no row of a table has.
+
+        In the place of such a word stands the level before it, or nothing: levels stay sorted,
+        and no cell is found there.
+        """
+        levels = []
+        for codes, own in zip(table.others.T, self.levels, strict=True):
+            used = np.isin(np.arange(len(own)), codes)
+            last = np.maximum.accumulate(np.where(used, np.arange(len(own)), -1))
+            levels.append(np.append(own, "")[last].astype(str))
+        return replace(self, levels=tuple(levels))
+
+
+@dataclass(frozen=True, eq=False)
+class ReadRows:
+    """Rows as they were read: a fit to some of them needs no cells any more."""
+
+    reader: TableReader
+    table: Table
+    groups: dict[str, Array]  # named groups of columns, by positions
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the rows as they were given."""
+        return (self.table.numbers.shape[0], self.reader.n_columns)
+
+    def __getitem__(self, rows: Array) -> "ReadRows":
+        return replace(self, table=self.table[rows])
+
+    def without_others(self) -> "ReadRows":
+        """The same codes, without the words of levels that no row has."""
+        return replace(self, reader=self.reader.without_others(self.table))
+
+    def read_again(self) -> "ReadRows":
+        """As if these rows alone had been read: levels are those that they have."""
+        codes, levels = np.array(self.table.others), []
+        for j, (c, own) in enumerate(zip(self.reader.categories, self.reader.levels, strict=True)):
+            used = np.unique(codes[:, j][codes[:, j] >= 0]).astype(int)
+            if not _is_text(own[used]) and _is_text(own):
+                raise ValueError(
+                    f"Column {c} holds no text any more, and may not be a category where the "
+                    "remaining rows are read alone. Fit these rows, or use choices='keep'."
+                )
+            known = codes[:, j] >= 0
+            codes[known, j] = np.searchsorted(used, codes[known, j])
+            levels.append(own[used])
+        reader = replace(self.reader, levels=tuple(levels))
+        return replace(self, reader=reader, table=replace(self.table, others=codes))
+
+
+def _is_text(levels: Array) -> bool:
+    """Whether some levels are no numbers."""
+    return any(level and not level.startswith("n") for level in levels.tolist())
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The ledger of KernelDiscriminant against refits, all sets of columns, and the bytes of a file."""
 
-from itertools import combinations
+from itertools import chain, combinations
 from math import comb
 
 import numpy as np
@@ -92,10 +92,9 @@ def test_stability_is_that_of_refits(rng):
         some = gram(X[rows], X[rows]), gram(X_new, X[rows])
         return naive_scores(*some, np.eye(3)[y[rows]], w[rows], model.reg_)
 
-    # log-odds are linear in the scores: by their values with all rows, and two moved ones
-    whole = scores(np.arange(30))
-    F = model.transform(X_new)
-    T = np.linalg.lstsq(whole - whole.mean(axis=0), F - F.mean(axis=0), rcond=None)[0]
+    whole, mean = scores(np.arange(30)), np.average(np.eye(3)[y], axis=0, weights=w)
+    T = model._ridge_rows.T  # features are linear in the scores
+    np.testing.assert_allclose(model.transform(X_new), (whole - mean) @ T, rtol=1e-9, atol=1e-12)
     to_odds = T @ model._log_odds.coef
     winner = model.decision_function(X_new).argmax(axis=1)
     contrast = (np.eye(3) - 1 / 3)[winner]
@@ -103,7 +102,7 @@ def test_stability_is_that_of_refits(rng):
         np.abs(((whole - scores(np.delete(np.arange(30), j))) @ to_odds * contrast).sum(axis=1))
         for j in range(30)
     ]
-    np.testing.assert_allclose(model.stability(X_new), np.max(changes, axis=0), rtol=1e-6)
+    np.testing.assert_allclose(model.stability(X_new), np.max(changes, axis=0), rtol=1e-9)
 
 
 @pytest.mark.parametrize("case", ["plain", "weights", "duplicates", "bank", "balanced", "ridge"])
@@ -129,6 +128,9 @@ def test_forgetting(case, rng):
     kept = model.forget(gone)
     assert kept.get_params() == model.get_params() and kept.decision_ == model.decision_
     assert kept.reg_ == pytest.approx(model.reg_, rel=1e-12)
+    assert 0 < kept.forgotten_.distance < 1e-9 and again.forgotten_.distance == 0
+    moved = kept._distance(1.5 * model.reg_)  # of another lambda
+    assert moved > 1e-4
     assert kept.forgotten_.n_rows == 6 and kept.forgotten_.digest == again.forgotten_.digest
     # the same kernel and lambda, with whatever lambda is relative to by hand
     known = kept.base_kernel_
@@ -201,3 +203,59 @@ def test_what_is_not_exact_is_refused(rng):
         model.forget([0], choices="both")
     with pytest.raises(ValueError, match="Nothing of class 2 would be left"):
         model.forget(np.flatnonzero(y == 2))
+
+
+def test_groups_of_columns_are_players(rng):
+    pd = pytest.importorskip("pandas")
+    X, y = rows_of(rng)
+    model = kl.KernelDiscriminant(Gaussian(0.2), reg=0.1).fit(
+        pd.DataFrame(X, columns=list("abcd")), y
+    )
+    new = pd.DataFrame(rng.standard_normal((2, 4)), columns=list("abcd"))
+    found = model.shapley(new, background=7, column_groups={"first": ["a", "c"]})
+    assert found.feature_names == ["first", "b", "d"] and found.values.shape == (2, 3, 3)
+    alone = model.shapley(new, background=7)
+    total, due = found.values.sum(axis=1), alone.values.sum(axis=1)
+    np.testing.assert_allclose(total, due, rtol=1e-9, atol=1e-12)
+    behind = model._background(7)
+
+    def value(x, columns):
+        rows = behind.rows.copy()
+        rows[:, columns] = x[columns]
+        L = model._linear_logits(rows)
+        return behind.share @ (L - L.mean(axis=1, keepdims=True))
+
+    players = [[0, 2], [1], [3]]
+    for x, own in zip(new.to_numpy(), found.values, strict=True):
+        for j, mine in enumerate(players):
+            others = [p for p in players if p is not mine]
+            due = sum(
+                (value(x, [*mine, *chain(*some)]) - value(x, [*chain(*some)])) / (3 * comb(2, size))
+                for size in range(3)
+                for some in combinations(others, size)
+            )
+            np.testing.assert_allclose(own[j], due, atol=1e-10)
+    with pytest.raises(ValueError, match="column_groups names the columns"):
+        model.shapley(new, column_groups={"first": ["z"]})
+    with pytest.raises(ValueError, match="in two of them"):
+        model.shapley(new, column_groups={"first": ["a"], "second": ["a"]})
+
+
+@pytest.mark.parametrize("kind", [kl.KernelDiscriminant, kl.KernelClassifier])
+def test_sentences_of_what_is_given(kind, rng):
+    X, y = rows_of(rng, 60)
+    model = (
+        kind().fit(X, y) if kind is kl.KernelDiscriminant else kind(quality="fast", assess=False)
+    )
+    model.fit(X, y)
+    for background in (None, 2.5, 0, True):
+        with pytest.raises((TypeError, ValueError), match="background"):
+            model.shapley(X[:2], background=background)
+    with pytest.raises(ValueError, match="column_groups names the columns"):
+        model.shapley(X[:2], column_groups={"a": ["z"]})
+    nobody = model.forget([])
+    assert nobody.forgotten_.n_rows == 0
+    np.testing.assert_allclose(nobody.predict_proba(X), model.predict_proba(X), atol=1e-8)
+    for rows in ([0.5], "12", [[1]], [True, False]):
+        with pytest.raises(ValueError, match="list of integers"):
+            model.forget(rows)

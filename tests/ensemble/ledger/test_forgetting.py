@@ -1,12 +1,14 @@
 """Models without some rows, against refits of the others, and what is left of the rows."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
 import kernel_learn as kl
+from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of
 from kernel_learn.ensemble.ledger.row_values import is_ridge, training_gram
 from kernel_learn.rows.keys import digest, row_keys
 from oracles.refits import fit_ridge
@@ -101,6 +103,36 @@ def test_at_once_or_one_after_the_other(case):
     assert seen.indices.max() < len(rows)
 
 
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+@pytest.mark.parametrize("n", [300, 1010])
+def test_again_and_again_of_more_rows_than_are_sampled(kind, n):
+    """Samples of 250 and 1000 rows know which rows are theirs after the first were forgotten."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((n, 3))
+    y = X[:, 0] + 0.5 * rng.standard_normal(n)
+    y = (y > 0).astype(int) if kind is kl.KernelClassifier else y
+    model = kind(quality="fast", max_members=1, assess=False).fit(X, y)
+    once, found = model.forget(np.arange(12)), model
+    for rows in (np.arange(2), np.arange(5), np.arange(5)):
+        found = found.forget(rows)
+    found = pickle.loads(pickle.dumps(found))
+    for sampled in ("sample_rows", "reference_rows"):
+        own, due = (getattr(m._fitted.probe, sampled) for m in (found, once))
+        np.testing.assert_array_equal(own, due)
+    own, due = found._fitted.probe, once._fitted.probe
+    np.testing.assert_array_equal(own.reference.rows, due.reference.rows)
+    np.testing.assert_array_equal(own.sample.views[own.view], due.sample.views[own.view])
+    np.testing.assert_array_equal(own.sample.targets.Y, due.sample.targets.Y)
+    gone = np.asarray(due.reference_view.rows(model._table(X[:12])))
+    for held in (own.reference.rows, *own.sample.views.values()):
+        assert np.abs(np.asarray(held)[:, None] - gone).max(axis=2).min() > 1e-9
+    np.testing.assert_allclose(found.novelty(X), once.novelty(X))
+    earlier = replace(once._fitted.probe, sample_rows=None, reference_rows=None)
+    once._fitted = replace(once._fitted, probe=earlier)
+    with pytest.raises(ValueError, match="forgotten rows by an earlier version"):
+        once.forget([0])
+
+
 def test_stability_is_kept():
     """What one row moves is the largest change by forgetting one."""
     X, y = load_iris(return_X_y=True)
@@ -142,6 +174,20 @@ def test_machines_are_those_of_the_others():
             np.testing.assert_allclose(
                 before.reg * unit * A[:, c] / targets.weight, missed, atol=1e-9
             )
+    distance = max(
+        hinge_distance(
+            training_gram(smaller._fitted.ensemble, m),
+            targets,
+            before.reg * offset_of(before.models[0][0]),
+            by_kernel[repr(before.kernel)].models[0][0],
+        )
+        for before in machines
+        for m in [by_kernel[repr(before.kernel)]]
+    )
+    assert 0 < distance <= smaller.forgotten_.distance < 1e-8
+    off = replace(A := machines[0].models[0][0], coef=1.01 * A.coef)
+    K = training_gram(model._fitted.ensemble, machines[0])
+    assert hinge_distance(K, model._fitted.ensemble.targets, 1.0, off) > 1e-3
 
 
 def floats_of(thing, found, seen):
@@ -237,12 +283,105 @@ def test_again_is_the_fit_from_scratch(case):
     assert found.forgotten_.digest == digest(row_keys(X[left]))
 
 
-def test_again_needs_the_cells():
-    import pandas as pd
+def mixed_frame(n=90):
+    """Numbers with holes, whole numbers, booleans, texts of which some are rare, categories."""
+    pd = pytest.importorskip("pandas")
+    X, y, _ = table("plain")
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({f"x{c}": X[:, c] for c in range(4)})
+    frame.loc[[3, 40], "x1"] = np.nan
+    frame["whole"] = rng.integers(0, 9, n)
+    frame["flag"] = X[:, 5] > np.median(X[:, 5])
+    frame["town"] = rng.choice(["north", "south", "west"], n)
+    frame.loc[[7, 8], "town"] = ["Anna Meier", "Zoe Adam"]
+    frame.loc[11, "town"] = None
+    frame["grade"] = pd.Categorical(rng.choice([3, 1, 2], n), categories=[3, 1, 2, 7])
+    return frame, y
 
+
+@pytest.mark.parametrize("kind", ["mixed", "numbers", "objects", "views", "sparse", "polars"])
+def test_again_of_rows_of_every_kind(kind):
+    frame, y = mixed_frame()
+    more, rng = {}, np.random.default_rng(0)
+    if kind == "mixed":
+        more = {"sample_weight": rng.uniform(0.5, 2.0, 90), "groups": rng.permutation(90) // 2}
+    if kind == "polars":
+        X = pytest.importorskip("polars").from_pandas(frame.drop(columns="grade"))
+        take = lambda rows: X[rows.tolist()]  # noqa: E731
+    elif kind == "views":
+        A = frame.iloc[:, :4].fillna(0.0).to_numpy()
+        X = [A[:, :2], A[:, 2:]]
+        take = lambda rows: [own[rows] for own in X]  # noqa: E731
+    elif kind in ("mixed", "numbers"):
+        X = frame if kind == "mixed" else frame.iloc[:, :5]
+        take = lambda rows: X.iloc[rows]  # noqa: E731
+    else:
+        X = frame.astype(object).to_numpy()
+        if kind == "sparse":
+            X = pytest.importorskip("scipy.sparse").csr_array(np.abs(frame.iloc[:, [0, 2, 4]]))
+        take = lambda rows: X[rows]  # noqa: E731
+    gone = np.array([7, 8, 11, 30, 61])
+    left = np.setdiff1d(np.arange(90), gone)
+    model = kl.KernelClassifier(quality="fast", assess="loo", random_state=3).fit(X, y, **more)
+    own = {name: values[left] for name, values in more.items()}
+    alone = kl.KernelClassifier(quality="fast", assess="loo", random_state=3).fit(
+        take(left), y[left], **own
+    )
+    for found in (
+        model.forget(gone, choices="again"),
+        model.forget(gone[:2]).forget(gone[2:] - 2, choices="again"),
+        pickle.loads(pickle.dumps(model)).forget(gone, choices="again"),
+    ):
+        np.testing.assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+        np.testing.assert_array_equal(found.held_out_proba_, alone.held_out_proba_)
+        assert found.forgotten_.digest == alone._rows_digest
+        assert found.n_features_in_ == alone.n_features_in_
+        names = [getattr(m, "feature_names_in_", None) for m in (found, alone)]
+        np.testing.assert_array_equal(*names)
+
+
+def test_levels_of_forgotten_rows_alone_are_gone(tmp_path):
+    frame, y = mixed_frame()
+    model = kl.KernelClassifier(quality="fast").fit(frame, y)
+    for gone in ([7], [8], [7, 8]):
+        smaller = model.forget(gone)
+        kl.save(smaller, tmp_path / "smaller.skops")
+        for found in (smaller, kl.load(tmp_path / "smaller.skops")):
+            arrays = []
+            floats_of(found, arrays, set())
+            words = " ".join(w for a in arrays if a.dtype.kind == "U" for w in a.ravel().tolist())
+            assert ("Anna Meier" in words) == (7 not in gone)
+            assert ("Zoe Adam" in words) == (8 not in gone) and "snorth" in words
+            left = np.setdiff1d(np.arange(90), gone)
+            # rows with other levels are read as before, those with forgotten ones as unseen
+            old, new = model._table(frame), found._table(frame)
+            np.testing.assert_array_equal(old.others[left], new.others[left])
+            towns = new.others[gone][:, 1]
+            np.testing.assert_array_equal(towns, -2.0)
+    again = model.forget([7]).forget([7])  # Zoe, who moved up
+    np.testing.assert_allclose(again.predict_proba(frame), smaller.predict_proba(frame), rtol=1e-10)
+
+
+def test_again_is_refused_where_a_column_may_have_changed_its_kind():
     X, y = load_iris(return_X_y=True)
-    model = kl.KernelClassifier(quality="fast", assess=False).fit(pd.DataFrame(X), y)
-    with pytest.raises(ValueError, match="keeps views and not the cells"):
+    cells = np.array(X, dtype=object)
+    cells[5, 0] = "large"
+    with pytest.warns(UserWarning, match="numbers and texts"):
+        model = kl.KernelClassifier(quality="fast", assess=False).fit(cells, y)
+    with pytest.raises(ValueError, match="Column 0 holds no text any more"):
+        model.forget([5], choices="again")
+    assert model.forget([5]).forgotten_.n_rows == 1
+
+
+def test_again_needs_the_cells():
+    X, y = load_iris(return_X_y=True)
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)
+    model._given = replace(model._given, rows=X[model._first])  # as earlier files have it
+    alone = kl.KernelClassifier(quality="fast", assess=False).fit(X[1:], y[1:])
+    found = model.forget([0], choices="again")
+    np.testing.assert_array_equal(found.predict_proba(X), alone.predict_proba(X))
+    model._given = replace(model._given, rows=None)  # of a frame
+    with pytest.raises(ValueError, match="kept views and not the cells"):
         model.forget([1], choices="again")
     with pytest.raises(ValueError, match="give 'keep' or 'again'"):
         model.forget([1], choices="anew")

@@ -102,6 +102,21 @@ def refit_hinges(
     return Dual(A, unit * A.sum(axis=0))
 
 
+def hinge_distance(
+    K: Array,  # (n, n) of the kernel
+    targets: Targets,
+    lam: float,
+    model: Dual,
+) -> float:
+    """How far machines are from the optimum: lam a_i / w_i = s_i - f_i where a row counts, else 0.
+
+    The largest difference of the two sides, in units of the margin.
+    """
+    s, f = targets.Y @ roles_of(targets.n_classes).T, model.scores(K)
+    due = np.where((s * f < 1.0) | (np.abs(s) < 1.0), s - f, 0.0)
+    return float(np.abs(lam * model.coef / targets.weight[:, None] - due).max(initial=0.0))
+
+
 def offset_of(model: Dual) -> float:
     """u, of intercept = u 1'A."""
     sums = model.coef.sum(axis=0)

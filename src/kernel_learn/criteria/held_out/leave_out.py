@@ -215,17 +215,17 @@ def inverse_at(G: Array, lam: float, columns: Array | None = None) -> Array:
 
 
 def lam_of(
-    residual: Array,  # (n,) y - f
-    model: Dual,  # of one target
+    residual: Array,  # (n,), or (n, q): y - f
+    model: Dual,  # of one target, or of q
     weight: Array,  # (n,)
 ) -> float:
     """The lam of a fitted ridge regression, whose residuals are lam a_i / w_i; 0 if it is flat.
 
     Coefficients may lack a part that k does not see, at right angles to the rest by these weights.
     """
-    a = model.coef[:, 0]
-    size = float(a @ (a / weight))
-    return float(a @ residual) / size if size > 0 else 0.0
+    a = model.coef.reshape(residual.shape)
+    size = float(np.sum((a * a).T / weight))
+    return float(np.sum(a * residual)) / size if size > 0 else 0.0
 
 
 def models_without(

@@ -8,13 +8,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.ensemble.deduplicate import GivenRows
-from kernel_learn.ensemble.ledger.estimator import Groups, Ledger
+from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.ensemble.ledger.forgetting import ClassesLeft, Remaining, calibration_without
 from kernel_learn.ensemble.ledger.issues import LabelIssues, doubtful_labels
 from kernel_learn.ensemble.ledger.label_noise import doubting_proba
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, row_log_odds
 from kernel_learn.ensemble.ledger.row_values import largest_changes, row_values
-from kernel_learn.ensemble.ledger.shapley import Explained, ShapleyValues, class_shapley
+from kernel_learn.ensemble.ledger.shapley import Explained, Groups, ShapleyValues, class_shapley
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.uncertainty import Calibration
 from kernel_learn.rows.table import Table
@@ -46,10 +46,10 @@ class ClassLedger(Ledger):
 
         Of the averaged log-odds L(x) of the class predicted, before they fade: log p1/p0 of two
         classes, else log p minus its mean over the classes. Exact at the kernels, regularisers
-        and weights of the members; rows that are equal are missing together.
+        and weights of the members, in leaves too; rows that are equal are missing together.
         """
         check_is_fitted(self)
-        self._check_exact("stability")
+        self._check_exact("stability", in_leaves=True)
         table = self._table(X)
         k = len(self.classes_)
         contrast = (np.eye(k) - 1 / k)[self._row_log_odds(table).winners] * (2 if k == 2 else 1)

@@ -27,7 +27,13 @@ from kernel_learn.criteria.shapley import Background, sampled_values, term_value
 from kernel_learn.ensemble.ledger.estimator import Choices
 from kernel_learn.ensemble.ledger.forgetting import Forgotten, check_rows_to_forget
 from kernel_learn.ensemble.ledger.issues import LabelIssues, doubtful_labels
-from kernel_learn.ensemble.ledger.shapley import SEED, ShapleyValues
+from kernel_learn.ensemble.ledger.shapley import (
+    SEED,
+    Groups,
+    ShapleyValues,
+    is_rows,
+    players_of,
+)
 from kernel_learn.ensemble.summary import Explanation, contrasts, explain_rows
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.row_validation import validate_rows
@@ -65,7 +71,9 @@ class DiscriminantLedger:
         The rise of the summed squared error of the ridge regression on the one-hot labels that the
         subspace comes from, at its kernel and ``reg_``, every row predicted without itself: exact,
         without a refit. Negative: the row harms. Equal rows are left out together and have one
-        value. Of exact fits, with a kernel on rows.
+        value. Of exact fits, with a kernel on rows: on landmarks, or with the decision
+        ``"nearest_neighbor"``, it is refused, as ``stability``, ``label_issues``, ``explain`` and
+        ``forget`` are.
         """
         rows = self._rows_of_fit("row_values_")
         return self._leave_out(rows).values(squared)[rows.distinct]
@@ -139,7 +147,9 @@ class DiscriminantLedger:
         fading, prior = self._fading_of(L, X)
         return replace(found, fading=fading, prior=contrast @ prior)
 
-    def shapley(self, X: Rows, background: int | Rows = 100) -> ShapleyValues:
+    def shapley(
+        self, X: Rows, background: int | Rows = 100, column_groups: Groups | None = None
+    ) -> ShapleyValues:
         """Which columns made each prediction: Shapley values of the log-odds L(x).
 
         As :meth:`KernelClassifier.shapley`: exact for kernels that are products or sums over
@@ -151,13 +161,16 @@ class DiscriminantLedger:
             Rows as at fit.
         background : int or array-like
             So many of the rows that the model holds, drawn by their contents, or other rows.
+        column_groups : dict of name to list of names or positions, optional
+            Columns that are known or unknown together and have one value, before all others.
         """
         self._check_linear("shapley")
-        X, behind = self._dense_rows(X), self._background(background)
+        names = getattr(self, "feature_names_in_", None)
+        names, players = players_of(X, column_groups, names)
+        X, behind = self._dense_rows(self._ledger_rows(X)), self._background(background)
         k, d = len(self.classes_), X.shape[1]
         out = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k) - 1 / k
-        players = [np.array([c]) for c in range(d)]
-        values = np.zeros((len(X), d, out.shape[1]))
+        values = np.zeros((len(X), len(players), out.shape[1]))
         error = np.zeros_like(values)
         plain = isinstance(self.kernel_, SubspaceKernel)
         terms = column_terms(self.kernel_.kernel, d) if plain else None
@@ -174,8 +187,6 @@ class DiscriminantLedger:
             known = np.asarray(to_double(self.kernel_.landmarks))
             values += term_values(term, X, known, self._expansion[0] @ out, behind, players)
         base = np.tile(behind.share @ self._linear_logits(behind.rows) @ out, (len(X), 1))
-        names = getattr(self, "feature_names_in_", None)
-        names = [f"x{c}" for c in range(d)] if names is None else list(names)
         fading, prior = self._fading_of(self._linear_logits(X), X)
         told = values, base, X, names, error, terms is not None, fading, prior @ out
         if k > 2:
@@ -227,7 +238,8 @@ class DiscriminantLedger:
         before: Forgotten | None = getattr(self, "forgotten_", None)
         gone = n - len(stay) + (0 if before is None else before.n_rows)
         redrawn, kept = ((), KEPT) if choices == "keep" else (("everything",), ())
-        model.forgotten_ = Forgotten(gone, digest(row_keys(X)), 0.0, redrawn, kept)
+        distance = model._distance(self.reg_) if choices == "keep" else 0.0
+        model.forgotten_ = Forgotten(gone, digest(row_keys(X)), distance, redrawn, kept)
         if choices == "keep":
             model.set_params(**self.get_params(deep=False))  # type: ignore[attr-defined]
             for name in ("kernel_weights_", "kernel_names_"):
@@ -237,6 +249,16 @@ class DiscriminantLedger:
             model.feature_names_in_ = self.feature_names_in_
         found: Self = model
         return found
+
+    def _distance(self, lam: float) -> float:
+        """How far the features are from those of the ridge regression at lam.
+
+        F = (y - mean) T - lam coef / w at the training rows; relative to the largest of F.
+        """
+        rows, coef = self._ridge_rows, self.kernel_.coef
+        F = self._kernel_values(self.kernel_.landmarks) @ coef - self.kernel_.offset
+        off = (rows.Y - rows.mean) @ rows.T - F - lam * coef / rows.weight[:, None]
+        return float(np.abs(off).max() / np.abs(F).max())
 
     def _choices_for(self, X: Rows, weight: Array) -> dict[str, object]:
         """Parameters with which a fit of some rows has this kernel, lambda and decision.
@@ -311,7 +333,7 @@ class DiscriminantLedger:
         return to_double(validate_rows(self, self.base_kernel_, X, reset=False))
 
     def _dense_rows(self, X: Rows) -> Array:
-        X = self._ledger_rows(X)
+        """Rows, checked before, that are numbers."""
         if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
             raise ValueError(
                 f"{type(self).__name__}.shapley tells columns of numbers apart, and these rows are "
@@ -320,11 +342,11 @@ class DiscriminantLedger:
         return X
 
     def _background(self, background: int | Rows) -> Background:
-        if not isinstance(background, int | np.integer):
-            X = self._dense_rows(background)
+        if is_rows(background, self):
+            X = self._dense_rows(self._ledger_rows(background))
             return Background(X, np.full(len(X), 1 / len(X)))
-        known = self._dense_rows(self.kernel_.landmarks)
-        count = min(check_count("background", int(background), self), count_rows(known))
+        known = self._dense_rows(to_double(self.kernel_.landmarks))
+        count = min(int(background), count_rows(known))
         some = np.argsort(row_keys(known), kind="stable")[:count]
         rows: RidgeRows | None = self.__dict__.get("_ridge_rows")
         weight = np.ones(len(some)) if rows is None else rows.weight[some]

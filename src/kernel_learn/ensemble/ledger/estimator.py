@@ -1,7 +1,7 @@
 """A ledger of the training rows: what each is worth, which look wrong, what hangs on one."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
@@ -16,9 +16,9 @@ from kernel_learn.criteria.held_out.leave_out import NotExactError
 from kernel_learn.ensemble.assessment import Assessment
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble
-from kernel_learn.ensemble.ingest import ColumnNames, column_groups
 from kernel_learn.ensemble.ledger.forgetting import (
     KEPT,
+    REDRAWN,
     Forgotten,
     Remaining,
     assessment_without,
@@ -29,19 +29,21 @@ from kernel_learn.ensemble.ledger.forgetting import (
 from kernel_learn.ensemble.ledger.issues import LabelIssues
 from kernel_learn.ensemble.ledger.shapley import (
     Explained,
+    Groups,
     ShapleyValues,
     can_explain,
     check_explainable,
+    is_rows,
+    players_of,
 )
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.summary import Explanation
-from kernel_learn.fitting.parameters import check_count
+from kernel_learn.rows.columns import ReadRows
 from kernel_learn.rows.keys import digest, row_keys
 from kernel_learn.rows.table import Table
 
 Choices = Literal["keep", "again"]
-Groups = Mapping[str, ColumnNames]
 
 
 class Ledger:
@@ -90,10 +92,20 @@ class Ledger:
 
     def find_rows(self, X: Rows) -> Array:
         """Which training rows are equal to one of some rows, by places among those given to fit."""
+        return np.unique(self.equal_rows(X)[1])
+
+    def equal_rows(self, X: Rows) -> tuple[Array, Array]:
+        """Pairs of equal rows: places among some rows, and among those given to fit."""
         check_is_fitted(self)
         given = self._rows_of_fit("find_rows")
-        found = np.isin(given.keys, row_keys(self._table(X)))
-        return np.flatnonzero(found & given.counting)
+        known = np.flatnonzero(given.counting)
+        known = known[np.argsort(given.keys[known], kind="stable")]
+        keys = row_keys(self._table(X))
+        first = np.searchsorted(given.keys[known], keys, side="left")
+        count = np.searchsorted(given.keys[known], keys, side="right") - first
+        new = np.repeat(np.arange(len(keys)), count)
+        within = np.arange(len(new)) - np.repeat(np.cumsum(count) - count, count)
+        return new, known[first[new] + within]
 
     def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
         """A model that never saw some of the training rows; this one stays as it is.
@@ -108,9 +120,10 @@ class Ledger:
         rows : sequence of int
             Places among the rows given to fit. Those that stay move up.
         choices : {"keep", "again"}
-            ``"keep"``: what was chosen with all rows stays; not for a model in leaves.
+            ``"keep"``: what was chosen with all rows stays; of a model in leaves only the leaves
+            of these rows are fitted again.
             ``"again"``: everything is chosen without them, by the fit of the remaining rows from
-            scratch; needs a model that was fitted to an array or a sparse matrix of numbers.
+            scratch.
 
         Returns
         -------
@@ -121,7 +134,7 @@ class Ledger:
         if choices not in ("keep", "again"):
             raise ValueError(f"choices={choices!r}: give 'keep' or 'again'.")
         if choices == "keep":
-            self._check_exact("forget")
+            self._check_exact("forget", in_leaves=True)
         given = self._rows_of_fit("forget")
         gone = check_rows_to_forget(rows, len(given.distinct))
         if choices == "again":
@@ -144,14 +157,18 @@ class Ledger:
         """The fit from scratch."""
         if given.rows is None:
             raise ValueError(
-                f"This {type(self).__name__} was fitted to a data frame, or to cells that are not "
-                "numbers, of which it keeps views and not the cells. Fit the remaining rows, or "
-                "use choices='keep'."
+                f"This {type(self).__name__} was fitted to a data frame by an earlier version, "
+                "which kept views and not the cells. Fit the remaining rows, or use "
+                "choices='keep'."
             )
         some = given.take(np.setdiff1d(np.flatnonzero(given.counting), gone))
         model: Any = clone(self)  # type: ignore[type-var]
-        y = self._labels_given(some)
-        model.fit(given.rows[some.distinct], y, some.sample_weight, some.groups)
+        rows, y = given.rows[some.distinct], self._labels_given(some)
+        rows = rows.read_again() if isinstance(rows, ReadRows) else rows
+        model.fit(rows, y, some.sample_weight, some.groups)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(model, name, getattr(self, name))
         n_rows = len(gone) + self._n_forgotten
         model.forgotten_ = Forgotten(n_rows, model._rows_digest, 0.0, ("everything",), ())
         found: Self = model
@@ -178,6 +195,7 @@ class Ledger:
             labels=left.moved_labels(some.labels),
             rows=None if some.rows is None else some.rows[left.rows],
         )
+        self._forget_levels()
         counting = np.flatnonzero(some.counting)
         place, first = np.unique(self._given.distinct[counting], return_index=True)
         self._first = counting[first]
@@ -189,10 +207,24 @@ class Ledger:
         self._fitted = replace(self._fitted, plan=self.plan_)
         self._forget_more(left)
         if self._assessment is not None:
-            self._assessment = assessment_without(self._assessment, n, left)
+            reader = self._fitted.ensemble.reader
+            self._assessment = assessment_without(self._assessment, n, left, reader)
         self._rows_digest = digest(some.keys[some.counting])
         total = len(gone) + self._n_forgotten
-        self.forgotten_ = Forgotten(total, self._rows_digest, distance, (), KEPT[left.kind])
+        redrawn, kept = (), KEPT[left.kind]
+        if self._fitted.ensemble.forest is not None:
+            redrawn, kept = REDRAWN, (*kept, "trees, which have no rows but those of their leaves")
+        self.forgotten_ = Forgotten(total, self._rows_digest, distance, redrawn, kept)
+
+    def _forget_levels(self) -> None:
+        """Words of categories that no row has any more."""
+        assert self._given is not None
+        if not isinstance(self._given.rows, ReadRows):
+            return
+        rows = self._given.rows.without_others()
+        self._given = replace(self._given, rows=rows)
+        ensemble = replace(self._fitted.ensemble, reader=rows.reader)
+        self._fitted = replace(self._fitted, ensemble=ensemble)
 
     def _forget_more(self, left: Remaining) -> None:
         """What else is held of rows."""
@@ -215,9 +247,10 @@ class Ledger:
                 "and these rows have several labels. Fit one label at a time."
             )
 
-    def _check_exact(self, asked: str) -> None:
+    def _check_exact(self, asked: str, *, in_leaves: bool = False) -> None:
         self._check_one_label(asked)
-        if not self.plan_.exact or self._fitted.ensemble.forest is not None:
+        has_leaves = self._fitted.ensemble.forest is not None
+        if not (in_leaves if has_leaves else self.plan_.exact):
             raise NotExactError(
                 f"{type(self).__name__}.{asked} is exact or not at all, and this model was fitted "
                 "in leaves or on landmarks. Fit fewer rows, or with a larger memory_budget."
@@ -234,29 +267,12 @@ class Ledger:
         read = self._read(X)
         table = self._table(X)
         behind: int | Table
-        if isinstance(background, int | np.integer):
-            behind = min(check_count("background", int(background), self), ensemble.targets.n)
-        else:
+        if is_rows(background, self):
             behind = self._table(background)
-        data = np.asarray(read)
-        known = getattr(self, "feature_names_in_", None)
-        names = [f"x{c}" for c in range(data.shape[1])] if known is None else list(known)
-        players = {str(name): np.array([c]) for c, name in enumerate(names)}
-        if groups is not None:
-            together = column_groups(groups, read)
-            inside = np.concatenate([*together.values(), np.empty(0, int)]).astype(int)
-            if len(np.unique(inside)) < len(inside):
-                raise ValueError(
-                    "column_groups of shapley are players, and a column is in two of them."
-                )
-            alone = {name: own for name, own in players.items() if own[0] not in inside}
-            twice = sorted(set(together) & set(alone))
-            if twice:
-                raise ValueError(f"column_groups has {twice[0]!r}, which is also a column alone.")
-            players = together | alone
-        return table, Explained(
-            ensemble, table, behind, list(players.values()), data, list(players)
-        )
+        else:
+            behind = min(int(background), ensemble.targets.n)
+        names, players = players_of(read, groups, getattr(self, "feature_names_in_", None))
+        return table, Explained(ensemble, table, behind, players, np.asarray(read), names)
 
     def held_out_column_values(
         self, X: Rows, n_rows: int = 15, background: int = 10

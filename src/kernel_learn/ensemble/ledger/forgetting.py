@@ -14,7 +14,7 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.conformal import HeldOutScores
 from kernel_learn.criteria.held_out.folds import stratified_rows
-from kernel_learn.criteria.held_out.hinge import refit_hinges
+from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of, refit_hinges
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
@@ -27,6 +27,7 @@ from kernel_learn.criteria.held_out.targets import (
 from kernel_learn.ensemble.assessment import Assessment, Fold
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import PROBE_ROWS, FittedEnsemble, Probe
+from kernel_learn.ensemble.ledger.leaf_rows import leaves_without
 from kernel_learn.ensemble.ledger.row_values import (
     is_ridge,
     regs_of,
@@ -38,12 +39,13 @@ from kernel_learn.ensemble.outcomes.base import AnyTargets, OutcomeMap
 from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.columns import TableReader
 
 KEPT = {
     "classes": (
         "kernels, regularisers and weights of members",
         "maps from scores to log-odds",
-        "statistics and rank tables of single columns, levels of categories",
+        "statistics and rank tables of single columns, shares of levels of categories",
         "learned scales of columns",
         "shares of the classes, and how probabilities fade",
         "held-out probabilities of the rows that stay, and the errors told of the fit",
@@ -52,11 +54,14 @@ KEPT = {
         "kernels, regularisers and weights of members",
         "mean, scale and range of the targets, and whether their logarithms are fitted",
         "quantiles of held-out residuals that lead back from logarithms, of 100 values and more",
-        "statistics and rank tables of single columns, levels of categories",
+        "statistics and rank tables of single columns, shares of levels of categories",
         "learned scales of columns",
         "held-out predictions of the rows that stay, and the errors told of the fit",
     ),
 }
+
+
+REDRAWN = ("rows of the features that transform gives",)  # of models in leaves
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,8 @@ class Forgotten:
     def __str__(self) -> str:
         return "\n".join(
             [
-                f"{self.n_rows} rows forgotten; those that stay have the digest {self.digest}.",
+                f"{self.n_rows} rows forgotten in all; those that stay have the digest "
+                f"{self.digest}.",
                 f"Distance to a fit of them with the same choices: {self.distance:.1e}.",
                 "Drawn anew: " + ("; ".join(self.redrawn) or "nothing") + ".",
                 "Kept: " + ("; ".join(self.kept) or "nothing") + ".",
@@ -186,6 +192,8 @@ def remaining_rows(given: GivenRows, targets: AnyTargets, gone: Array) -> Remain
 def ensemble_without(ensemble: Ensemble, left: Remaining) -> tuple[Ensemble, float]:
     """Members fitted to the rows that stay, and how far their equations are from solved."""
     targets = left.targets(ensemble.targets)
+    if ensemble.forest is not None:
+        return leaves_without(ensemble, left.rows, targets)
     known = ensemble.training
     training = TrainingRows(
         known.views, {name: take_rows(Z, left.rows) for name, Z in known.rows.items()}, targets
@@ -202,12 +210,18 @@ def ensemble_without(ensemble: Ensemble, left: Remaining) -> tuple[Ensemble, flo
 def member_without(
     ensemble: Ensemble, member: Member, left: Remaining, targets: AnyTargets
 ) -> tuple[Member, float]:
-    """A member at the same lam."""
+    """A member at the same lam, and how far its equations are from solved.
+
+    Solved again: the factorisation that a downdate starts from is not kept, and to factorise the
+    matrix of all rows takes as long as that of those that stay.
+    """
     K, old = training_gram(ensemble, member), ensemble.targets
     if not is_ridge(member):
         assert isinstance(left, ClassesLeft)
         model = machine_without(K, ensemble.class_targets, member, left)
-        return replace(member, models=((model,),)), 0.0
+        K, lam = K[np.ix_(left.rows, left.rows)], member.reg * offset_of(member.models[0][0])
+        off = hinge_distance(K, left.targets(ensemble.class_targets), lam, model)
+        return replace(member, models=((model,),)), off
     unit = kernel_variance(K, old)
     K = K[np.ix_(left.rows, left.rows)]
     own_unit = kernel_variance(K, targets)
@@ -248,43 +262,50 @@ def fitted_without(fitted: FittedEnsemble, left: Remaining) -> tuple[FittedEnsem
 
 def probe_without(probe: Probe, old: AnyTargets, left: Remaining) -> Probe:
     """Rows of the probe that stay; what was worked out of all of them is worked out again."""
-    if probe.held_rows is not None:
-        rows = probe.held_rows
-    elif old.n <= PROBE_ROWS:
-        rows = np.arange(old.n)
-    else:
-        rows = stratified_rows(old, PROBE_ROWS)
+    known = probe.sample_rows if probe.held_rows is None else probe.held_rows
+    rows = drawn_before(known, old, PROBE_ROWS, probe.sample.targets.n)
     own = left.among(rows)
     sample = replace(probe.sample.take(own.rows), targets=own.targets(probe.sample.targets))
-    reference = probe.reference
-    if reference is not None:
-        reference = reference_without(reference, old, left)
     moved = np.searchsorted(left.rows, rows[own.rows])
-    return Probe(
-        sample,
-        probe.owner,
-        probe.view,
-        probe.n_columns,
-        None,
-        reference,
-        probe.reference_view,
-        None if probe.held is None else probe.held[own.rows],
-        None if probe.held_rows is None else moved,
-        probe.fitted_view,
+    found = replace(
+        probe,
+        sample=sample,
+        learned=None,
+        held=None if probe.held is None else probe.held[own.rows],
+        held_rows=None if probe.held_rows is None else moved,
+        sample_rows=moved,
+    )
+    return found if probe.reference is None else reference_without(found, old, left)
+
+
+def reference_without(probe: Probe, old: AnyTargets, left: Remaining) -> Probe:
+    """The rows that novelty is told from, but for those that are gone."""
+    reference = probe.reference
+    assert reference is not None
+    rows = drawn_before(probe.reference_rows, old, COMPARED_ROWS, len(reference.weight))
+    own = left.among(rows)
+    if len(own.rows) < 2:
+        return replace(probe, reference=None)
+    targets = own.targets(old.take(rows))
+    left_over = take_rows(reference.rows, own.rows)
+    return replace(
+        probe,
+        reference=ReferenceRows(reference.kernel, left_over, targets.weight, targets.groups),
+        reference_rows=np.searchsorted(left.rows, rows[own.rows]),
     )
 
 
-def reference_without(
-    reference: ReferenceRows, old: AnyTargets, left: Remaining
-) -> ReferenceRows | None:
-    """The rows that novelty is told from, but for those that are gone."""
-    drawn = stratified_rows(old, COMPARED_ROWS)
-    own = left.among(drawn)
-    if len(own.rows) < 2:
-        return None
-    targets = own.targets(old.take(drawn))
-    rows = take_rows(reference.rows, own.rows)
-    return ReferenceRows(reference.kernel, rows, targets.weight, targets.groups)
+def drawn_before(known: Array | None, old: AnyTargets, most: int, n: int) -> Array:
+    """Which of the distinct rows were drawn: as is known, or as a fit to them draws."""
+    rows = known
+    if rows is None:
+        rows = np.arange(old.n) if old.n <= most else stratified_rows(old, most)
+    if len(rows) != n:
+        raise ValueError(
+            "This model has forgotten rows by an earlier version, which did not keep which are "
+            "left in its samples. Fit the remaining rows anew."
+        )
+    return rows
 
 
 def calibration_without(
@@ -298,9 +319,13 @@ def calibration_without(
     return Calibration(scores, calibration.fading, reference)
 
 
-def assessment_without(found: Assessment, n: int, left: Remaining) -> Assessment:
+def assessment_without(
+    found: Assessment, n: int, left: Remaining, reader: TableReader
+) -> Assessment:
     """Ensembles of the folds, each without the rows."""
-    return replace(found, folds=tuple(fold_without(fold, n, left) for fold in found.folds))
+    folds = (fold_without(fold, n, left) for fold in found.folds)
+    own = (replace(fold, ensemble=replace(fold.ensemble, reader=reader)) for fold in folds)
+    return replace(found, folds=tuple(own))
 
 
 def fold_without(fold: Fold, n: int, left: Remaining) -> Fold:
@@ -313,6 +338,7 @@ def fold_without(fold: Fold, n: int, left: Remaining) -> Fold:
 def check_rows_to_forget(rows: Sequence[int] | Array, n: int) -> Array:
     """Places of rows among those given to fit, sorted, each once."""
     found = np.asarray(rows)
+    found = found.astype(int) if found.shape == (0,) else found  # [] is a list of nothing
     if found.dtype == bool or found.dtype.kind not in "iu" or found.ndim != 1:
         raise ValueError(
             "rows are places of training rows, a list of integers; a mask m is np.flatnonzero(m)."

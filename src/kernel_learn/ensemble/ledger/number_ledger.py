@@ -9,10 +9,10 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.contamination import outlier_probabilities
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.deduplicate import GivenRows
-from kernel_learn.ensemble.ledger.estimator import Groups, Ledger
+from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.ensemble.ledger.issues import LabelIssue, LabelIssues
 from kernel_learn.ensemble.ledger.number_values import largest_value_changes, number_row_values
-from kernel_learn.ensemble.ledger.shapley import Explained, ShapleyValues, number_shapley
+from kernel_learn.ensemble.ledger.shapley import Explained, Groups, ShapleyValues, number_shapley
 from kernel_learn.fitting.parameters import check_count
 
 
@@ -45,8 +45,7 @@ class NumberLedger(Ledger):
         that are equal are missing together.
         """
         check_is_fitted(self)
-        if self._fitted.ensemble.forest is None:
-            self._check_exact("stability")
+        self._check_exact("stability", in_leaves=True)
         found = largest_value_changes(self._fitted.ensemble, self._table(X))
         return found[:, 0] if self._single else found
 

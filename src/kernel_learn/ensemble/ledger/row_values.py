@@ -17,6 +17,7 @@ from kernel_learn.criteria.held_out.ridge import with_all_shares
 from kernel_learn.criteria.held_out.stacking import LinearMap, log_losses
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import kernel_variance
+from kernel_learn.ensemble.ledger.leaf_rows import NEW_NUMBERS, changes_in_leaves
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.pooling import Averages
 from kernel_learn.kernels import evaluate_shared
@@ -24,7 +25,6 @@ from kernel_learn.rows.access import take_rows
 from kernel_learn.rows.table import Table
 
 HELD_NUMBERS = 2**25  # log-odds of pairs of rows that are held at a time
-NEW_NUMBERS = 2**23  # changes of new rows that are held at a time
 
 
 def is_ridge(member: Member) -> bool:
@@ -121,6 +121,8 @@ def largest_changes(
     contrast: Array,  # (n_new, k)
 ) -> Array:
     """max over training rows j of |contrast'(L(x) - L_{-j}(x))|, (n_new,)."""
+    if ensemble.forest is not None:
+        return changes_in_leaves(ensemble, table, contrast)
     n_new, n = len(contrast), ensemble.targets.n
     changes = np.zeros((n_new, n))
     for member in ensemble.predicting:

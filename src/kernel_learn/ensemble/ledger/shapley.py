@@ -7,7 +7,7 @@ logarithm of a number, are sampled together by permutations, with standard error
 of columns if these are few. Sums are exact in all cases.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -25,19 +25,24 @@ from kernel_learn.criteria.shapley import (
     sampled_values,
     term_values,
 )
+from kernel_learn.ensemble.ingest import ColumnNames, column_groups
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.views import UnitRows
+from kernel_learn.fitting.parameters import check_count
 from kernel_learn.kernels import SharedStatistics, evaluate_shared
 from kernel_learn.kernels.column_terms import ColumnTerm, column_terms
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.rows.access import row_blocks
+from kernel_learn.rows.columns import as_rectangle
 from kernel_learn.rows.table import Table
 
 SHOWN_ROWS, SHOWN_COLUMNS = 5, 5
 SEED = 0  # of permutations: the same for every row, so that the order of rows does not matter
 BLOCK_ENTRIES = 2**22
+
+Groups = Mapping[str, ColumnNames]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,6 +108,34 @@ class Explained:
     players: Sequence[Array]  # columns of the table, of each
     data: Array  # the rows as they were given
     names: list[str]  # of the players
+
+
+def is_rows(background: object, owner: object) -> bool:
+    """Whether the background is rows, and not how many of those known."""
+    if background is None or isinstance(background, bool | float | int | np.number):
+        check_count("background", background, owner)  # type: ignore[arg-type]
+        return False
+    return True
+
+
+def players_of(
+    X: Rows,  # as given, by whose names columns are found
+    groups: Groups | None,
+    known: Iterable[str] | None,  # names at fit
+) -> tuple[list[str], list[Array]]:
+    """Names and columns of the players: groups, then every other column alone."""
+    names = [f"x{c}" for c in range(as_rectangle(X).shape[1])] if known is None else known
+    alone = {str(name): np.array([c]) for c, name in enumerate(names)}
+    together = {} if groups is None else column_groups(groups, X)
+    inside = np.concatenate([*together.values(), np.empty(0, int)]).astype(int)
+    if len(np.unique(inside)) < len(inside):
+        raise ValueError("column_groups of shapley are players, and a column is in two of them.")
+    alone = {name: own for name, own in alone.items() if own[0] not in inside}
+    twice = sorted(set(together) & set(alone))
+    if twice:
+        raise ValueError(f"column_groups has {twice[0]!r}, which is also a column alone.")
+    players = together | alone
+    return list(players), list(players.values())
 
 
 class MemberPart(NamedTuple):

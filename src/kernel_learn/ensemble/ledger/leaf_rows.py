@@ -1,0 +1,159 @@
+"""Models in leaves without some of their rows: a row is in one leaf of each tree.
+
+The members of a leaf are ridge regressions of its rows, at a lam that their equations tell
+(``lam_of``). So one row changes what is said in its own leaves alone, exactly as in a fit of all
+rows together, and forgetting touches no other leaf. Trees, views, kernels, lams, maps and weights
+of members stay.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+
+from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.folds import stratified_rows
+from kernel_learn.criteria.held_out.leave_out import LeaveOut, lam_of
+from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves
+from kernel_learn.criteria.held_out.stacking import LinearMap
+from kernel_learn.criteria.held_out.targets import positions
+from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
+from kernel_learn.ensemble.outcomes.base import AnyTargets
+from kernel_learn.ensemble.trees import Leaf
+from kernel_learn.kernels import evaluate_shared
+from kernel_learn.kernels.scaled import scale_columns
+from kernel_learn.rows.access import row_blocks, take_rows
+from kernel_learn.rows.table import Table
+
+NEW_NUMBERS = 2**23  # changes of new rows that are held at a time
+
+
+def leaf_gram(ensemble: Ensemble, member: Member, rows: Array) -> Array:
+    """A member's kernel on the rows of a leaf."""
+    return evaluate_shared(member.kernel, ensemble.training.statistics(member, None, rows))
+
+
+def lam_in_leaf(K: Array, model: Dual, targets: AnyTargets) -> float:
+    """Of a model of these rows; 0 if it says the same of all."""
+    return lam_of(targets.Y - model.scores(K), model, targets.weight)
+
+
+def changes_in_leaves(
+    ensemble: Ensemble,
+    table: Table,
+    contrast: Array,  # (n_new, k)
+) -> Array:
+    """max over training rows j of |contrast'(L(x) - L_{-j}(x))|, (n_new,)."""
+    forest = ensemble.forest
+    assert forest is not None
+    largest = max(len(rows) for tree in forest.leaf_rows for rows in tree)
+    found = np.zeros(len(contrast))
+    for rows in row_blocks(len(contrast), max(1, NEW_NUMBERS // (largest * ensemble.n_trees))):
+        shape = (rows.stop - rows.start, ensemble.targets.n)
+        changes = sparse.csr_array(shape)
+        some = table[np.arange(rows.start, rows.stop)]
+        for leaf, own in _changes(ensemble, some, contrast[rows]):
+            assert isinstance(leaf.new, np.ndarray) and leaf.known is not None
+            i, j = np.meshgrid(leaf.new, leaf.known, indexing="ij")
+            changes += sparse.csr_array((own.ravel(), (i.ravel(), j.ravel())), shape)
+        found[rows] = abs(changes).max(axis=1).toarray().ravel()
+    return found
+
+
+def _changes(ensemble: Ensemble, table: Table, contrast: Array) -> Iterator[tuple[Leaf, Array]]:
+    """(some new rows of a leaf, what each of its training rows moves in one member)."""
+    known: dict[tuple[int, int, int], LeaveOut | None] = {}
+    at = (-1, -1)
+    for leaf, member, K in ensemble.kernel_blocks(table):
+        if at != (leaf.tree, leaf.number):
+            known, at = {}, (leaf.tree, leaf.number)  # of one leaf at a time
+        key = (id(member), *at)
+        if key not in known:
+            known[key] = _leave_out(ensemble, member, leaf)
+        found, map = known[key], member.map_in(leaf)
+        if found is None:
+            continue
+        assert isinstance(map, LinearMap), "log-odds are linear in scores"
+        toward = contrast[leaf.new] @ map.coef.T
+        yield leaf, ensemble.weight_of(member) * found.pull(K) * (toward @ found.alone.T)
+
+
+def _leave_out(ensemble: Ensemble, member: Member, leaf: Leaf) -> LeaveOut | None:
+    """None of a model that says the same of all rows, and goes on to."""
+    assert leaf.known is not None
+    targets = ensemble.targets.take(leaf.known)
+    K = leaf_gram(ensemble, member, leaf.known)
+    lam = lam_in_leaf(K, member.model_in(leaf), targets)
+    return LeaveOut(K, targets.Y, targets.weight, lam) if lam > 0 else None
+
+
+def leaves_without(
+    ensemble: Ensemble,
+    stay: Array,  # distinct rows that do, increasing
+    targets: AnyTargets,  # of these
+) -> tuple[Ensemble, float]:
+    """Members of the leaves that lost rows fitted to the others, and how far they are from solved.
+
+    A leaf of which nothing is left says what is true of all rows in the mean.
+    """
+    forest, old = ensemble.forest, ensemble.targets
+    assert forest is not None
+    place = positions(stay, old.n)
+    touched = np.ones(old.n, dtype=bool)
+    same = (old.Y[stay] == targets.Y).all(axis=1) & (old.weight[stay] == targets.weight)
+    touched[stay[same]] = False
+    members, distance = list(ensemble.members), 0.0
+    leaf_rows = [[place[rows][place[rows] >= 0] for rows in tree] for tree in forest.leaf_rows]
+    for m, member in enumerate(members):
+        models = [list(tree) for tree in member.models]
+        for t, tree in enumerate(forest.leaf_rows if np.any(member.share) else ()):
+            for leaf, rows in enumerate(tree):
+                if touched[rows].any():
+                    K = leaf_gram(ensemble, member, rows)
+                    lam = lam_in_leaf(K, models[t][leaf], old.take(rows))
+                    inside = place[rows] >= 0
+                    own = targets.take(leaf_rows[t][leaf])
+                    K = K[np.ix_(inside, inside)]
+                    models[t][leaf], off = _ridge(K, own, lam, targets.mean)
+                    distance = max(distance, off)
+        members[m] = replace(member, models=tuple(map(tuple, models)))
+    known = ensemble.training
+    rows_left = {name: take_rows(Z, stay) for name, Z in known.rows.items()}
+    training = TrainingRows(known.views, rows_left, targets)
+    found = replace(
+        ensemble,
+        members=members,
+        training=training,
+        for_features=_for_features(ensemble, training),
+        forest=replace(forest, leaf_rows=leaf_rows),
+    )
+    return found, distance
+
+
+def _ridge(K: Array, targets: AnyTargets, lam: float, mean: Array) -> tuple[Dual, float]:
+    """A ridge regression at lam, and how far its equations are from solved."""
+    if not len(K):
+        return Dual(np.zeros((0, len(mean))), mean), 0.0
+    solves = RidgeSolves(K.copy(), targets)
+    if not lam > 0 or solves.centred.is_flat:
+        return Dual(np.zeros(targets.Y.shape), targets.mean), 0.0
+    reg = lam / solves.centred.unit
+    try:
+        model = solves.dual(reg)
+    except np.linalg.LinAlgError:
+        model = RidgePath(K.copy(), targets).dual(reg)
+    off = targets.Y - model.scores(K) - lam * model.coef / targets.weight[:, None]
+    return model, float(np.abs(off).max())
+
+
+def _for_features(ensemble: Ensemble, training: TrainingRows) -> TrainingRows:
+    """Rows of the features, drawn anew."""
+    old = ensemble.for_features
+    rows = stratified_rows(training.targets, old.targets.n)
+    spaces = {member.view: member for member in ensemble.predicting}
+    some = {
+        space: scale_columns(take_rows(training.rows[member.plain_view], rows), member.scales)
+        for space, member in spaces.items()
+    }
+    return TrainingRows(old.views, some, training.targets.take(rows))

@@ -1,0 +1,86 @@
+"""What a report says of a model once rows were forgotten: figures of the rows that stay.
+
+No row is quoted any more, and of the columns no values: both were gathered with all rows. What was
+judged once, with the rows, stays as ``forgotten_.kept`` has it: the error told of the fit, whether
+chance could do as well.
+"""
+
+import numpy as np
+
+from kernel_learn.ensemble.deduplicate import GivenRows
+from kernel_learn.report.coverage import held_out_coverage
+from kernel_learn.report.facts import (
+    NO_WISH,
+    curve_of,
+    decided_figures,
+    evaluate_probabilities,
+    find_certificate,
+    find_importance,
+    is_certain,
+    own_figures,
+    plan_of,
+)
+from kernel_learn.report.placing import Facts
+from kernel_learn.report.values import held_out_values
+from kernel_learn.tables.deciding import decision_figures, two_class_figures
+from kernel_learn.tables.forgetting import ledger_of
+from kernel_learn.tables.model import TableModel
+from kernel_learn.tables.streaming import held_out_answers
+
+# What says nothing of rows.
+PLAIN = (
+    "method", "target", "made", "command", "files", "seed", "versions", "n_columns", "all_columns",
+    "n_permutations", "classes",
+)  # fmt: skip
+
+
+def facts_of_rest(facts: Facts, model: TableModel) -> Facts:
+    """From what was said of all rows to what can be said of a model without some of them."""
+    ledger = ledger_of(model)
+    given = ledger._rows_of_fit("forget")
+    n = int(given.counting.sum())
+    note = (
+        f"{ledger.forgotten_.n_rows} training rows were forgotten: figures are of the {n} others; "
+        "error, interval, log loss and the test for chance are those of the fit with all rows."
+    )
+    found: Facts = {name: facts[name] for name in PLAIN if name in facts}
+    found |= {
+        "n_rows": n,
+        "data": [{**column, "values": ""} for column in facts["data"]],
+        "warnings": [*model.columns_.warnings, note],
+        "plan": plan_of(model),
+        "importance": find_importance(model) | {"shapley": None},
+        "certificate": find_certificate(model),
+    }
+    more = number_facts if model.is_regression else class_facts
+    return found | more(facts, model, given)
+
+
+def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
+    """Of held-out probabilities."""
+    P, labels, groups = held_out_answers(model.estimator_), model.labels_, given.groups
+    assert P is not None, "an ensemble holds rows out"
+    held_out = evaluate_probabilities(P, labels, facts["held_out"]["kind"], groups)
+    held_out |= own_figures(model, P) | {"p_value": facts["held_out"]["p_value"]}
+    decision = decision_figures(P, labels, NO_WISH)
+    if hasattr(model, "threshold_"):
+        decision = two_class_figures(
+            P, labels, positive=model.positive_, threshold=model.threshold_
+        )
+        held_out |= decided_figures(P, labels, decision)
+    found: Facts = {
+        "counts": np.bincount(labels, minlength=len(model.classes_)).tolist(),
+        "held_out": held_out,
+        "decision": decision,
+    }
+    if not is_certain(P):
+        found |= {"curve": curve_of(P, labels), "coverage": held_out_coverage(P, labels, groups)}
+    return found
+
+
+def number_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
+    """Of held-out predictions."""
+    said, y = held_out_answers(model.estimator_), ledger_of(model)._labels_given(given)
+    assert said is not None, "an ensemble holds rows out"
+    numbers = held_out_values(model, y, said, facts["numbers"]["kind"], given.groups, None)
+    return {"numbers": numbers | {"p_value": facts["numbers"]["p_value"]}}
