@@ -19,6 +19,7 @@ CLASSIFIERS = [
     kl.KernelDiscriminant(landmarks=40, random_state=0),
     kl.KernelPLS(),
     kl.SubspaceSVC(),
+    kl.SubspaceSVC(landmarks=40, loss="squared_hinge", random_state=0),
     kl.MultiKernelSVC([Gaussian(), Linear()]),
     kl.ExpansionSVC(random_state=0),
     kl.KernelClassifier(quality="fast"),
@@ -38,6 +39,27 @@ def test_sets_hold_the_true_class(fitted):
         assert sets[np.arange(len(test)), y[test]].mean() > coverage - 0.06
     small, large = fitted.predict_set(X[test], 0.5), fitted.predict_set(X[test], 0.97)
     assert (small <= large).all()
+
+
+@pytest.mark.parametrize("landmarks", ["all", 50])
+@pytest.mark.parametrize("uncorrelated", [True, False])
+def test_machines_in_blocks_are_judged_on_rows_they_have_not_seen(landmarks, uncorrelated):
+    """Scores of the rows that were fitted to gave sets that held the class of 8 in 10."""
+    rng = np.random.default_rng(0)
+    covers, told, errors = [], [], []
+    for _ in range(4):
+        labels = rng.integers(0, 3, 1000)
+        rows = np.hstack([np.eye(3)[labels], np.zeros((1000, 3))])
+        rows = rows + 0.6 * rng.standard_normal((1000, 6))
+        model = kl.SubspaceSVC(
+            loss="squared_hinge", uncorrelated=uncorrelated, landmarks=landmarks, random_state=0
+        ).fit(rows[:200], labels[:200])
+        sets = model.predict_set(rows[200:], 0.9)
+        covers.append(sets[np.arange(800), labels[200:]].mean())
+        told.append(model._held_out_error)
+        errors.append(np.mean(model.predict(rows[200:]) != labels[200:]))
+    assert 0.87 < np.mean(covers) < 0.94
+    assert abs(np.mean(told) - np.mean(errors)) < 0.03
 
 
 def test_by_class(fitted):
