@@ -8,6 +8,7 @@ from sklearn.preprocessing import scale
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
+from kernel_learn.fitting import uncertainty
 from kernel_learn.kernels import Gaussian, Linear, Spectrum
 
 X, y = load_wine(return_X_y=True)
@@ -88,6 +89,22 @@ def test_far_away_probabilities_fade_to_the_class_shares(fitted):
         accuracy = np.mean(fitted.predict(drifted) == y[test])
         surplus.append(fitted.predict_proba(drifted).max(axis=1).mean() - accuracy)
     assert np.mean(surplus) <= 0.15
+    drifted = X[test] + 2
+    accuracy = np.mean(fitted.predict(drifted) == y[test])
+    assert fitted.predict_proba(drifted).max(axis=1).mean() <= accuracy + 0.2
+
+
+def test_novelty_and_fading_do_not_depend_on_units():
+    units = 10.0 ** np.arange(-6, 7)
+    plain = kl.KernelDiscriminant(Linear()).fit(X[train], y[train])
+    other = kl.KernelDiscriminant(Linear()).fit(X[train] * units, y[train])
+    np.testing.assert_allclose(other.novelty(X[test] * units), plain.novelty(X[test]))
+    less = plain._calibration.reference.less_known(FAR)
+    known = other._calibration.reference.less_known(FAR * units)
+    np.testing.assert_allclose(known, less, rtol=1e-6)
+    same = np.c_[X, np.full(178, 3.0)]
+    constant = kl.KernelDiscriminant().fit(same[train], y[train])
+    assert (constant.novelty(same[test] + 9 * np.eye(14)[13]) < 0.05).all()
 
 
 def test_files_give_equal_sets_and_novelty(fitted, tmp_path):
@@ -110,6 +127,34 @@ def test_two_rows_of_a_class_among_a_thousand():
     labels = np.append(np.zeros(998, int), [1, 1])
     P = kl.KernelDiscriminant().fit(rows, labels).predict_proba(np.array([[2.0], [3.0], [6.0]]))
     assert P.min() > 1 / (55 * 1000)
+
+
+@pytest.mark.parametrize("few", [2, 5, 10])
+@pytest.mark.parametrize("model", [kl.KernelDiscriminant(), kl.KernelPLS(), kl.SubspaceSVC()])
+def test_new_rows_of_a_class_of_few_are_not_taken_for_strangers(model, few):
+    """Nor its own rows, of which there are always two to compare with."""
+    rng = np.random.default_rng(few)
+    rows = np.r_[rng.normal(size=(600, 4)), 3 + rng.normal(size=(few, 4))]
+    model.fit(rows, np.arange(600 + few) >= 600)
+    new = 3 + rng.normal(size=(300, 4))
+    L = model._logits(new)
+    unfaded = np.log1p(np.exp(L[:, 0] - L[:, 1])).mean()
+    assert -model.predict_log_proba(new)[:, 1].mean() < unfaded + 0.1
+    P = model.predict_proba(rows[600:])
+    np.testing.assert_array_equal(P.argmax(axis=1) == 1, model.predict(rows[600:]))
+    assert model.predict_proba(rows[600:] * 30).max() < 0.999
+
+
+def test_rows_well_known_by_few_of_those_compared_need_no_others(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(400, 5)), 1.5 * rng.normal(size=(300, 5))
+    reference = kl.KernelDiscriminant().fit(rows, rows[:, 0] > 0)._calibration.reference
+    less = reference.less_known(new)
+    assert 0.1 < np.mean(less > 1) < 0.9
+    del reference.__dict__["few"]
+    monkeypatch.setattr(uncertainty, "LEAST_MANY", 10**9)
+    np.testing.assert_array_equal(reference.less_known(new), less)
+    assert reference.few is None
 
 
 def test_strings_by_their_own_kernel_and_matrices_not_at_all():

@@ -241,10 +241,10 @@ def calibrate_scores(
 ) -> Sharpness:
     """The factor on scores with the least log loss on rows of the summary, each left out."""
     summary = data.source.summary
-    counts = dense(summary.labels)
+    few = np.flatnonzero(summary.weight > 0)[:CALIBRATION_ROWS]
+    counts = dense(summary.labels[few])
     alone = ((counts > 0) & (counts >= summary.counts)).any(axis=1)  # nobody else of its class
-    few = np.flatnonzero((summary.weight > 0) & ~alone)[:CALIBRATION_ROWS]
-    rows, targets = take_rows(data.source.X, summary.rows[few]), Targets(counts[few])
+    rows, targets = take_rows(data.source.X, summary.rows[few[~alone]]), Targets(counts[~alone])
     features = sample.expand(coordinates.lift(np.eye(len(coordinates.spectrum))))
     F = np.asarray(features.transform(rows), dtype=np.float64)
     w = sample.spectrum.w
