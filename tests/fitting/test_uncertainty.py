@@ -70,8 +70,10 @@ def test_by_class(fitted):
 
 
 def test_too_few_rows_exclude_nothing(fitted):
-    with pytest.warns(UserWarning, match="nothing can be excluded"):
+    with pytest.warns(UserWarning, match="needs 999 rows .* there are fewer: nothing can be"):
         assert fitted.predict_set(X[test], 0.999).all()
+    with pytest.warns(UserWarning, match="needs 99 rows .* class 0 has fewer"):
+        assert fitted.predict_set(X[test], 0.99, by_class=True).all()
 
 
 def test_far_rows_are_novel_and_known_ones_uniform(fitted):
@@ -105,6 +107,13 @@ def test_novelty_and_fading_do_not_depend_on_units():
     same = np.c_[X, np.full(178, 3.0)]
     constant = kl.KernelDiscriminant().fit(same[train], y[train])
     assert (constant.novelty(same[test] + 9 * np.eye(14)[13]) < 0.05).all()
+
+
+def test_nothing_is_excluded_far_away(fitted):
+    assert fitted.predict_set(FAR, 0.5).all(axis=1).mean() > 0.99
+    assert fitted.predict_set(X[test], 0.8).sum(axis=1).mean() < 1.2
+    if isinstance(fitted, kl.KernelClassifier):
+        assert fitted.predict_set(FAR, method="cv+").all()
 
 
 def test_files_give_equal_sets_and_novelty(fitted, tmp_path):

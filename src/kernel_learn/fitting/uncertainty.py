@@ -1,7 +1,7 @@
 """What held-out rows say of new ones: sets of classes, novelty, probabilities that fade."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +14,7 @@ from kernel_learn.criteria.held_out.conformal import (
     Thresholds,
     class_thresholds,
     conformal_scores,
+    least_rows,
 )
 from kernel_learn.criteria.held_out.fading import (
     LEAST_KNOWN,
@@ -308,8 +309,9 @@ class HeldOutSets(TellsNovelty):
         Returns
         -------
         sets : ndarray of bool of shape (n_samples, n_classes)
-            Never empty: the likeliest class is in. Everything, with a warning, where there are
-            too few rows for such a coverage.
+            Never empty: the likeliest class is in. Everything where a row is so far from the
+            training rows that its probabilities are the class shares; and, with a warning, where
+            there are too few rows for such a coverage.
         """
         check_is_fitted(self)
         check_coverage(coverage, type(self).__name__)
@@ -340,12 +342,13 @@ class HeldOutSets(TellsNovelty):
         classes: Array = self.classes_  # type: ignore[attr-defined]
         found = class_thresholds(self._calibration.held, len(classes), coverage, by_class=by_class)
         if found.void.any():
-            few = f"class {classes[found.void][0]!r} has" if by_class else "there are"
+            name = classes[found.void][:1].tolist()[0]
+            few = f"class {name!r} has" if by_class else "there are"
             warn_user(
-                f"A coverage of {coverage:g} needs more than {1 / (1 - coverage) - 1:.0f} rows "
-                f"(or groups) that are held out, and {few} fewer: nothing can be excluded there."
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows (or groups) that "
+                f"are held out, and {few} fewer: nothing can be excluded there."
             )
-        return found
+        return replace(found, shares=softmax(self._calibration.fading.prior[None])[0])
 
     def _faded_logits(self, X: Rows) -> Array:
         """Log-odds of ``predict_proba``."""

@@ -51,7 +51,8 @@ def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
     known = g("Sub", 1.0, g("Div", v, float(1.0 + 1.0 / u.sum())))
     usual: Value | float = reference.usual
     if len(reference.unlike):
-        nearest = g("ReduceMax", g("Gather", K, reference.unlike, axis=1), axes=[1], keepdims=1)
+        others = g("Gather", K, reference.unlike, axis=1)
+        nearest = g("GatherElements", others, g("ArgMax", others, axis=1, keepdims=1), axis=1)
         near = g("Min", g("Mul", g("Pow", nearest, WIDER), ROOM), 1.0)
         usual = g("Mul", g("Sub", 1.0, near), usual)
     less = g("Div", usual, g("Max", known, LEAST_KNOWN))
