@@ -198,6 +198,59 @@ def test_groups_are_left_out_together():
     assert np.mean(covers[0]) < 0.7 and np.mean(covers[1]) > 0.85
 
 
+PLS = [{}, {"n_components": 3}, {"landmarks": 40, "random_state": 0}]
+
+
+def numbers(n, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 4))
+    noise = rng.normal(size=(n, 2))
+    return A, np.c_[A[:, 0] + np.sin(2 * A[:, 1]), A[:, 2] ** 2] + [0.5, 1.0] * noise
+
+
+@pytest.mark.parametrize("options", PLS, ids=str)
+def test_intervals_of_partial_least_squares(options, tmp_path):
+    """As often as asked; of the values of repeated rows, not of their means; in files, too."""
+    covers = []
+    for seed in range(6):
+        A, Y = numbers(150, seed)
+        T, Z = numbers(600, 100 + seed)
+        A[50:100] = A[:50]
+        Y[50:100] = Y[:50] + np.random.default_rng(seed).normal(size=(50, 2)) / 2
+        model = kl.KernelPLSRegressor(**options).fit(A, Y)
+        ends = model.predict_interval(T, 0.8)
+        assert ends.shape == (600, 2, 2)
+        covers.append(((ends[..., 0] <= Z) & (ends[..., 1] >= Z)).mean(axis=0))
+    assert (np.abs(np.mean(covers, axis=0) - 0.8) < 0.06).all()
+    np.testing.assert_allclose(ends.mean(axis=2), model.predict(T))
+    assert (model.novelty(30 * T) <= model.novelty_floor()).all()
+    kl.save(model, tmp_path / "model.skops")
+    loaded = kl.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_interval(T), model.predict_interval(T))
+    np.testing.assert_array_equal(loaded.novelty(T), model.novelty(T))
+    single = kl.KernelPLSRegressor(**options).fit(A, Y[:, 0])
+    assert single.predict_interval(T).shape == (600, 2)
+    with pytest.warns(UserWarning, match="needs 999 rows .* intervals are infinite"):
+        assert np.isinf(single.predict_interval(T, 0.999)).all()
+    with pytest.raises(ValueError, match="keeps no models of folds"):
+        single.predict_interval(T, method="cv+")
+    parts = single.predict_interval(Blocks([(T[:200], None), (T[200:], None)]))
+    np.testing.assert_allclose(np.concatenate(list(parts)), single.predict_interval(T))
+
+
+def test_intervals_of_a_chosen_number_are_by_rows_left_out():
+    A, Y = numbers(60, 0)
+    model = kl.KernelPLSRegressor(Gaussian(0.1)).fit(A, Y[:, 0])
+    fixed = kl.KernelPLSRegressor(Gaussian(0.1), n_components=model.n_components_)
+    sizes = [
+        abs(Y[i, 0] - fixed.fit(np.delete(A, i, 0), np.delete(Y[:, 0], i)).predict(A[[i]])[0])
+        for i in range(60)
+    ]
+    np.testing.assert_allclose(model._calibration.sizes[:, 0], sizes, atol=1e-8)
+    ends = model.predict_interval(A, 0.9)
+    np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, np.sort(sizes)[54], rtol=1e-8)  # 55 of 61
+
+
 def test_sources_give_sets_block_by_block():
     model = kl.KernelDiscriminant().fit(X[train], y[train])
     source = Blocks([(X[test[:50]], None), (X[test[50:]], None)])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -15,6 +15,7 @@ from kernel_learn.criteria.held_out.conformal import (
     class_thresholds,
     conformal_scores,
     least_rows,
+    threshold,
 )
 from kernel_learn.criteria.held_out.fading import (
     LEAST_KNOWN,
@@ -231,6 +232,19 @@ def calibrate_rows(
     return Calibration(held, fading, reference)
 
 
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What is kept of held-out numbers."""
+
+    sizes: Array  # (m, q) |y - what was said of it held out|
+    mass: Array  # (m,) how often each was seen
+    reference: ReferenceRows | None = None
+
+    def reach(self, coverage: float) -> Array:
+        """The ceil(coverage (N + 1))-th smallest of each target, (q,)."""
+        return np.array([threshold(own, self.mass, coverage) for own in self.sizes.T])
+
+
 class TellsNovelty:
     """Novelty of rows, for an estimator that keeps ``ReferenceRows``."""
 
@@ -265,7 +279,7 @@ class TellsNovelty:
         return reference
 
     def _kept_reference(self) -> ReferenceRows | None:
-        calibration: Calibration | None = getattr(self, "_calibration", None)
+        calibration: Calibration | Residuals | None = getattr(self, "_calibration", None)
         return None if calibration is None else calibration.reference
 
     def _reference_rows(self, X: Rows) -> Rows:
@@ -326,19 +340,11 @@ class HeldOutSets(TellsNovelty):
         return thresholds.sets(np.asarray(proba))
 
     def _cross_sets(self, X: DataLike, coverage: float, by_class: bool, method: str) -> Array:
-        if method != "cv+":
-            raise ValueError(f"method={method!r}: give 'loo' or 'cv+'.")
-        raise ValueError(
-            f"{type(self).__name__} keeps no models of folds, which method='cv+' needs. "
-            "Use method='loo', or KernelClassifier(assess='nested')."
-        )
+        refuse_method(method, self, "KernelClassifier(assess='nested')")
 
     def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
         if not hasattr(self, "_calibration"):
-            raise ValueError(
-                f"This {type(self).__name__} holds nothing of held-out rows: rows were too few "
-                "or alike to be held out, or it comes from an earlier version. Fit it again."
-            )
+            raise ValueError(nothing_held_out(self))
         classes: Array = self.classes_  # type: ignore[attr-defined]
         found = class_thresholds(self._calibration.held, len(classes), coverage, by_class=by_class)
         if found.void.any():
@@ -357,6 +363,79 @@ class HeldOutSets(TellsNovelty):
         if calibration is None:
             return L
         return fade(calibration, L, lambda: self._reference_rows(X))
+
+
+class HeldOutIntervals(TellsNovelty):
+    """Intervals for a regressor with ``_calibration`` of residuals."""
+
+    _calibration: Residuals
+
+    def predict_interval(
+        self, X: DataLike, coverage: float = 0.9, method: SetMethod = "loo"
+    ) -> Array:
+        """From where to where a new y lies, as often as asked.
+
+        By the residuals of held-out training rows around ``predict`` (the jackknife). Nearly
+        exact in practice where new rows are drawn as the training rows were; drift, time, or
+        rows that belong together break it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or a source of blocks
+            Rows as at fit.
+        coverage : float, default=0.9
+            How often the interval shall hold the true value.
+        method : {"loo"}, default="loo"
+            ``"cv+"`` needs the models of folds, which
+            :class:`KernelRegressor` keeps.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_targets, 2)
+            Infinite, with a warning, where there are too few rows for such a coverage.
+        """
+        check_is_fitted(self)
+        check_coverage(coverage, type(self).__name__)
+        if method != "loo":
+            refuse_method(method, self, "KernelRegressor(assess='nested')")
+        if not hasattr(self, "_calibration"):
+            raise ValueError(nothing_held_out(self))
+        reach = self._calibration.reach(coverage)
+        if np.isinf(reach).any():
+            warn_user(
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows that are held out, "
+                "and there are fewer: intervals are infinite."
+            )
+
+        def around(values: Array) -> Array:
+            own = reach if values.ndim > 1 else reach[0]
+            return np.stack([values - own, values + own], axis=-1)
+
+        values = self.predict(X)  # type: ignore[attr-defined]
+        if isinstance(values, Iterator):
+            return (around(own) for own in values)  # type: ignore[return-value]
+        if hasattr(values, "map_blocks"):
+            chunks, axis = (*values.chunks, (2,)), values.ndim
+            return values.map_blocks(around, dtype=float, new_axis=axis, chunks=chunks)  # type: ignore[no-any-return]
+        return around(np.asarray(values))
+
+
+def refuse_method(method: str, model: object, other: str) -> NoReturn:
+    """Why there are no intervals or sets by models of folds."""
+    if method != "cv+":
+        raise ValueError(f"method={method!r}: give 'loo' or 'cv+'.")
+    raise ValueError(
+        f"{type(model).__name__} keeps no models of folds, which method='cv+' needs. "
+        f"Use method='loo', or {other}."
+    )
+
+
+def nothing_held_out(model: object) -> str:
+    """Why there are no intervals or sets at all."""
+    return (
+        f"This {type(model).__name__} holds nothing of held-out rows: rows were too few or alike "
+        "to be held out, or it comes from an earlier version. Fit it again."
+    )
 
 
 def fade(calibration: Calibration, L: Array, rows: Callable[[], Rows]) -> Array:

@@ -81,6 +81,7 @@ OURS = {
     "Probe": "owner:d held:nq held_rows:n",
     "Quadruplets": "quadruplets:r*!",
     "ReferenceRows": "rows:m*! weight:m",
+    "Residuals": "sizes:mq mass:m",
     "SmearingResiduals": "values:r shares:r",
     "RidgeRows": "Y:nq weight:n distinct:m<n labels:m<q counted:m sample_weight:m T:qj mean:q",
     "Sample": "folds:n targets.counts:nc",
