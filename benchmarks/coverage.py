@@ -3,12 +3,19 @@
 For each set, five splits into halves: the share of test rows whose set holds their class, for 80,
 90 and 95 % asked, by ``predict_set`` ("loo" and "cv+"), within classes of 20 test rows and more
 (``by_class``), and by split conformal prediction with the same learner, which gives half of the
-training rows away; and the mean size of the sets.
+training rows away; and the mean size of the sets. Then every such class by itself, persons who
+were not seen (simulated repeated measures), rows of wine that drift and rows far away; and numbers,
+by ``regression/intervals.py``.
 
     KERNEL_LEARN_DATA=folder python benchmarks/coverage.py --splits 5
+
+writes the whole page; ``--no-numbers`` leaves the part about numbers as it is.
 """
 
 import argparse
+import importlib.util
+import subprocess
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -16,10 +23,19 @@ from pathlib import Path
 import numpy as np
 from compare import load
 from scipy.stats import binom
+from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
 
-from kernel_learn import KernelClassifier, KernelDiscriminant
+from kernel_learn import (
+    ExpansionSVC,
+    KernelClassifier,
+    KernelDiscriminant,
+    KernelPLS,
+    MultiKernelSVC,
+    SubspaceSVC,
+)
 from kernel_learn.datasets import find_data
+from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.papers.origin import made_now
 
 COVERAGES = (0.8, 0.9, 0.95)
@@ -31,6 +47,7 @@ SETS = """
     DLBCL Leukemia1 Prostate_Tumor mixed/autos mixed/car mixed/colic mixed/credit-a
     mixed/titanic mixed/vote
 """
+NUMBERS = "\n## Do intervals hold"  # where the part about numbers begins
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "coverage.md"
 
 
@@ -70,13 +87,13 @@ def inside(sets, classes, y):
 
 
 def measure(name, folder, split, make):
-    """{method: (coverages, sizes)} of one split, and the worst class by class."""
+    """{method: (coverages, sizes)} of one split, the rows tested, and (hits, rows) by class."""
     X, y = some_rows(*load(folder, name))
     halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=split)
     a, b = next(halves.split(np.zeros((len(y), 1)), y))
     model, T = make().fit(take(X, a), y[a]), take(X, b)
     methods = ["loo", "cv+"] if isinstance(model, KernelClassifier) else ["loo"]
-    found = {}
+    found, each = {}, {}
     split_sets, split_classes = split_conformal(make, take(X, a), y[a], T)
     for coverage in COVERAGES:
         own = {m: (model.predict_set(T, coverage, method=m), model.classes_) for m in methods}
@@ -86,9 +103,11 @@ def measure(name, folder, split, make):
             hit = inside(sets, classes, y[b])
             if method == "by class":
                 large = [c for c in classes if np.sum(y[b] == c) >= 20]
+                for c in large:
+                    each[coverage, c] = np.array([hit[y[b] == c].sum(), np.sum(y[b] == c)])
                 hit = np.array([hit[y[b] == c].mean() for c in large] or [np.nan])
             found[method, coverage] = (hit.mean(), sets.sum(axis=1).mean())
-    return found, len(b)
+    return found, len(b), each
 
 
 def line_of(name, n, found):
@@ -126,14 +145,114 @@ def summary(lines):
         for coverage in COVERAGES:
             shares = [(f[method, coverage][0], n) for f, n in lines if (method, coverage) in f]
             shares = [(s, n) for s, n in shares if not np.isnan(s)]
-            low = sum(s < coverage - 0.04 for s, _ in shares)
-            bounds = [(np.ceil((coverage - 0.04) * n) - 1, n) for _, n in shares]
-            chance = sum(binom.cdf(bound, n, coverage) for bound, n in bounds)
             mean = np.mean([s for s, _ in shares])
-            below = f"{low} of {len(shares)} below by .04, by chance {chance:.1f}"
-            parts.append(f"{coverage:.2f}: {mean:.3f} ({below})")
+            parts.append(f"{coverage:.2f}: {mean:.3f} ({below_by_chance(shares, coverage)})")
         words.append(f"- {method}: " + "; ".join(parts))
     return "\n".join(words)
+
+
+def below_by_chance(shares, coverage):
+    """How many of (share, rows) are below what was asked by .04, and how many by chance."""
+    low = sum(share < coverage - 0.04 for share, _ in shares)
+    bounds = [(np.ceil((coverage - 0.04) * n) - 1, n) for _, n in shares]
+    chance = sum(binom.cdf(bound, n, coverage) for bound, n in bounds)
+    return f"{low} of {len(shares)} below by .04, by chance {chance:.1f}"
+
+
+def every_class(each):
+    """One line of all classes, each by itself: {(set, coverage, class): (hits, rows)}."""
+    parts = []
+    for coverage in COVERAGES:
+        own = [(hits / n, n) for (_, c, _), (hits, n) in each.items() if c == coverage]
+        if own:
+            parts.append(
+                f"{coverage:.2f}: {np.mean([share for share, _ in own]):.3f} "
+                f"({below_by_chance(own, coverage)}, the least {min(own)[0]:.3f})"
+            )
+    return "- every class of 20 test rows and more by itself, by class: " + "; ".join(parts)
+
+
+def repeated_measures(seed):
+    """60 persons, five rows of each, of which 40 persons are seen."""
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(60), 5)
+    labels = rng.integers(0, 2, 60)[who]
+    rows = rng.normal(size=(60, 8))[who] + 0.1 * rng.normal(size=(300, 8))
+    return rows, labels, who
+
+
+def groups_part(draws=20):
+    """Coverage of rows of new persons, with their groups named at fit and without."""
+    lines = ["| fit | 80 | 90 | 95 | size at 90 |", "|---|---|---|---|---|"]
+    for name, named in (("rows by themselves", False), ("groups=", True)):
+        cells = {coverage: [] for coverage in COVERAGES}
+        for seed in range(draws):
+            X, y, who = repeated_measures(seed)
+            seen = who < 40
+            model = fast().fit(X[seen], y[seen], groups=who[seen] if named else None)
+            for coverage in COVERAGES:
+                sets = model.predict_set(X[~seen], coverage)
+                hit = inside(sets, model.classes_, y[~seen]).mean()
+                cells[coverage].append((hit, sets.sum(axis=1).mean()))
+        means = {coverage: np.mean(own, axis=0) for coverage, own in cells.items()}
+        shares = " | ".join(f"{means[coverage][0]:.3f}" for coverage in COVERAGES)
+        lines.append(f"| {name} | {shares} | {means[0.9][1]:.2f} |")
+    text = (
+        "## Persons who were not seen\n\nSimulated repeated measures: 60 persons with five rows "
+        "each and a label by chance, 40 of them seen; the rows of the others in sets of "
+        f'`KernelClassifier(quality="fast")`, {draws} draws.\n\n'
+    )
+    return text + "\n".join(lines)
+
+
+FAR_MODELS = {
+    "KernelClassifier (fast)": lambda: KernelClassifier(quality="fast", assess="loo"),
+    "KernelDiscriminant": KernelDiscriminant,
+    "KernelDiscriminant, linear": lambda: KernelDiscriminant(Linear()),
+    "SubspaceSVC": SubspaceSVC,
+    "MultiKernelSVC, two kernels": lambda: MultiKernelSVC([Gaussian(), Linear()]),
+    "KernelPLS": KernelPLS,
+    "ExpansionSVC": lambda: ExpansionSVC(random_state=0),
+}
+
+
+def far_part(draws=4):
+    """Wine: how sure far rows are made, and how much surer than right rows that drift are."""
+    X, y = load_wine(return_X_y=True)
+    mean, sd = X.mean(axis=0), X.std(axis=0)
+    lines = [
+        "| model | columns | far: top probability | novel | set at 90 | noise | all +2 | signs |",
+        f"|{'---|' * 8}",
+    ]
+    for name, make in FAR_MODELS.items():
+        for columns, scale, shift in (("standardised", 1.0, 0.0), ("as they are", sd, mean)):
+            cells = []
+            for seed in range(draws):
+                rng = np.random.default_rng(seed)
+                order = rng.permutation(len(y))
+                a, b, Z = order[:89], order[89:], (X - mean) / sd
+                model = make().fit(Z[a] * scale + shift, y[a])
+                far = rng.uniform(-50, 50, (500, 13)) * scale + shift
+                novel = np.mean(model.novelty(far) <= max(0.02, model.novelty_floor() + 1e-9))
+                own = [model.predict_proba(far).max(axis=1).mean(), novel]
+                own.append(model.predict_set(far).sum(axis=1).mean())
+                signs = rng.choice([-1, 1], 13)
+                for move in (rng.standard_normal((89, 13)), np.ones(13), signs):
+                    D = (Z[b] + 2 * move) * scale + shift
+                    right = np.mean(model.predict(D) == y[b])
+                    own.append(model.predict_proba(D).max(axis=1).mean() - right)
+                cells.append(own)
+            shown = " | ".join(f"{value:.2f}" for value in np.mean(cells, axis=0))
+            lines.append(f"| {name} | {columns} | {shown} |")
+    text = (
+        f"## Far away, and drift\n\nWine, {draws} halves: 500 rows drawn uniformly within 50 "
+        "standard deviations (mean top probability, the share with a novelty of .02 or at its "
+        "floor, the mean size of sets where 90 % were asked for); and by how much the mean "
+        "confidence in test rows that were moved by two standard deviations is above their "
+        "accuracy: each by noise of its own, all columns up, all rows by the same signs. A "
+        "shift that looks like another class cannot be told from it.\n\n"
+    )
+    return text + "\n".join(lines)
 
 
 def main():
@@ -142,26 +261,38 @@ def main():
     parser.add_argument("--sets", nargs="*", default=SETS.split())
     parser.add_argument("--learner", choices=["classifier", "discriminant"], default="classifier")
     parser.add_argument("--output", type=Path, default=PAGE)
+    parser.add_argument("--no-numbers", action="store_true", help="leave their part as it is")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     make = KernelDiscriminant if asked.learner == "discriminant" else fast
-    folder, table, lines = find_data(), [HEAD], []
+    folder, table, lines, each = find_data(), [HEAD], [], {}
     for name in asked.sets:
         parts = [measure(name, folder, split, make) for split in range(asked.splits)]
-        n = sum(size for _, size in parts)
+        n = sum(size for _, size, _ in parts)
         keys = parts[0][0]
-        found = {key: tuple(np.nanmean([p[key] for p, _ in parts], axis=0)) for key in keys}
+        found = {key: tuple(np.nanmean([p[key] for p, _, _ in parts], axis=0)) for key in keys}
+        for _, _, classes in parts:
+            for (coverage, c), counts in classes.items():
+                each[name, coverage, c] = each.get((name, coverage, c), 0) + counts
         lines.append((found, n))
         table.append(line_of(name, n, found))
         print(table[-1], flush=True)
+    others = [groups_part(), far_part()]
     text = (
         f"{TITLE.format(splits=asked.splits)}\n```\npython benchmarks/coverage.py --splits "
         f"{asked.splits}\n```\n\nOrigin: {'; '.join(made_now().values())}; "
-        f"{time.process_time():.0f} s of processor time.\n\n{summary(lines)}\n\n"
+        f"{time.process_time():.0f} s of processor time.\n\n{summary(lines)}\n"
+        f"{every_class(each)}\n\n"
     )
     old = asked.output.read_text("utf-8") if asked.output.exists() else ""
-    numbers = "".join(old.partition("\n## ")[1:])  # written by regression/intervals.py
-    asked.output.write_text(text + "\n".join(table) + f"\n{numbers}", encoding="utf-8")
+    numbers = "".join(old.partition(NUMBERS)[1:])  # written by regression/intervals.py
+    page = [text + "\n".join(table), *others, numbers.strip()]
+    asked.output.write_text("\n\n".join(filter(None, page)) + "\n", encoding="utf-8")
+    if not asked.no_numbers:
+        command = [sys.executable, str(Path(__file__).parent / "regression" / "intervals.py")]
+        command += ["--splits", str(asked.splits), "--output", str(asked.output)]
+        command += ["--catboost"] * (importlib.util.find_spec("catboost") is not None)
+        subprocess.run(command, check=True)
 
 
 def fast():

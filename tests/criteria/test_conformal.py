@@ -8,9 +8,11 @@ import pytest
 
 from kernel_learn.criteria.held_out.conformal import (
     HeldOutScores,
+    Thresholds,
     class_thresholds,
     conformal_scores,
     cross_sets,
+    least_rows,
     threshold,
 )
 
@@ -91,3 +93,18 @@ def test_sets_across_folds_by_their_definition(coverage, by_class):
             inside = below < Fraction(str(coverage)) * int(total)
             is_first = proba[:, x].mean(axis=0).argmax() == c
             assert found[x, c] == (inside or is_first)
+
+
+def test_the_fewest_rows_for_a_coverage():
+    for coverage in (0.5, 0.8, 0.9, 0.95, 0.99, 0.999, 0.87):
+        n = least_rows(coverage)
+        assert np.isfinite(threshold(np.zeros(n), np.ones(n), coverage))
+        assert np.isinf(threshold(np.zeros(n - 1), np.ones(n - 1), coverage))
+    assert least_rows(0.9) == 9
+
+
+def test_a_row_of_which_the_shares_are_known_excludes_nothing():
+    P = np.array([[0.5, 0.3, 0.2], [0.5004, 0.2998, 0.1998], [0.51, 0.29, 0.2]])
+    sets = Thresholds(np.full(3, 0.1), np.array([0.5, 0.3, 0.2])).sets(P)
+    np.testing.assert_array_equal(sets.sum(axis=1), [3, 3, 1])
+    np.testing.assert_array_equal(Thresholds(np.full(3, 0.1)).sets(P).sum(axis=1), 1)

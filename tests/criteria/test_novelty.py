@@ -7,7 +7,8 @@ from kernel_learn.criteria.held_out.fading import (
     Fading,
     bounded_fading,
     far_factor,
-    usual_variance,
+    usual_nearby,
+    usual_share,
 )
 from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
 
@@ -84,6 +85,19 @@ def test_no_class_is_surer_than_its_rows_allow():
 
 
 def test_a_row_unlike_all_others_does_not_make_everything_usual():
-    left_out = np.append(np.linspace(0.1, 0.3, 99), 5.0)
-    assert usual_variance(left_out) < 0.7
-    assert usual_variance(left_out[:-1]) == pytest.approx(0.3)
+    left_out = np.append(np.linspace(0.7, 0.9, 99), 0.01)
+    assert usual_share(left_out) > 0.3
+    assert usual_share(left_out[:-1]) == pytest.approx(0.7)
+    assert usual_share(np.array([0.9, 0.0])) == 1e-3  # all that is far away fades
+
+
+def test_near_a_row_unlike_all_others_nothing_is_unusual():
+    usual = usual_nearby(0.6, np.array([[1.0, 0.0], [0.2, 0.0], [1e-3, 0.01], [0.0, 0.0]]))
+    np.testing.assert_allclose(usual[[0, 1, 3]], [0.0, 0.0, 0.6])
+    assert usual[2] == pytest.approx(0.6 * (1 - 1.25 * 0.01**0.125))
+    np.testing.assert_allclose(usual_nearby(0.6, np.empty((3, 0))), 0.6)
+
+
+def test_the_variance_far_away():
+    v = Variance(np.exp(-((A[:, None] - A[None]) ** 2).sum(-1)), w, 0.05)
+    np.testing.assert_allclose(v(np.zeros((1, 25)), np.ones(1)), v.far(np.ones(1)), rtol=1e-12)

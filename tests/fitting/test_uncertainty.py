@@ -8,6 +8,7 @@ from sklearn.preprocessing import scale
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
+from kernel_learn.fitting import uncertainty
 from kernel_learn.kernels import Gaussian, Linear, Spectrum
 
 X, y = load_wine(return_X_y=True)
@@ -19,6 +20,7 @@ CLASSIFIERS = [
     kl.KernelDiscriminant(landmarks=40, random_state=0),
     kl.KernelPLS(),
     kl.SubspaceSVC(),
+    kl.SubspaceSVC(landmarks=40, loss="squared_hinge", random_state=0),
     kl.MultiKernelSVC([Gaussian(), Linear()]),
     kl.ExpansionSVC(random_state=0),
     kl.KernelClassifier(quality="fast"),
@@ -40,6 +42,27 @@ def test_sets_hold_the_true_class(fitted):
     assert (small <= large).all()
 
 
+@pytest.mark.parametrize("landmarks", ["all", 50])
+@pytest.mark.parametrize("uncorrelated", [True, False])
+def test_machines_in_blocks_are_judged_on_rows_they_have_not_seen(landmarks, uncorrelated):
+    """Scores of the rows that were fitted to gave sets that held the class of 8 in 10."""
+    rng = np.random.default_rng(0)
+    covers, told, errors = [], [], []
+    for _ in range(4):
+        labels = rng.integers(0, 3, 1000)
+        rows = np.hstack([np.eye(3)[labels], np.zeros((1000, 3))])
+        rows = rows + 0.6 * rng.standard_normal((1000, 6))
+        model = kl.SubspaceSVC(
+            loss="squared_hinge", uncorrelated=uncorrelated, landmarks=landmarks, random_state=0
+        ).fit(rows[:200], labels[:200])
+        sets = model.predict_set(rows[200:], 0.9)
+        covers.append(sets[np.arange(800), labels[200:]].mean())
+        told.append(model._held_out_error)
+        errors.append(np.mean(model.predict(rows[200:]) != labels[200:]))
+    assert 0.87 < np.mean(covers) < 0.94
+    assert abs(np.mean(told) - np.mean(errors)) < 0.03
+
+
 def test_by_class(fitted):
     sets = fitted.predict_set(X[test], 0.9, by_class=True)
     for c in range(3):
@@ -47,8 +70,10 @@ def test_by_class(fitted):
 
 
 def test_too_few_rows_exclude_nothing(fitted):
-    with pytest.warns(UserWarning, match="nothing can be excluded"):
+    with pytest.warns(UserWarning, match="needs 999 rows .* there are fewer: nothing can be"):
         assert fitted.predict_set(X[test], 0.999).all()
+    with pytest.warns(UserWarning, match="needs 99 rows .* class 0 has fewer"):
+        assert fitted.predict_set(X[test], 0.99, by_class=True).all()
 
 
 def test_far_rows_are_novel_and_known_ones_uniform(fitted):
@@ -66,6 +91,29 @@ def test_far_away_probabilities_fade_to_the_class_shares(fitted):
         accuracy = np.mean(fitted.predict(drifted) == y[test])
         surplus.append(fitted.predict_proba(drifted).max(axis=1).mean() - accuracy)
     assert np.mean(surplus) <= 0.15
+    drifted = X[test] + 2
+    accuracy = np.mean(fitted.predict(drifted) == y[test])
+    assert fitted.predict_proba(drifted).max(axis=1).mean() <= accuracy + 0.2
+
+
+def test_novelty_and_fading_do_not_depend_on_units():
+    units = 10.0 ** np.arange(-6, 7)
+    plain = kl.KernelDiscriminant(Linear()).fit(X[train], y[train])
+    other = kl.KernelDiscriminant(Linear()).fit(X[train] * units, y[train])
+    np.testing.assert_allclose(other.novelty(X[test] * units), plain.novelty(X[test]))
+    less = plain._calibration.reference.less_known(FAR)
+    known = other._calibration.reference.less_known(FAR * units)
+    np.testing.assert_allclose(known, less, rtol=1e-6)
+    same = np.c_[X, np.full(178, 3.0)]
+    constant = kl.KernelDiscriminant().fit(same[train], y[train])
+    assert (constant.novelty(same[test] + 9 * np.eye(14)[13]) < 0.05).all()
+
+
+def test_nothing_is_excluded_far_away(fitted):
+    assert fitted.predict_set(FAR, 0.5).all(axis=1).mean() > 0.99
+    assert fitted.predict_set(X[test], 0.8).sum(axis=1).mean() < 1.2
+    if isinstance(fitted, kl.KernelClassifier):
+        assert fitted.predict_set(FAR, method="cv+").all()
 
 
 def test_files_give_equal_sets_and_novelty(fitted, tmp_path):
@@ -88,6 +136,34 @@ def test_two_rows_of_a_class_among_a_thousand():
     labels = np.append(np.zeros(998, int), [1, 1])
     P = kl.KernelDiscriminant().fit(rows, labels).predict_proba(np.array([[2.0], [3.0], [6.0]]))
     assert P.min() > 1 / (55 * 1000)
+
+
+@pytest.mark.parametrize("few", [2, 5, 10])
+@pytest.mark.parametrize("model", [kl.KernelDiscriminant(), kl.KernelPLS(), kl.SubspaceSVC()])
+def test_new_rows_of_a_class_of_few_are_not_taken_for_strangers(model, few):
+    """Nor its own rows, of which there are always two to compare with."""
+    rng = np.random.default_rng(few)
+    rows = np.r_[rng.normal(size=(600, 4)), 3 + rng.normal(size=(few, 4))]
+    model.fit(rows, np.arange(600 + few) >= 600)
+    new = 3 + rng.normal(size=(300, 4))
+    L = model._logits(new)
+    unfaded = np.log1p(np.exp(L[:, 0] - L[:, 1])).mean()
+    assert -model.predict_log_proba(new)[:, 1].mean() < unfaded + 0.1
+    P = model.predict_proba(rows[600:])
+    np.testing.assert_array_equal(P.argmax(axis=1) == 1, model.predict(rows[600:]))
+    assert model.predict_proba(rows[600:] * 30).max() < 0.999
+
+
+def test_rows_well_known_by_few_of_those_compared_need_no_others(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, new = rng.normal(size=(400, 5)), 1.5 * rng.normal(size=(300, 5))
+    reference = kl.KernelDiscriminant().fit(rows, rows[:, 0] > 0)._calibration.reference
+    less = reference.less_known(new)
+    assert 0.1 < np.mean(less > 1) < 0.9
+    del reference.__dict__["few"]
+    monkeypatch.setattr(uncertainty, "LEAST_MANY", 10**9)
+    np.testing.assert_array_equal(reference.less_known(new), less)
+    assert reference.few is None
 
 
 def test_strings_by_their_own_kernel_and_matrices_not_at_all():
@@ -120,6 +196,59 @@ def test_groups_are_left_out_together():
             sets = model.predict_set(rows[new], 0.9)
             cover.append(sets[np.arange(new.sum()), label[new]].mean())
     assert np.mean(covers[0]) < 0.7 and np.mean(covers[1]) > 0.85
+
+
+PLS = [{}, {"n_components": 3}, {"landmarks": 40, "random_state": 0}]
+
+
+def numbers(n, seed):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(n, 4))
+    noise = rng.normal(size=(n, 2))
+    return A, np.c_[A[:, 0] + np.sin(2 * A[:, 1]), A[:, 2] ** 2] + [0.5, 1.0] * noise
+
+
+@pytest.mark.parametrize("options", PLS, ids=str)
+def test_intervals_of_partial_least_squares(options, tmp_path):
+    """As often as asked; of the values of repeated rows, not of their means; in files, too."""
+    covers = []
+    for seed in range(6):
+        A, Y = numbers(150, seed)
+        T, Z = numbers(600, 100 + seed)
+        A[50:100] = A[:50]
+        Y[50:100] = Y[:50] + np.random.default_rng(seed).normal(size=(50, 2)) / 2
+        model = kl.KernelPLSRegressor(**options).fit(A, Y)
+        ends = model.predict_interval(T, 0.8)
+        assert ends.shape == (600, 2, 2)
+        covers.append(((ends[..., 0] <= Z) & (ends[..., 1] >= Z)).mean(axis=0))
+    assert (np.abs(np.mean(covers, axis=0) - 0.8) < 0.06).all()
+    np.testing.assert_allclose(ends.mean(axis=2), model.predict(T))
+    assert (model.novelty(30 * T) <= model.novelty_floor()).all()
+    kl.save(model, tmp_path / "model.skops")
+    loaded = kl.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict_interval(T), model.predict_interval(T))
+    np.testing.assert_array_equal(loaded.novelty(T), model.novelty(T))
+    single = kl.KernelPLSRegressor(**options).fit(A, Y[:, 0])
+    assert single.predict_interval(T).shape == (600, 2)
+    with pytest.warns(UserWarning, match="needs 999 rows .* intervals are infinite"):
+        assert np.isinf(single.predict_interval(T, 0.999)).all()
+    with pytest.raises(ValueError, match="keeps no models of folds"):
+        single.predict_interval(T, method="cv+")
+    parts = single.predict_interval(Blocks([(T[:200], None), (T[200:], None)]))
+    np.testing.assert_allclose(np.concatenate(list(parts)), single.predict_interval(T))
+
+
+def test_intervals_of_a_chosen_number_are_by_rows_left_out():
+    A, Y = numbers(60, 0)
+    model = kl.KernelPLSRegressor(Gaussian(0.1)).fit(A, Y[:, 0])
+    fixed = kl.KernelPLSRegressor(Gaussian(0.1), n_components=model.n_components_)
+    sizes = [
+        abs(Y[i, 0] - fixed.fit(np.delete(A, i, 0), np.delete(Y[:, 0], i)).predict(A[[i]])[0])
+        for i in range(60)
+    ]
+    np.testing.assert_allclose(model._calibration.sizes[:, 0], sizes, atol=1e-8)
+    ends = model.predict_interval(A, 0.9)
+    np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, np.sort(sizes)[54], rtol=1e-8)  # 55 of 61
 
 
 def test_sources_give_sets_block_by_block():

@@ -1,5 +1,6 @@
 """ONNX files say what the models say, in programs that have onnxruntime and NumPy alone."""
 
+import json
 import subprocess
 import sys
 import time
@@ -461,6 +462,29 @@ def test_options_of_skl2onnx():
     np.testing.assert_allclose(converted(regressor, X)[0], regressor.predict(X), atol=1e-9)
     transformer = kl.HSICSubspace().fit(X, y)
     np.testing.assert_allclose(converted(transformer, X)[0], transformer.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("estimator", [kl.KernelDiscriminant(), kl.SubspaceSVC()])
+@pytest.mark.filterwarnings("ignore")
+def test_sets_by_the_thresholds_in_the_metadata(estimator, by_class, tmp_path):
+    """Of far rows, too; a coverage that needs more rows excludes nothing."""
+    X, y = three
+    model = clone(estimator).fit(X[::2], y[::2])
+    kl.export_onnx(make_pipeline(model), tmp_path / "model.onnx")
+    run = session(tmp_path / "model.onnx")
+    told = json.loads(run.get_modelmeta().custom_metadata_map["kernel_learn.sets"])
+    assert told["classes"] == [0, 1, 2]
+    rows = np.vstack([X, 30 * X[:20]])
+    P = run.run(["probabilities"], {"X": rows})[0]
+    for coverage, least in told["by_class" if by_class else "probabilities"].items():
+        sets = (least <= P) | (P.max(axis=1, keepdims=True) == P)
+        sets |= (np.abs(P - told["shares"]).max(axis=1) < told["same"])[:, None]
+        expected = model.predict_set(rows, float(coverage), by_class=by_class)
+        np.testing.assert_array_equal(sets, expected)
+    assert sets.all() and not model.predict_set(X, 0.8).all()
+    kl.export_onnx(kl.KernelPLSRegressor().fit(X, y), tmp_path / "numbers.onnx")
+    assert not session(tmp_path / "numbers.onnx").get_modelmeta().custom_metadata_map
 
 
 def test_beside_others():

@@ -21,17 +21,23 @@ from kernel_learn.solvers.pls import EXHAUSTED
 SIDE_BY_SIDE = 50
 
 
-def pls_loo_errors(
+def pls_loo_scores(
     K: Array,  # (n, n)
     targets: Targets,  # positive weights
     n_components: int,
 ) -> Array:
-    """Weighted mean squared errors of each target, with 1, 2, ... components, (n_components, q)."""
-    errors = np.zeros((n_components, targets.Y.shape[1]))
+    """What fits without each row say of it, with 1, 2, ... components, (n_components, n, q)."""
+    scores = np.empty((n_components, *targets.Y.shape))
     for rows in row_blocks(targets.n, SIDE_BY_SIDE):
-        scores = left_out_scores(K, targets, np.arange(rows.start, rows.stop), n_components)
-        errors += np.einsum("i,aiq->aq", targets.weight[rows], (scores - targets.Y[rows]) ** 2)
-    return np.asarray(errors / targets.total)
+        own = np.arange(rows.start, rows.stop)
+        scores[:, rows] = left_out_scores(K, targets, own, n_components)
+    return scores
+
+
+def mean_squares(scores: Array, targets: Targets) -> Array:
+    """Weighted mean squared errors of each target, with 1, 2, ... components, (n_components, q)."""
+    squares = (scores - targets.Y) ** 2
+    return np.asarray(np.einsum("i,aiq->aq", targets.weight, squares) / targets.total)
 
 
 def left_out_scores(

@@ -338,7 +338,7 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         how: Assessment | None = getattr(self, "_assessment", None)
         if method != "cv+" or how is None or how.way != "nested":
             return super()._cross_sets(X, coverage, by_class, method)
-        self._thresholds(coverage, by_class)  # says where there are too few rows
+        thresholds = self._thresholds(coverage, by_class)  # says where there are too few rows
         table, fold_of = self._table(X), np.empty(self._fitted.ensemble.targets.n, dtype=int)
         proba = []
         for number, fold in enumerate(how.folds):
@@ -346,7 +346,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
             L = np.log(np.maximum(fold.ensemble.proba(table), 1e-300))
             proba.append(softmax(self._calibration.fading(centered(L))))
         held = self._calibration.held
-        return cross_sets(np.array(proba), held, fold_of[held.rows], coverage, by_class=by_class)
+        sets = cross_sets(np.array(proba), held, fold_of[held.rows], coverage, by_class=by_class)
+        return sets | thresholds.unknown(self.predict_proba(X))[:, None]
 
     def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
         if self._several:

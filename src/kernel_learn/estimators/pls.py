@@ -11,20 +11,30 @@ from sklearn.utils import Tags
 from kernel_learn.arrays import Array, DataLike, MemoryBudget, Seed
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, pls_loo_errors
+from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, mean_squares, pls_loo_scores
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import BANK, STREAMED, UNLABELED, check_n_components
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
-from kernel_learn.fitting.probabilities import ScoreFold, fit_sharpness, pool_kernel
+from kernel_learn.fitting.probabilities import (
+    HELD_OUT_ROWS,
+    ScoreFold,
+    fit_sharpness,
+    held_out_in_folds,
+    parts_bytes,
+    pool_kernel,
+)
+from kernel_learn.fitting.target_codes import pool_targets
 from kernel_learn.fitting.training import Labelled, Training, Valued
+from kernel_learn.fitting.uncertainty import HeldOutIntervals, Residuals, reference_of
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.solvers.pls import solve_pls
 
 # Of so many components the best number, by the errors of so many rows left out: half a second.
@@ -213,7 +223,7 @@ def choice_bytes(n: int) -> float:
     return 8.0 * m * (1.5 * m + SIDE_BY_SIDE * (MOST_COMPONENTS + 16))
 
 
-class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
+class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
     """Kernel partial least squares for real targets, several at once (Rosipal & Trejo 2001).
 
     Parameters
@@ -285,25 +295,58 @@ class KernelPLSRegressor(ScoredRegressor, _KernelPLS):
     def _fit(self, data: Valued) -> Self:
         self._single = data.single
         self.loo_errors_: Array | None = None
-        chosen = 0.0 if self.n_components is not None else choice_bytes(data.source.n_distinct)
-        self._solve(data, self._choose, replace(NEEDS, extra=lambda n, M: chosen))
+        self.__dict__.pop("_calibration", None)  # of an earlier fit
+        n = data.source.n_distinct
+        held = choice_bytes(n) if self.n_components is None else parts_bytes(n, n)
+        needs = replace(NEEDS, compared=True, extra=lambda n, M: held)
+        solved, _ = self._solve(data, self._choose, needs)
+        self._calibrate(solved)
         self._warn_if_fewer()
         return self
 
     def _choose(self, data: Training) -> int:
-        """How many components."""
-        if self.n_components is not None:
-            return check_n_components(self.n_components, 1, self)
-        targets, K = pool_kernel(self.base_kernel_, data.source, LOO_ROWS)
+        """How many components; what is said of rows held out is kept for ``_calibrate``."""
+        n_rows = HELD_OUT_ROWS if self.n_components is not None else LOO_ROWS
+        targets, K = pool_kernel(self.base_kernel_, data.source, n_rows)
         told = np.flatnonzero(targets.weight > 0)  # rows of a kernel matrix may not count
         if len(told) < len(K):
             targets, K = targets.take(told), K[np.ix_(told, told)]
-        squares = pls_loo_errors(K, targets, MOST_COMPONENTS)
+        if self.n_components is not None:
+            wanted = check_n_components(self.n_components, 1, self)
+
+            def score_fold(inside: Array, outside: Array) -> Array:
+                K_in, K_out = K[np.ix_(inside, inside)], K[np.ix_(outside, inside)]
+                return score_rows(K_in, targets.take(inside), K_out, wanted)
+
+            rows, scores = held_out_in_folds(targets, score_fold)
+            self._held_out = (told[rows], scores)
+            return wanted
+        scores = pls_loo_scores(K, targets, MOST_COMPONENTS)
         variance = targets.weight @ (targets.Y - targets.mean) ** 2 / targets.total
         varies = variance > 0
+        squares = mean_squares(scores, targets)
         errors = np.sum(squares[:, varies] / variance[varies], axis=1) / len(varies)
         self.loo_errors_ = errors
-        return 1 + int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0])
+        best = int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0])
+        self._held_out = (told, scores[best])
+        return 1 + best
+
+    def _calibrate(self, data: Training) -> None:
+        """Keep the sizes of residuals: of every value of a row in memory, else of their mean."""
+        (rows, scores), source = self.__dict__.pop("_held_out"), data.source
+        if len(rows) < 2:
+            return
+        if isinstance(source, ArraySource):
+            place = np.full(source.n_distinct, -1)
+            place[rows] = np.arange(len(rows))
+            seen = np.flatnonzero((place[source.inverse] >= 0) & (source.weight > 0))
+            values, mass = source.labels[seen], source.weight[seen]
+            scores = scores[place[source.inverse[seen]]]
+        else:
+            targets = pool_targets(source, int(rows.max()) + 1, standardize=False)
+            values, mass = targets.Y[rows], targets.weight[rows]
+        reference = reference_of(self.base_kernel_, source)
+        self._calibration = Residuals(np.abs(values - scores), np.asarray(mass, float), reference)
 
     @on_sources
     def predict(self, X: DataLike) -> Array:

@@ -191,12 +191,13 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         Their names.
     weights_report_ : WeightsReport
         The criterion at the weights chosen, at uniform ones and at the best single kernel; the
-        error by five folds with all kernels, and without each beside its weight.
+        held-out error with all kernels, and without each beside its weight.
     sharpness_ : float
         The factor on decision values in ``predict_proba``: that of least log
         loss on scores of up to 400 training rows by five-fold cross-validation:
         subspace and machines of four folds, from the kernel values that are
-        there, score the fifth.
+        there, score the fifth. Where machines are solved in blocks: on up to 2000
+        rows, each left out by a step of Newton.
     base_kernel_ : Kernel
         The kernel with its rules resolved.
     classes_ : ndarray of shape (n_classes,)
@@ -292,7 +293,8 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         """
         data = self._rows(X, y, sample_weight)
         self._fit_rows(data)
-        self._judge_without_each(data, type(self)._fit_rows, "five folds of the machines")
+        by = "leave-one-out" if self._goes_in_blocks(data) else "five folds of the machines"
+        self._judge_without_each(data, type(self)._fit_rows, by)
         return self
 
     def _fit_rows(self, data: Labelled) -> Self:

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.block_machines import penalty_without, scores_without
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import RowMap
 from kernel_learn.criteria.landmark_margin import Projected
@@ -23,6 +24,7 @@ from kernel_learn.rows.access import dense, take_rows
 from kernel_learn.solvers.block_newton import (
     GATHERED,
     Change,
+    HingeResult,
     HingeSums,
     KeptHessians,
     map_blocks,
@@ -30,7 +32,6 @@ from kernel_learn.solvers.block_newton import (
     sum_blocks,
 )
 from kernel_learn.solvers.margin import one_vs_rest_signs
-from kernel_learn.solvers.result import Result
 from kernel_learn.warn import warn_user
 
 # Features are held, and not evaluated again in each pass, within this share of the budget.
@@ -192,7 +193,7 @@ def solve_in_blocks(
     tol: float,
     max_iter: int | None,
     held: list[Array] | None = None,  # z of all rows, which is used up
-) -> tuple[Result, Plan]:
+) -> tuple[HingeResult, Plan]:
     """The machines in the coordinates F, and the plan with what was held.
 
     They begin where all rows are on the wrong side.
@@ -228,10 +229,28 @@ def solve_in_blocks(
     return found, blocks.plan
 
 
-def calibrate_scores(data: Labelled, score: Callable[[Rows], Array]) -> Sharpness:
-    """The factor on scores with the least log loss on rows of the summary, a few of many."""
+def calibrate_scores(
+    data: Labelled,
+    sample: Combined,
+    coordinates: RowMap,
+    found: HingeResult,
+    prices: Array,  # (n_classes,)
+    *,
+    lam: float,
+    uncorrelated: bool,
+) -> Sharpness:
+    """The factor on scores with the least log loss on rows of the summary, each left out."""
     summary = data.source.summary
-    few = slice(0, min(CALIBRATION_ROWS, len(summary.rows)))
-    rows = take_rows(data.source.X, summary.rows[few])
+    few = np.flatnonzero(summary.weight > 0)[:CALIBRATION_ROWS]
     counts = dense(summary.labels[few])
-    return sharpen(class_logits(score(rows)), Targets(counts), np.arange(len(counts)))
+    alone = ((counts > 0) & (counts >= summary.counts)).any(axis=1)  # nobody else of its class
+    rows, targets = take_rows(data.source.X, summary.rows[few[~alone]]), Targets(counts[~alone])
+    features = sample.expand(coordinates.lift(np.eye(len(coordinates.spectrum))))
+    F = np.asarray(features.transform(rows), dtype=np.float64)
+    w = sample.spectrum.w
+    without = penalty_without(F, targets.weight, float(sample.n), w, lam, uncorrelated)
+    own = targets.counts * prices
+    both = np.stack([own, own.sum(axis=1, keepdims=True) - own], axis=2)
+    both = both[:, 1:] if len(prices) == 2 else both
+    scores = scores_without(F, both, found.point, found.factors, without)
+    return sharpen(class_logits(scores), targets, np.arange(targets.n))

@@ -142,7 +142,13 @@ class BlockMachines(LeaveOneOutChoice, WeightLearner, SubspaceTransformer):
         self.gap_, self.history_, self.n_iter_ = gap, found.history, found.n_iter
         self._store_kernel(sample.expand(coordinates.lift(E)))
         sharpness = calibrate_scores(
-            data, lambda rows: self.kernel_.transform(rows) @ self.coef_.T + self.intercept_
+            data,
+            sample,
+            coordinates,
+            found,
+            float(self.C) * price,
+            lam=self.reg_,
+            uncorrelated=self.uncorrelated,
         )
         self._sharpen(sharpness, data.source)
         return self

@@ -1,9 +1,9 @@
 """What held-out rows say of new ones: sets of classes, novelty, probabilities that fade."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NoReturn
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -14,23 +14,35 @@ from kernel_learn.criteria.held_out.conformal import (
     Thresholds,
     class_thresholds,
     conformal_scores,
+    least_rows,
+    threshold,
 )
-from kernel_learn.criteria.held_out.fading import Fading, bounded_fading, usual_variance
+from kernel_learn.criteria.held_out.fading import (
+    LEAST_KNOWN,
+    Fading,
+    bounded_fading,
+    usual_nearby,
+    usual_share,
+)
+from kernel_learn.criteria.held_out.folds import first_by_class
 from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
 from kernel_learn.criteria.held_out.stacking import centered, softmax
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.rows.table import Table
 from kernel_learn.warn import warn_user
 
 NOISE = 0.01  # of the mean diagonal of their kernel
+LEAST_MANY, EVERY = 100, 5  # reference rows from which on each fifth is asked first
+CONSTANT = 1e-9  # a standard deviation below this share of the largest value is rounding
 LARGEST = 1e100  # number whose distances can be taken
 
 SetMethod = Literal["loo", "cv+"]
@@ -57,9 +69,20 @@ class ReferenceRows:
         return Variance(np.asarray(K, dtype=np.float64), self.weight, lam, self.groups)
 
     @cached_property
+    def known(self) -> Array:
+        """The share of the variance of each row, left out, that the others take away, (m,)."""
+        far = self.variance.far(np.diagonal(self.variance.K))
+        return np.asarray(1.0 - self.variance.left_out / far)
+
+    @cached_property
     def usual(self) -> float:
-        """The variance that rows like these have at the most."""
-        return usual_variance(self.variance.left_out)
+        """What rows like these have at the least."""
+        return usual_share(self.known)
+
+    @cached_property
+    def unlike(self) -> Array:
+        """Which of these rows are unlike the others."""
+        return np.flatnonzero(self.known < self.usual)
 
     @property
     def mass(self) -> Array:
@@ -71,11 +94,52 @@ class ReferenceRows:
             mass[rows] = self.weight[rows] / self.weight[rows].sum()
         return mass
 
+    def compare(self, X: Rows, rows: Rows) -> tuple[Array, Array]:
+        """Kernel values of new rows with some of these, (n, m), and with themselves, (n,)."""
+        X = X.numbers if isinstance(X, Table) and not isinstance(self.rows, Table) else X
+        K = np.asarray(self.resolved(X, rows), dtype=np.float64)
+        return K, np.asarray(self.resolved.diag(X), dtype=np.float64)
+
     def __call__(self, X: Rows) -> Array:
         """Variances of new rows, (n,)."""
-        X = X.numbers if isinstance(X, Table) and not isinstance(self.rows, Table) else X
-        K = np.asarray(self.resolved(X, self.rows), dtype=np.float64)
-        return self.variance(K, np.asarray(self.resolved.diag(X), dtype=np.float64))
+        return self.variance(*self.compare(X, self.rows))
+
+    @cached_property
+    def few(self) -> tuple[Rows, Variance] | None:
+        """Some of these rows, by which most new ones are known well enough already."""
+        if n_rows(self.rows) < LEAST_MANY:
+            return None
+        some, known = np.arange(0, n_rows(self.rows), EVERY), self.variance
+        own = Variance(known.K[np.ix_(some, some)], self.weight[some], known.lam)
+        return take_rows(self.rows, some), own
+
+    def less_known(self, X: Rows) -> Array:
+        """How much less is known of new rows than of rows like these near them, (n,).
+
+        At least one, which is not less: where a few of these rows say so, the others, which take
+        away more of the variance, need not be looked at.
+        """
+        less = np.ones(n_rows(X))
+        rest = np.arange(len(less))
+        if self.few is not None:
+            rows, variance = self.few
+            rest = np.flatnonzero(self._known(variance, *self.compare(X, rows)) < self.usual)
+        if len(rest):
+            less[rest] = self._less_known(X if len(rest) == len(less) else take_rows(X, rest))
+        return less
+
+    def _less_known(self, X: Rows) -> Array:
+        K, diagonal = self.compare(X, self.rows)
+        own = np.diagonal(self.variance.K)[self.unlike]
+        lengths = np.sqrt(np.maximum(np.outer(diagonal, own), np.finfo(float).tiny))
+        usual = usual_nearby(self.usual, K[:, self.unlike] / lengths)
+        known = np.maximum(self._known(self.variance, K, diagonal), LEAST_KNOWN)
+        return np.asarray(np.maximum(usual / known, 1.0))
+
+    def _known(self, variance: Variance, K: Array, diagonal: Array) -> Array:
+        """The share of their variance that rows take from new ones, (n,)."""
+        far = np.maximum(self.variance.far(diagonal), np.finfo(float).tiny)
+        return np.asarray(1.0 - variance(K, diagonal) / far)
 
     @property
     def floor(self) -> float:
@@ -101,18 +165,37 @@ class Calibration:
     def factor(self, L: Array, rows: Callable[[], Rows]) -> Array:
         """s(x) of rows with log-odds L (n, k), by how like those that were seen they are, (n,)."""
         known = self.reference
-        v = None if known is None else known(rows()) / known.usual
-        return self.fading.factor(L, v)
+        return self.fading.factor(L, None if known is None else known.less_known(rows()))
 
 
 def reference_of(kernel: Kernel, source: ArraySource | PooledSource) -> ReferenceRows | None:
-    """The first training rows by key; nothing of a kernel matrix."""
+    """The first training rows of each class by key; nothing of a kernel matrix."""
     if kernel.input == "matrix":
         return None
     summary = source.summary
-    seen = np.flatnonzero(summary.weight > 0)[:COMPARED_ROWS]
+    seen = np.flatnonzero(summary.weight > 0)
+    if source.n_classes is None:
+        seen = seen[:COMPARED_ROWS]
+    else:
+        labels = np.asarray(summary.labels[seen].argmax(axis=1)).reshape(-1)
+        seen = seen[first_by_class(labels, COMPARED_ROWS)]
     weight = np.asarray(summary.weight[seen], dtype=np.float64)
-    return make_reference(kernel, take_rows(source.X, summary.rows[seen]), weight)
+    rows = take_rows(source.X, summary.rows[seen])
+    if kernel.input == "vectors" and isinstance(rows, np.ndarray):
+        return ReferenceRows(ScaledKernel(Gaussian(), column_units(rows, weight)), rows, weight)
+    return make_reference(kernel, rows, weight)
+
+
+def column_units(rows: Array, weight: Array) -> Array:
+    """One over the standard deviation of each column, (d,); of a column of one value, one.
+
+    How unlike rows are does not depend on units, whatever their model makes of them.
+    """
+    rows = rows.astype(np.float64)
+    mean = np.average(rows, axis=0, weights=weight)
+    sd = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight))
+    varies = sd > CONSTANT * np.abs(rows).max(axis=0, initial=0.0)
+    return np.asarray(np.divide(1.0, sd, out=np.ones(len(sd)), where=varies))
 
 
 def make_reference(
@@ -149,6 +232,19 @@ def calibrate_rows(
     return Calibration(held, fading, reference)
 
 
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """What is kept of held-out numbers."""
+
+    sizes: Array  # (m, q) |y - what was said of it held out|
+    mass: Array  # (m,) how often each was seen
+    reference: ReferenceRows | None = None
+
+    def reach(self, coverage: float) -> Array:
+        """The ceil(coverage (N + 1))-th smallest of each target, (q,)."""
+        return np.array([threshold(own, self.mass, coverage) for own in self.sizes.T])
+
+
 class TellsNovelty:
     """Novelty of rows, for an estimator that keeps ``ReferenceRows``."""
 
@@ -183,7 +279,7 @@ class TellsNovelty:
         return reference
 
     def _kept_reference(self) -> ReferenceRows | None:
-        calibration: Calibration | None = getattr(self, "_calibration", None)
+        calibration: Calibration | Residuals | None = getattr(self, "_calibration", None)
         return None if calibration is None else calibration.reference
 
     def _reference_rows(self, X: Rows) -> Rows:
@@ -227,8 +323,9 @@ class HeldOutSets(TellsNovelty):
         Returns
         -------
         sets : ndarray of bool of shape (n_samples, n_classes)
-            Never empty: the likeliest class is in. Everything, with a warning, where there are
-            too few rows for such a coverage.
+            Never empty: the likeliest class is in. Everything where a row is so far from the
+            training rows that its probabilities are the class shares; and, with a warning, where
+            there are too few rows for such a coverage.
         """
         check_is_fitted(self)
         check_coverage(coverage, type(self).__name__)
@@ -243,28 +340,21 @@ class HeldOutSets(TellsNovelty):
         return thresholds.sets(np.asarray(proba))
 
     def _cross_sets(self, X: DataLike, coverage: float, by_class: bool, method: str) -> Array:
-        if method != "cv+":
-            raise ValueError(f"method={method!r}: give 'loo' or 'cv+'.")
-        raise ValueError(
-            f"{type(self).__name__} keeps no models of folds, which method='cv+' needs. "
-            "Use method='loo', or KernelClassifier(assess='nested')."
-        )
+        refuse_method(method, self, "KernelClassifier(assess='nested')")
 
     def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
         if not hasattr(self, "_calibration"):
-            raise ValueError(
-                f"This {type(self).__name__} holds nothing of held-out rows: rows were too few "
-                "or alike to be held out, or it comes from an earlier version. Fit it again."
-            )
+            raise ValueError(nothing_held_out(self))
         classes: Array = self.classes_  # type: ignore[attr-defined]
         found = class_thresholds(self._calibration.held, len(classes), coverage, by_class=by_class)
         if found.void.any():
-            few = f"class {classes[found.void][0]!r} has" if by_class else "there are"
+            name = classes[found.void][:1].tolist()[0]
+            few = f"class {name!r} has" if by_class else "there are"
             warn_user(
-                f"A coverage of {coverage:g} needs more than {1 / (1 - coverage) - 1:.0f} rows "
-                f"(or groups) that are held out, and {few} fewer: nothing can be excluded there."
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows (or groups) that "
+                f"are held out, and {few} fewer: nothing can be excluded there."
             )
-        return found
+        return replace(found, shares=softmax(self._calibration.fading.prior[None])[0])
 
     def _faded_logits(self, X: Rows) -> Array:
         """Log-odds of ``predict_proba``."""
@@ -273,6 +363,79 @@ class HeldOutSets(TellsNovelty):
         if calibration is None:
             return L
         return fade(calibration, L, lambda: self._reference_rows(X))
+
+
+class HeldOutIntervals(TellsNovelty):
+    """Intervals for a regressor with ``_calibration`` of residuals."""
+
+    _calibration: Residuals
+
+    def predict_interval(
+        self, X: DataLike, coverage: float = 0.9, method: SetMethod = "loo"
+    ) -> Array:
+        """From where to where a new y lies, as often as asked.
+
+        By the residuals of held-out training rows around ``predict`` (the jackknife). Nearly
+        exact in practice where new rows are drawn as the training rows were; drift, time, or
+        rows that belong together break it.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame or a source of blocks
+            Rows as at fit.
+        coverage : float, default=0.9
+            How often the interval shall hold the true value.
+        method : {"loo"}, default="loo"
+            ``"cv+"`` needs the models of folds, which
+            :class:`KernelRegressor` keeps.
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_targets, 2)
+            Infinite, with a warning, where there are too few rows for such a coverage.
+        """
+        check_is_fitted(self)
+        check_coverage(coverage, type(self).__name__)
+        if method != "loo":
+            refuse_method(method, self, "KernelRegressor(assess='nested')")
+        if not hasattr(self, "_calibration"):
+            raise ValueError(nothing_held_out(self))
+        reach = self._calibration.reach(coverage)
+        if np.isinf(reach).any():
+            warn_user(
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows that are held out, "
+                "and there are fewer: intervals are infinite."
+            )
+
+        def around(values: Array) -> Array:
+            own = reach if values.ndim > 1 else reach[0]
+            return np.stack([values - own, values + own], axis=-1)
+
+        values = self.predict(X)  # type: ignore[attr-defined]
+        if isinstance(values, Iterator):
+            return (around(own) for own in values)  # type: ignore[return-value]
+        if hasattr(values, "map_blocks"):
+            chunks, axis = (*values.chunks, (2,)), values.ndim
+            return values.map_blocks(around, dtype=float, new_axis=axis, chunks=chunks)  # type: ignore[no-any-return]
+        return around(np.asarray(values))
+
+
+def refuse_method(method: str, model: object, other: str) -> NoReturn:
+    """Why there are no intervals or sets by models of folds."""
+    if method != "cv+":
+        raise ValueError(f"method={method!r}: give 'loo' or 'cv+'.")
+    raise ValueError(
+        f"{type(model).__name__} keeps no models of folds, which method='cv+' needs. "
+        f"Use method='loo', or {other}."
+    )
+
+
+def nothing_held_out(model: object) -> str:
+    """Why there are no intervals or sets at all."""
+    return (
+        f"This {type(model).__name__} holds nothing of held-out rows: rows were too few or alike "
+        "to be held out, or it comes from an earlier version. Fit it again."
+    )
 
 
 def fade(calibration: Calibration, L: Array, rows: Callable[[], Rows]) -> Array:

@@ -68,7 +68,7 @@ HOMES = {
     "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
     "estimators.table_encoder": "TableEncoder",
-    "fitting.uncertainty": "Calibration ReferenceRows",
+    "fitting.uncertainty": "Calibration ReferenceRows Residuals",
     "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",

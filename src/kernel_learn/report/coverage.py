@@ -14,7 +14,6 @@ from kernel_learn.inspection.reading import some_rows
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.shares import wilson
 from kernel_learn.rows.access import take_rows
-from kernel_learn.rows.table import Table
 from kernel_learn.tables.model import TableModel
 
 ASKED = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
@@ -120,9 +119,7 @@ def left_out_novelty(reference: ReferenceRows, X: Rows) -> Array:
 
     |k(x, z)|^2 = k(x, x) k(z, z) tells that two rows are one.
     """
-    X = X.numbers if isinstance(X, Table) and not isinstance(reference.rows, Table) else X
-    K = np.asarray(reference.resolved(X, reference.rows), dtype=np.float64)
-    diagonal = np.asarray(reference.resolved.diag(X), dtype=np.float64)
+    K, diagonal = reference.compare(X, reference.rows)
     v = reference.variance(K, diagonal)
     own = np.asarray(reference.resolved.diag(reference.rows), dtype=np.float64)
     alike = K / np.sqrt(np.maximum(np.outer(diagonal, own), 1e-300))

@@ -14,7 +14,7 @@ every point, and its sums come with those of the gradient: each pass gives both 
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg
@@ -47,6 +47,13 @@ class HingeMeasure:
     squares: Array  # (2, q) sums of alpha^2 / C
 
 
+@dataclass(frozen=True)
+class HingeResult(Result):
+    """And the lower Cholesky factor of each machine's Hessian there, (m + 1, m + 1) each."""
+
+    factors: list[Array] = field(default_factory=list, repr=False)
+
+
 def solve_squared_hinges(
     blocks: Blocks,
     m: int,
@@ -56,7 +63,7 @@ def solve_squared_hinges(
     start: Array | None = None,  # (m + 1, q)
     tol: float = 1e-6,
     max_iter: int = 50,
-) -> Result:
+) -> HingeResult:
     """All machines at once; the point is [v; b], (m + 1, q). ``n_iter`` counts the passes.
 
     A machine whose own bounds have met is left where it is. Full steps, halved where a
@@ -68,6 +75,7 @@ def solve_squared_hinges(
     steps, slopes, t = np.zeros_like(U), np.zeros(q), np.ones(q)
     history: list[dict[str, float]] = []
     open_ = np.ones(q, dtype=bool)
+    factors = [np.empty((0, 0))] * q
     for _ in range(max_iter):
         found = measure_hinges(blocks, U, open_, change)
         lowers = np.maximum(lowers, found.lowers)
@@ -75,7 +83,8 @@ def solve_squared_hinges(
             enough = values[j] + ARMIJO * t[j] * slopes[j]
             if found.values[j] <= enough or not np.isfinite(values[j]):
                 best[:, j], values[j], t[j] = U[:, j], found.values[j], 1.0
-                steps[:, j] = newton_step(found.hessians[j], found.gradients[:, j])
+                factors[j] = lower_factor(found.hessians[j])
+                steps[:, j] = newton_step(factors[j], found.gradients[:, j])
                 slopes[j] = float(found.gradients[:, j] @ steps[:, j])
             else:
                 t[j] /= 2
@@ -87,7 +96,7 @@ def solve_squared_hinges(
         U = np.where(open_, best + t * steps, best)
     total = float(values.sum())
     gap = max(total - float(lowers.sum()), 0.0)
-    return Result(
+    return HingeResult(
         point=best,
         value=total,
         values=values,
@@ -95,14 +104,20 @@ def solve_squared_hinges(
         n_iter=len(history),
         status="optimal" if gap <= tol * total else "stopped",
         history=tuple(history),
+        factors=factors,
     )
 
 
-def newton_step(H: Array | None, gradient: Array) -> Array:
-    """-H^{-1} gradient; H is overwritten."""
+def lower_factor(H: Array | None) -> Array:
+    """L of H = L L', zeros or rubbish above it; H is overwritten."""
     assert H is not None
-    factor = linalg.cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
-    return np.asarray(linalg.cho_solve(factor, -gradient, check_finite=False))
+    factor, _ = linalg.cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    return np.asarray(factor)
+
+
+def newton_step(factor: Array, gradient: Array) -> Array:
+    """-H^{-1} gradient."""
+    return np.asarray(linalg.cho_solve((factor, True), -gradient, check_finite=False))
 
 
 @dataclass(frozen=True)

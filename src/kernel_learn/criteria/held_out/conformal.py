@@ -16,6 +16,7 @@ from kernel_learn.arrays import Array
 
 # Sums of shares of groups are sums of rounded numbers.
 ROUNDING = 1e-9
+SAME = 1e-3  # probabilities that differ by less say the same
 
 
 @dataclass(frozen=True)
@@ -69,11 +70,17 @@ def row_thresholds(
     return np.take_along_axis(scores, order[np.arange(len(scores)), place][:, None], axis=1)[:, 0]
 
 
+def least_rows(coverage: float) -> int:
+    """How many rows (or groups) there must be for a threshold: coverage (n + 1) <= n."""
+    return int(np.ceil((coverage - ROUNDING) / (1.0 - coverage + ROUNDING)))
+
+
 @dataclass(frozen=True)
 class Thresholds:
     """How large the score of a class may be, (k,), and which have too few rows to say."""
 
     largest: Array  # (k,)
+    shares: Array | None = None  # (k,) of the classes: all that is said of rows far from others
 
     @property
     def void(self) -> Array:
@@ -82,9 +89,15 @@ class Thresholds:
 
     def sets(self, proba: Array) -> Array:
         """The classes that cannot be excluded, the likeliest always among them, (n, k)."""
-        found = 1.0 - proba <= self.largest
+        found = (1.0 - proba <= self.largest) | self.unknown(proba)[:, None]
         found[np.arange(len(proba)), proba.argmax(axis=1)] = True
         return np.asarray(found)
+
+    def unknown(self, proba: Array) -> Array:
+        """Rows of which the class shares are all that is known: nothing can be excluded, (n,)."""
+        if self.shares is None:
+            return np.zeros(len(proba), dtype=bool)
+        return np.asarray(np.abs(proba - self.shares).max(axis=1) < SAME)
 
 
 def class_thresholds(

@@ -34,9 +34,19 @@ def each_fold(folds: Array) -> Iterator[tuple[Array, Array]]:
 def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole."""
     chosen = np.zeros(targets.n, dtype=bool)
-    for c in range(int(targets.strata.max(initial=-1)) + 1):
-        mine = np.flatnonzero(targets.strata == c)
-        chosen[mine[: max(2, round(n_rows * len(mine) / targets.n))]] = True
+    chosen[first_by_class(targets.strata, n_rows)] = True
     for group in targets.groups:
         chosen[group] = chosen[group[0]]
+    return np.flatnonzero(chosen)
+
+
+def first_by_class(
+    strata: Array,  # (n,) class of each row
+    n_rows: int,
+) -> Array:
+    """About ``n_rows`` rows, the first of each class by its share, at least two; increasing."""
+    chosen = np.zeros(len(strata), dtype=bool)
+    for c in range(int(strata.max(initial=-1)) + 1):
+        mine = np.flatnonzero(strata == c)
+        chosen[mine[: max(2, round(n_rows * len(mine) / len(strata)))]] = True
     return np.flatnonzero(chosen)

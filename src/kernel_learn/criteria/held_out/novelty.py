@@ -49,6 +49,10 @@ class Variance:
         v = diagonal - explained + (1.0 - K @ u) ** 2 / u.sum()
         return np.asarray(np.maximum(v, 0.0))
 
+    def far(self, diagonal: Array) -> Array:
+        """What v(x) comes to where all values with these rows are zero, (n,)."""
+        return np.asarray(diagonal + 1.0 / self.solved[1].sum())
+
     @cached_property
     def left_out(self) -> Array:
         """Of these rows, each left out with its group, (m,)."""

@@ -23,6 +23,7 @@ from kernel_learn.interop.onnx.converters import (
 )
 from kernel_learn.interop.onnx.graph import Scope, Variable
 from kernel_learn.interop.onnx.kernels import OnnxExportError
+from kernel_learn.interop.onnx.set_metadata import set_metadata
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import as_pandas, is_frame
 from kernel_learn.rows.table import column_names
@@ -36,7 +37,8 @@ def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None)
 
     Estimators of this library give all they can say, by name: ``label``,
     ``probabilities``, ``decision``, ``features``, ``prediction``. The number
-    of rows is free. Inside all is computed in double precision. Steps of
+    of rows is free. Inside all is computed in double precision. Thresholds for
+    sets of classes (``predict_set``) are in the metadata, ``kernel_learn.sets``. Steps of
     skrub before the model (text, dates) have no form in ONNX: the file then
     starts after them, and a warning says so.
 
@@ -98,6 +100,8 @@ def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None)
     except Exception as error:
         raise OnnxExportError(f"skl2onnx cannot convert {type(model).__name__}: {error}") from error
     found.producer_name, found.producer_version = "kernel-learn", __version__
+    for key, value in set_metadata(list(_steps(model))[-1]).items():
+        found.metadata_props.add(key=key, value=value)
     write_whole(path, found.SerializeToString(), private=True)
     if left:
         warn_user(f"{path.name}: {_doc(left)}")

@@ -2,7 +2,14 @@
 
 import numpy as np
 
-from kernel_learn.criteria.held_out.fading import BEND, SPEED, Fading
+from kernel_learn.criteria.held_out.fading import (
+    BEND,
+    LEAST_KNOWN,
+    ROOM,
+    SPEED,
+    WIDER,
+    Fading,
+)
 from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import kernel_values
@@ -41,5 +48,13 @@ def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
     mean = g("Sub", 1.0, g("MatMul", K, u[:, None]))
     v = g("Sub", 1.0, explained)  # k(x, x) of a Gaussian kernel
     v = g("Max", g("Add", v, g("Div", g("Mul", mean, mean), float(u.sum()))), 0.0)
-    over = g("Max", g("Sub", g("Div", v, reference.usual), 1.0), 0.0)
+    known = g("Sub", 1.0, g("Div", v, float(1.0 + 1.0 / u.sum())))
+    usual: Value | float = reference.usual
+    if len(reference.unlike):
+        others = g("Gather", K, reference.unlike, axis=1)
+        nearest = g("GatherElements", others, g("ArgMax", others, axis=1, keepdims=1), axis=1)
+        near = g("Min", g("Mul", g("Pow", nearest, WIDER), ROOM), 1.0)
+        usual = g("Mul", g("Sub", 1.0, near), usual)
+    less = g("Div", usual, g("Max", known, LEAST_KNOWN))
+    over = g("Max", g("Sub", less, 1.0), 0.0)
     return g("Div", 1.0, g("Add", g("Mul", g("Mul", over, over), SPEED), 1.0))
