@@ -113,10 +113,11 @@ class BlockScores:
 
 
 class ScoredClassifier(ScoredOnSources, ClassifierMixin):
-    """Accuracy over blocks."""
+    """Accuracy over blocks; several labels of a row are all right, or it is wrong."""
 
     def _score_sums(self, y: Array, found: Array, weight: Array) -> Array:
-        return np.array([weight @ (y == found), weight.sum()])
+        right = np.all((y == found).reshape(len(found), -1), axis=1)
+        return np.array([weight @ right, weight.sum()])
 
     def _score_of(self, total: Array) -> float:
         return float(total[0] / total[1])

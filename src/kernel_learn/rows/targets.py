@@ -21,6 +21,8 @@ from kernel_learn.rows.coerce import as_array
 
 TargetType = Literal["classes", "numbers", "labels"]
 TARGET_TYPES = ("auto", "classes", "numbers", "labels")
+# What "auto" is to a classifier, which keeps numbers as classes.
+CLASSES_OR_LABELS = "classes or labels"
 # Whole numbers of more values than this, with fewer rows to a value than that, are no classes.
 MOST_CLASSES, ROWS_PER_CLASS = 20, 5
 WHOLE = 2.0**53  # from here on every floating-point number is whole
