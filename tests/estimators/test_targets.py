@@ -349,7 +349,7 @@ def test_pls_of_sets_of_labels():
     assert_array_equal(again.predict(X_NEW), model.predict(X_NEW))
     right = np.all(model.predict(X) == INDICATOR, axis=1)
     assert model.score(X, INDICATOR) == pytest.approx(right.mean()) and right.mean() > 0.7
-    with pytest.raises(ValueError, match="sets of labels.*KernelClassifier"):
+    with pytest.raises(ValueError, match=r"sets of labels.*KernelClassifier"):
         model.predict_proba(X_NEW)
     classes = np.arange(60) % 2
     model.fit(X, classes)
