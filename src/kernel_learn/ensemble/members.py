@@ -350,7 +350,8 @@ def dependence_directions(
     """HSIC with the linear label kernel, as in ``criteria.hsic.Dependence``. K is overwritten.
 
     max over W of tr(W'G LL'G W) s.t. W'(G + lam)W = I: with L the centred targets, in their own
-    units, in the metric of the weights, B = (G + lam)^{-1} G L and L'G B = R diag(e) R', W = B R e^{-1/2}.
+    units, in the metric of the weights, B = (G + lam)^{-1} G L and L'G B = R diag(e) R',
+    W = B R e^{-1/2}.
     As many features as targets.
     """
     plain = targets.as_given()
