@@ -273,6 +273,34 @@ def test_deviations_make_held_out_residuals_of_mean_square_one(fitted, diabetes)
     assert len(scale.residuals) == 221 and probe.held.shape == (221, 1)
 
 
+@pytest.mark.parametrize("assess", ["nested", "loo", False])
+def test_held_out_deviations_are_those_of_held_out_residuals(rng, assess):
+    X = rng.uniform(-1, 1, size=(80, 2))
+    X[70:] = X[:10]
+    weight = rng.integers(0, 3, 80)
+    Y = np.c_[X[:, 1] + (0.1 + (X[:, 0] > 0)) * rng.normal(size=80), 100 * rng.normal(size=80)]
+    for target in (Y, Y[:, 0]):
+        model = KernelRegressor(quality="fast", assess=assess).fit(X, target, sample_weight=weight)
+        std, n = model.held_out_std_, weight.sum()
+        held = model.held_out_prediction_ if assess else model.loo_prediction_
+        assert std.shape == target.shape and np.isnan(std[weight == 0]).all()
+        seen = weight > 0
+        squares = weight[seen] @ ((target - held)[seen] / std[seen]) ** 2 / n
+        np.testing.assert_allclose(squares, 1.0, atol=1e-9)
+    assert std[seen & (X[:, 0] > 0)].mean() > 1.5 * std[seen & (X[:, 0] < 0)].mean()
+
+
+def test_held_out_deviations_of_many_rows(rng):
+    X = rng.normal(size=(1500, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=1500)
+    model = KernelRegressor(quality="fast").fit(X, y)
+    std = model.held_out_std_
+    told = np.isfinite(std)
+    assert std.shape == (1500,) and told.sum() >= 200
+    ratio = ((y - model.held_out_prediction_) / std)[told]
+    assert np.mean(ratio**2) == pytest.approx(1.0, abs=0.02)
+
+
 def test_quantiles_rise_with_their_shares(rows):
     X, y = rows
     model = KernelRegressor(quality="fast", assess=False).fit(X, np.c_[y, np.exp(y)])
