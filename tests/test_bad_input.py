@@ -180,7 +180,7 @@ BAD_LABELS = {
 }
 BAD_CLASSES = {
     "one class": (lambda: np.zeros(N), "1 class"),
-    "real numbers": (lambda: X[:, 0], r"continuous.* in row 0.*KernelPLSRegressor"),
+    "real numbers": (lambda: X[:, 0], r"continuous.* in row 0.*KernelRegressor"),
     "several labels": (lambda: np.eye(3, dtype=int)[Y], "several labels per row"),
     "several regressions": (lambda: X[:, :2], "several labels per row"),
     "texts and numbers": (lambda: np.array(["a", 1, 2], object)[Y], "mixes labels"),

@@ -19,17 +19,20 @@ y = (X[:, 0] > 0).astype(int)
 blocks = in_blocks(X, y)
 
 
-def test_no_folder_for_temporary_files(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+def test_no_folder_for_temporary_files(kind, tmp_path, monkeypatch):
     gone = tmp_path / "gone"
     gone.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(gone))
     shutil.rmtree(gone)
-    model = kl.KernelClassifier(quality="fast", max_members=1, memory_budget=2_500_000)
+    model = kind(quality="fast", max_members=1, memory_budget=2_500_000)
+    target = y if kind is kl.KernelClassifier else X[:, 0]
+    blocks = in_blocks(X, target)
 
     def fit():
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            score = model.fit(blocks).score(X[:200], y[:200])
+            score = model.fit(blocks).score(X[:200], target[:200])
         return score, [str(one.message) for one in told]
 
     found = answer(start(fit))

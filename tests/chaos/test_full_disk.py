@@ -65,17 +65,17 @@ def clone_fit(model, place):
     return model.fit(blocks, checkpoint=place).transform(X[:20])
 
 
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
 @pytest.mark.parametrize("size", [0, 10_000])
-def test_rows_on_the_disk(size, place):
+def test_rows_on_the_disk(size, kind, place):
     """Where rows cannot be written, the fit goes on with landmarks, and says so."""
-    model = kl.KernelClassifier(
-        quality="fast", max_members=1, memory_budget=2_500_000, random_state=0
-    )
+    model = kind(quality="fast", max_members=1, memory_budget=2_500_000, random_state=0)
+    target = y if kind is kl.KernelClassifier else X[:, 0]
 
     def fit():
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            score = model.fit(blocks).score(X[:200], y[:200])
+            score = model.fit(in_blocks(X, target)).score(X[:200], target[:200])
         return score, [str(one.message) for one in told]
 
     found = with_file_limit(size, fit)

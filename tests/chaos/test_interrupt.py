@@ -38,6 +38,12 @@ CASES = {
         blocks,
         None,
     ),
+    "KernelRegressor": (kl.KernelRegressor(quality="fast"), X[:200], X[:200, 1] ** 2),
+    "KernelRegressor on a source": (
+        kl.KernelRegressor(quality="fast", memory_budget=4_000_000),
+        in_blocks(X, X[:, 1] ** 2),
+        None,
+    ),
     "KernelDiscriminant": (kl.KernelDiscriminant(), X, y),
     "HSICSubspace on a source": (
         kl.HSICSubspace(landmarks=50),

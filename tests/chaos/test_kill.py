@@ -75,15 +75,17 @@ def test_checkpoint(name, tmp_path, often):
     record("kill -9", f"checkpoint of {name}", "goes on, bit-equal", MOMENTS // 2)
 
 
-def test_rows_on_the_disk(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+def test_rows_on_the_disk(kind, tmp_path, monkeypatch):
     """What was spilled is of no use to anybody else, and in nobody's way."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    model = kl.KernelClassifier(
-        quality="fast", max_members=1, memory_budget=3_000_000, random_state=0
-    )
+    model = kind(quality="fast", max_members=1, memory_budget=3_000_000, random_state=0)
+    rows = blocks if kind is kl.KernelClassifier else in_blocks(X, X[:, 0])
 
     def fit():
-        return model.fit(blocks).predict_proba(X[:20]).tolist()
+        model.fit(rows)
+        said = model.predict if kind is kl.KernelRegressor else model.predict_proba
+        return said(X[:20]).tolist()
 
     expected = answer(start(fit))["value"]
     assert list(tmp_path.iterdir()) == []

@@ -99,6 +99,7 @@ MODELS = [
     kl.KernelPLS(),
     kl.KernelOrthogonalCentroid(),
     kl.KernelClassifier(quality="fast", max_members=1),
+    kl.KernelRegressor(quality="fast", max_members=1, assess=False),
 ]
 
 

@@ -1,5 +1,6 @@
 """The command line where the target is a number: what is taken for one, figures, new rows."""
 
+import io
 import json
 
 import numpy as np
@@ -72,7 +73,12 @@ def test_predict_gives_values_and_intervals_beside_untouched_ids(folder):
     inside = (found["lower"] <= new["price"]) & (new["price"] <= found["upper"])
     assert 0.65 < inside.mean() < 0.95
     plain, _ = run("predict", folder / "m.skops", folder / "new.csv", "--task", "regress")
-    assert plain.splitlines()[0] == "sale_id,price,value"
+    assert plain.splitlines()[0] == "sale_id,price,value,lower,upper"
+    ends = model.estimator_.predict_interval(model.encode(new), 0.9)
+    table = pd.read_csv(io.StringIO(plain))
+    np.testing.assert_allclose(table[["lower", "upper"]], ends, rtol=1e-9)
+    _, err = run(*words[:3], "-o", folder / "p.csv")
+    assert "About 90 of 100 true values lie between lower and upper" in " ".join(err.split())
     _, err = run(*words, "--proba", code=3)
     assert "predicts numbers; leave out --proba" in err
     _, err = run(*words, "--task", "classify", code=3)
@@ -178,6 +184,22 @@ def test_what_a_target_is_taken_for(targets, folder, target, task, taken, said):
     out, err = run("fit", targets, "-t", target, *words)
     assert json.loads(out)["task"] == taken
     assert said in err and ("taken as" in err) == (task == "auto")
+
+
+def test_whole_numbers_are_classes_where_that_is_said(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(80, 2))
+    table = pd.DataFrame(rows, columns=["a", "b"]).assign(y=np.round(20 * rows[:, 0]).astype(int))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert 40 < table["y"].nunique() < 80
+    words = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.skops", *FAST]
+    _, err = run(*words)
+    assert "taken as numbers" in err and "For classes say --task classify" in " ".join(err.split())
+    _, err = run(*words, "--task", "classify")
+    assert "is taken as classes as you say: it has" in " ".join(err.split())
+    assert kl.load(tmp_path / "m.skops").classes_.size == table["y"].nunique()
+    table.assign(y=np.arange(80)).to_csv(tmp_path / "t.csv", index=False)
+    _, err = run(*words)
+    assert "taken as numbers" in err and "--task classify" not in err
 
 
 def test_refusals(targets, folder):

@@ -9,7 +9,13 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import cross_val_score
 
-from kernel_learn import KernelRegressor
+from kernel_learn import (
+    HSICSubspace,
+    KernelClassifier,
+    KernelDiscriminant,
+    KernelPLSRegressor,
+    KernelRegressor,
+)
 from kernel_learn.criteria.held_out.number_targets import merge_values
 from kernel_learn.criteria.held_out.ridge import RIDGE_REGS
 from kernel_learn.ensemble.candidates import candidates
@@ -185,7 +191,7 @@ def test_features_are_those_of_the_largest_dependence(rows):
     K = model.kernel_(X)
     H = np.eye(N) - 1 / N
     G = H @ K @ H
-    L = H @ ((Y - Y.mean(axis=0)) / Y.std(axis=0))
+    L = H @ Y
     lam = 1e-3 * np.trace(G) / N
     _, W = eigh(G @ L @ L.T @ G, G + lam * np.eye(N))
     expected = G @ W[:, ::-1][:, :2]
@@ -193,6 +199,50 @@ def test_features_are_those_of_the_largest_dependence(rows):
     assert F.shape == (N, 2)
     expected *= np.sign(np.sum(expected * F, axis=0))
     np.testing.assert_allclose(F, expected, atol=1e-6)
+
+
+def mixed_frame(rng, n=70):
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    frame.loc[::9, "a"] = np.nan
+    frame["grade"] = pd.Categorical(rng.choice(["low", "mid", "high"], n))
+    frame["flag"] = rng.random(n) < 0.5
+    frame["count"] = pd.array(rng.integers(0, 5, n), dtype="Int64")
+    y = frame.b + (frame.grade == "low") + 0.5 * frame.flag + 0.1 * rng.normal(size=n)
+    return frame, y.to_numpy()
+
+
+@pytest.mark.parametrize("form", ["array", "frame", "sparse"])
+@pytest.mark.parametrize("learner", [KernelRegressor, KernelClassifier])
+def test_the_learned_kernel_is_a_kernel_of_every_estimator(rng, learner, form):
+    X, y = mixed_frame(rng)
+    classes = (y > np.median(y)).astype(int)
+    X = X if form == "frame" else X[["b", "c"]].to_numpy()
+    X = sparse.csr_matrix(np.c_[X[:, 0], np.maximum(X[:, 1], 0)]) if form == "sparse" else X
+    own = classes if learner is KernelClassifier else y
+    kernel = learner(quality="fast", assess=False).fit(X, own).kernel_
+    K = kernel(X)
+    for estimator, target in (
+        (HSICSubspace(), y),
+        (KernelPLSRegressor(n_components=3), y),
+        (KernelDiscriminant(), classes),
+    ):
+        expected = clone(estimator).set_params(kernel="precomputed").fit(K, target).transform(K)
+        for given in (kernel, [kernel]):
+            found = clone(estimator).set_params(kernel=given).fit(X, target).transform(X)
+            scale = np.sqrt(np.mean(found**2, axis=0) / np.mean(expected**2, axis=0))
+            np.testing.assert_allclose(found, expected * scale, atol=1e-8)
+            if given is kernel:
+                np.testing.assert_allclose(scale, 1.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_features_are_those_of_hsic_with_the_learned_kernel(rng, several):
+    X, y = mixed_frame(rng)
+    y = np.c_[y, 3 * X.c + 0.3 * rng.normal(size=len(X))] if several else y
+    model = KernelRegressor(quality="fast", assess=False).fit(X, y)
+    features = HSICSubspace(model.kernel_, label_kernel="linear").fit(X, y).transform(X)
+    sign = np.sign(np.sum(features * model.transform(X), axis=0))
+    np.testing.assert_allclose(model.transform(X), sign * features, atol=1e-8)
 
 
 def test_deviations_and_quantiles_follow_the_noise():
@@ -221,6 +271,34 @@ def test_deviations_make_held_out_residuals_of_mean_square_one(fitted, diabetes)
     (scale,) = spread.scales
     assert scale.deviation**2 == pytest.approx(np.mean(scale.residuals**2))
     assert len(scale.residuals) == 221 and probe.held.shape == (221, 1)
+
+
+@pytest.mark.parametrize("assess", ["nested", "loo", False])
+def test_held_out_deviations_are_those_of_held_out_residuals(rng, assess):
+    X = rng.uniform(-1, 1, size=(80, 2))
+    X[70:] = X[:10]
+    weight = rng.integers(0, 3, 80)
+    Y = np.c_[X[:, 1] + (0.1 + (X[:, 0] > 0)) * rng.normal(size=80), 100 * rng.normal(size=80)]
+    for target in (Y, Y[:, 0]):
+        model = KernelRegressor(quality="fast", assess=assess).fit(X, target, sample_weight=weight)
+        std, n = model.held_out_std_, weight.sum()
+        held = model.held_out_prediction_ if assess else model.loo_prediction_
+        assert std.shape == target.shape and np.isnan(std[weight == 0]).all()
+        seen = weight > 0
+        squares = weight[seen] @ ((target - held)[seen] / std[seen]) ** 2 / n
+        np.testing.assert_allclose(squares, 1.0, atol=1e-9)
+    assert std[seen & (X[:, 0] > 0)].mean() > 1.5 * std[seen & (X[:, 0] < 0)].mean()
+
+
+def test_held_out_deviations_of_many_rows(rng):
+    X = rng.normal(size=(1500, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=1500)
+    model = KernelRegressor(quality="fast").fit(X, y)
+    std = model.held_out_std_
+    told = np.isfinite(std)
+    assert std.shape == (1500,) and told.sum() >= 200
+    ratio = ((y - model.held_out_prediction_) / std)[told]
+    assert np.mean(ratio**2) == pytest.approx(1.0, abs=0.02)
 
 
 def test_quantiles_rise_with_their_shares(rows):

@@ -145,26 +145,38 @@ def test_held_out_parts_are_in_the_plan(n, landmarks):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("n", "d", "classes", "options"),
+    ("estimator", "n", "d", "outputs", "options"),
     [
-        (90, 3000, 4, {}),  # views of many columns
-        (300, 30, 60, {}),  # scores of many classes
-        (300, 10, 3, {"n_jobs": 2}),  # two places at a time
-        (600, 300, 3, {"quality": "fast"}),
-        (1000, 10, 3, {"memory_budget": "2MB"}),  # leaves
-        (1000, 10, 3, {"memory_budget": "10MB"}),
+        (kl.KernelClassifier, 90, 3000, 4, {}),  # views of many columns
+        (kl.KernelClassifier, 90, 3000, 4, {"quality": "fast", "assess": False}),
+        (kl.KernelClassifier, 300, 30, 60, {}),  # scores of many classes
+        (kl.KernelClassifier, 300, 30, 60, {"quality": "fast", "assess": False}),
+        (kl.KernelClassifier, 300, 10, 3, {"n_jobs": 2}),  # two places at a time
+        (kl.KernelClassifier, 600, 300, 3, {"quality": "fast"}),
+        (kl.KernelClassifier, 1000, 10, 3, {"memory_budget": "2MB"}),  # leaves
+        (kl.KernelClassifier, 1000, 10, 3, {"memory_budget": "10MB"}),
+        (kl.KernelRegressor, 90, 2000, 1, {"quality": "fast"}),
+        (kl.KernelRegressor, 90, 2000, 1, {"assess": False}),
+        (kl.KernelRegressor, 300, 10, 30, {"quality": "fast"}),  # many targets
+        (kl.KernelRegressor, 300, 10, 30, {"assess": False}),
+        (kl.KernelRegressor, 300, 10, 1, {"n_jobs": 2, "assess": False}),
+        (kl.KernelRegressor, 1000, 10, 2, {"memory_budget": "4MB"}),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*which gives another model")
-def test_shapes_of_the_classifier(n, d, classes, options):
+def test_shapes_of_ensembles(estimator, n, d, outputs, options):
     import tracemalloc
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, d))
-    y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, classes) / classes)).astype(str)
-    kl.KernelClassifier(**options).fit(X[:200], y[:200])
+    if estimator is kl.KernelClassifier:
+        shares = np.quantile(X[:, 0], np.arange(1, outputs) / outputs)
+        y = np.digitize(X[:, 0], shares).astype(str)
+    else:
+        y = X[:, :1] + 0.3 * rng.normal(size=(n, outputs))
+    estimator(**options).fit(X[:200], y[:200])
     tracemalloc.start()
-    model = kl.KernelClassifier(**options).fit(X, y)
+    model = estimator(**options).fit(X, y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak <= 1.2 * model.plan_.bytes_needed + 2e6

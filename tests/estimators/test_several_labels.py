@@ -1,6 +1,7 @@
 """KernelClassifier with several labels per row: against one fit for each label."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
@@ -87,11 +88,15 @@ def test_lists_of_labels_are_binarised(model, data):
     X, Y = data
     names = np.array(["ant", "bee", "cat", "dog"])
     lists = [names[own == 1].tolist() for own in Y]
-    for given in (lists, [set(own) for own in lists], [tuple(own) for own in lists]):
+    series = pd.Series(lists, index=np.arange(len(lists))[::-1])
+    for given in (lists, [set(own) for own in lists], [tuple(own) for own in lists], series):
         other = KernelClassifier(quality="fast").fit(X[:N], given[:N])
         np.testing.assert_array_equal(other.classes_, names)
         np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
-    assert other.score(X[N:], lists[N:]) == model.score(X[N:], Y[N:])
+    for given in (lists, series):
+        assert other.score(X[N:], given[N:]) == model.score(X[N:], Y[N:])
+    with pytest.warns(UserWarning, match="'elk' that were not seen"):
+        assert other.score(X[N:], [[*own, "elk"] for own in lists[N:]])
     for form in (Y[:N].astype(bool), Y[:N].tolist(), sparse.csr_matrix(Y[:N])):
         again = KernelClassifier(quality="fast").fit(X[:N], form)
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -145,12 +150,47 @@ def test_what_is_refused(data):
     X, Y = data[0][:N], data[1][:N]
     with pytest.raises(ValueError, match="weighs classes, and y has several labels"):
         KernelClassifier(class_weight="balanced").fit(X, Y)
-    with pytest.raises(ValueError, match="several labels per row"):
+    with pytest.raises(ValueError, match=r"several labels per row.*matrix of zeros and ones.*sets"):
         KernelClassifier().fit(X, Y + 1)
+    with pytest.raises(ValueError, match="values other than 0 and 1"):
+        KernelClassifier().fit(X, np.where(np.arange(N)[:, None] == 3, np.nan, Y))
+    pairs = [[own % 3, 3 + own % 2] for own in range(N)]
+    with pytest.raises(ValueError, match="as a list of sets"):
+        KernelClassifier().fit(X, pairs)
     with pytest.raises(ValueError, match="1 label in all"):
         KernelClassifier().fit(X, [["a"], []] * (N // 2))
     with pytest.raises(ValueError, match="inconsistent"):
         KernelClassifier().fit(X, Y[:-1])
+
+
+def in_blocks(X, Y, size=50):
+    return lambda: ((X[i : i + size], Y[i : i + size]) for i in range(0, len(X), size))
+
+
+def test_a_source_gives_what_its_rows_give(model, data):
+    X, Y = data
+    found = KernelClassifier(quality="fast").fit(in_blocks(X[:N], Y[:N]))
+    np.testing.assert_array_equal(found.predict_proba(X), model.predict_proba(X))
+    score = model.score(X, Y)
+    assert found.score(in_blocks(X, Y)) == score and 0 < score < 1
+    dask = pytest.importorskip("dask.array")
+    rows, labels = (dask.from_array(one[:N], chunks=(40, -1)) for one in (X, Y))
+    found = KernelClassifier(quality="fast").fit(rows, labels)
+    np.testing.assert_array_equal(found.predict_proba(X), model.predict_proba(X))
+    with pytest.raises(ValueError, match=r"Block 1.*zeros and ones.*other values"):
+        KernelClassifier().fit(in_blocks(X, np.where(np.arange(len(Y))[:, None] == 60, 2, Y)))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*gives another model")
+def test_rows_on_the_disk():
+    X, Y = make_multilabel_classification(3000, n_features=8, n_classes=3, random_state=1)
+    options = {"quality": "fast", "max_members": 1, "memory_budget": 3_000_000}
+    found = KernelClassifier(**options).fit(in_blocks(X[:2500], Y[:2500], 300))
+    assert found.plan_.disk_bytes > 0 and found.classes_.tolist() == [0, 1, 2]
+    assert hamming_loss(Y[2500:], found.predict(X[2500:])) < 0.25
+    with pytest.raises(ValueError, match="weighs classes"):
+        KernelClassifier(class_weight="balanced", **options).fit(in_blocks(X, Y, 300))
 
 
 def test_novelty_is_told_and_sets_are_refused():

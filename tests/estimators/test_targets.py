@@ -320,6 +320,44 @@ def test_components_by_leaving_out_every_row():
     assert model.score(rows[~halves], progression[~halves]) > 0.45
 
 
+@pytest.mark.parametrize("targets", [y, Y2], ids=["one", "two"])
+def test_pls_of_numbers_is_that_of_the_regressor(targets):
+    model = kl.KernelPLS(GAUSSIAN, n_components=4, target_type="numbers").fit(X, targets)
+    same = kl.KernelPLSRegressor(GAUSSIAN, n_components=4).fit(X, targets)
+    said = pls(K, targets.reshape(60, -1), rbf_kernel(X_NEW, X, gamma=0.3), 4)
+    assert_allclose(model.predict(X_NEW), said.reshape(20, *targets.shape[1:]), atol=1e-8)
+    assert_array_equal(model.transform(X_NEW), same.transform(X_NEW))
+    assert model.score(X, targets) == same.score(X, targets)
+    assert (model.target_type_, hasattr(model, "classes_")) == ("numbers", False)
+    alone = kl.KernelPLS(GAUSSIAN, target_type="numbers").fit(X, targets)
+    assert alone.n_components_ == targets.reshape(60, -1).shape[1]
+    for asked in ("decision_function", "predict_proba", "predict_log_proba", "predict_set"):
+        with pytest.raises(ValueError, match=r"is of classes.*fitted to numbers.*KernelRegressor"):
+            getattr(model, asked)(X_NEW)
+    with pytest.raises(ValueError, match=r"continuous.*target_type='numbers'"):
+        kl.KernelPLS().fit(X, y)
+
+
+def test_pls_of_sets_of_labels():
+    model = kl.KernelPLS(GAUSSIAN).fit(X, SETS)
+    again = kl.KernelPLS(GAUSSIAN).fit(X, INDICATOR)
+    assert (model.target_type_, model.classes_.tolist()) == ("labels", ["a", "b", "c"])
+    assert again.classes_.tolist() == [0, 1, 2] and model.n_components_ == 3
+    said = pls(K, INDICATOR, rbf_kernel(X_NEW, X, gamma=0.3), 3)
+    assert_allclose(model.decision_function(X_NEW), said - 0.5, atol=1e-8)
+    assert_array_equal(model.predict(X_NEW), said > 0.5)
+    assert_array_equal(again.predict(X_NEW), model.predict(X_NEW))
+    right = np.all(model.predict(X) == INDICATOR, axis=1)
+    assert model.score(X, INDICATOR) == pytest.approx(right.mean()) and right.mean() > 0.7
+    with pytest.raises(ValueError, match=r"sets of labels.*KernelClassifier"):
+        model.predict_proba(X_NEW)
+    classes = np.arange(60) % 2
+    model.fit(X, classes)
+    assert model.target_type_ == "classes" and model.predict_proba(X_NEW).shape == (20, 2)
+    with pytest.raises(ValueError, match="novelty is of classes"):
+        model.fit(X, INDICATOR).novelty(X_NEW)
+
+
 MODELS = {
     "hsic": lambda: kl.HSICSubspace(reg=1e-2),
     "gaussian labels": lambda: kl.HSICSubspace(reg=1e-2, label_kernel="gaussian"),
@@ -329,6 +367,7 @@ MODELS = {
     "bank by loo": lambda: kl.HSICSubspace(BANK, weights="loo"),
     "alignment": lambda: kl.AlignmentSubspace(tol=1e-6, max_iter=5000),
     "pls": kl.KernelPLSRegressor,
+    "pls as told": lambda: kl.KernelPLS(target_type="numbers", n_components=4),
     "scales": lambda: kl.FeatureScales(criterion="loo", penalty=0.1),
 }
 

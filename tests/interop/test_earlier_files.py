@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import kernel_learn as kl
 from kernel_learn.ensemble.members import Member
@@ -93,6 +94,12 @@ def test_an_earlier_file_can_be_written_again(path, tmp_path):
     expected = read_expected(path)
     kl.save(kl.load(path), tmp_path / "again.skops")
     check_outputs(kl.load(tmp_path / "again.skops"), expected)
+
+
+@ignore_versions
+def test_parameters_that_came_later_have_their_defaults():
+    model = kl.load(FOLDER / "pls.skops")
+    assert repr(model) and clone(model).get_params()["target_type"] == "auto"
 
 
 @ignore_versions

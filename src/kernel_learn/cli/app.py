@@ -235,8 +235,8 @@ def predict(
         float | None,
         typer.Option(
             "--coverage",
-            help="Add the set of classes, or the interval, that holds the truth so often, and "
-            "novelty.",
+            help="Add the set of classes that holds the truth so often, and novelty; of numbers "
+            "how often the interval does (0.9 unless said).",
         ),
     ] = None,
     raw: Annotated[

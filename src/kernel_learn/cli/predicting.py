@@ -26,6 +26,7 @@ from kernel_learn.tables.writing import (
 )
 
 NOTE, OUR_NOTE = "note", "note (kernel-learn)"  # the second where a table has a column of notes
+USUAL_COVERAGE = 0.9  # of intervals that nobody asked for
 RARE = 0.01  # novelty below which a row is counted as unlike any that was seen
 
 
@@ -92,14 +93,26 @@ def predict_numbers(
     fill: bool,
     coverage: float | None,
 ) -> None:
-    """Columns ``value``, and with a coverage ``lower``, ``upper`` and ``novelty``."""
-    limits = None if coverage is None else IntervalColumns(model, coverage)
+    """Columns ``value``, ``lower`` and ``upper``; where a coverage is asked for ``novelty``, too.
+
+    A model without intervals gives values alone.
+    """
+    limits = None
+    if coverage is not None or hasattr(model, IntervalColumns.method):
+        limits = IntervalColumns(model, USUAL_COVERAGE if coverage is None else coverage)
 
     def answer(block: Frame) -> dict[str, Array | list[object]]:
         columns: dict[str, Array | list[object]] = {"value": model.predict(block)}
-        return columns if limits is None else columns | limits.of(block)
+        if limits is not None:
+            columns |= limits.of(block)
+        if coverage is not None:
+            columns["novelty"] = model.novelty(block)
+        return columns
 
     answer_blocks(run, model, data, output, options, answer, notes=notes, fill=fill)
+    if limits is not None and output != "-":
+        share = f"{100 * limits.coverage:g}"
+        run.note(f"About {share} of 100 true values lie between lower and upper (--coverage).")
 
 
 class CoverageColumns:
@@ -133,14 +146,14 @@ class SetColumns(CoverageColumns):
 
 
 class IntervalColumns(CoverageColumns):
-    """Columns ``lower``, ``upper`` and ``novelty``, block by block."""
+    """Columns ``lower`` and ``upper``, block by block."""
 
     method, missing = "predict_interval", "intervals"
 
     def of(self, block: Frame) -> dict[str, Array | list[object]]:
         """The columns of a block."""
         lower, upper = self.model.predict_interval(block, self.coverage).T
-        return {"lower": lower, "upper": upper, "novelty": self.model.novelty(block)}
+        return {"lower": lower, "upper": upper}
 
 
 def transform_command(

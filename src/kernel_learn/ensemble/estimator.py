@@ -128,7 +128,8 @@ class EnsembleEstimator(
     @on_sources
     def transform(self, X: Rows) -> Array:
         """Features of ``kernel_``: discriminant ones of classes, (n_samples, n_classes - 1);
-        those of HSIC with the linear label kernel for numbers, (n_samples, n_targets).
+        of numbers, (n_samples, n_targets), those of ``HSICSubspace(kernel_,
+        label_kernel="linear")``, in which targets count by their variance.
         """
         check_is_fitted(self)
         return self._fitted.ensemble.features(self._table(X))

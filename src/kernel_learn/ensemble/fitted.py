@@ -117,6 +117,14 @@ class Probe:
         return held_out_scales(kernel, rows, targets, held)
 
     @property
+    def row_scales(self) -> Array:
+        """How far the values of each of the sample's rows lie from it, by other rows, (n, q)."""
+        targets = self._residuals[2]
+        found = np.empty((targets.n, targets.n_targets))
+        found[targets.row] = held_out_scales(*self._residuals)  # one for all values of a row
+        return found
+
+    @property
     def _residuals(self) -> tuple[Kernel, Rows, NumberTargets, Array]:
         view, targets = self.sample.view_rows(self.view), self.sample.targets
         assert isinstance(targets, NumberTargets) and self.held is not None

@@ -1,5 +1,6 @@
 """From what a user passes to a problem: rows read and merged, labels, weights, groups."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from kernel_learn.ensemble.deduplicate import DistinctRows, GivenRows, given_row
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.given.targets import GivenTargets
 from kernel_learn.ensemble.leaf_checkpoint import LeafCheckpoint
+from kernel_learn.ensemble.likelihood_fitting import family_of
 from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.plan import (
     EnsemblePlan,
@@ -37,6 +39,7 @@ from kernel_learn.ensemble.quality import (
     number_bank,
 )
 from kernel_learn.ensemble.spilled_table import SpilledTable
+from kernel_learn.ensemble.views import RANKED_VIEWS
 from kernel_learn.fitting.row_validation import as_views, side_by_side
 from kernel_learn.fitting.weights import row_weights, training_weights
 from kernel_learn.representations.summary import row_bytes
@@ -338,6 +341,9 @@ def size_of(
     most_learned = max(
         (sum(other.space == one.space for other in learned) for one in learned), default=0
     )
+    families = Counter(family_of(one) for one in tried if one.loss == "likelihood")
+    if families:  # the held-out scores of a family, and those of one of its parts
+        most_learned = max(most_learned, 1 + max(families.values()))
     width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
     spaces = {candidate.space for candidate in tried}
     return EnsembleSize(
@@ -347,6 +353,7 @@ def size_of(
         n_columns=width,
         n_outputs=targets.Y.shape[1],
         views=len(views),
+        has_ranks=not is_sparse(table.numbers) and any(view[-1] in RANKED_VIEWS for view in views),
         learned=most_learned,
         candidates=len(tried),
         n_jobs=min(effective_n_jobs(estimator.n_jobs), len(spaces)),
@@ -356,6 +363,7 @@ def size_of(
             numbers=isinstance(targets, NumberTargets),
         ),
         shares_statistics=not isinstance(targets, NumberTargets),
+        smears=isinstance(targets, NumberTargets),
     )
 
 

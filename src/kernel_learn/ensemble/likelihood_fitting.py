@@ -87,6 +87,8 @@ def fit_likelihoods(
                 held, least = ridge.held_out(path)
                 scores[c][:, outside] = held[:, outside]
                 safe[c] &= least > LEAST_SLACK
+                del held  # before there is another
+            del ridge
     final = learn_likelihood_scales(
         Z,
         targets,

@@ -349,12 +349,17 @@ def dependence_directions(
 ) -> tuple[Dual, LinearMap]:
     """HSIC with the linear label kernel, as in ``criteria.hsic.Dependence``. K is overwritten.
 
-    max over W of tr(W'G LL'G W) s.t. W'(G + lam)W = I: with L the centred targets in the
-    metric of the weights, B = (G + lam)^{-1} G L and L'G B = R diag(e) R', W = B R e^{-1/2}.
+    max over W of tr(W'G LL'G W) s.t. W'(G + lam)W = I: with L the centred targets, in their own
+    units, in the metric of the weights, B = (G + lam)^{-1} G L and L'G B = R diag(e) R',
+    W = B R e^{-1/2}.
     As many features as targets.
     """
-    centred = centre(K, targets.as_given())
-    L, G = centred.labels, centred.G
+    plain = targets.as_given()
+    centred = centre(K, plain)
+    units = np.ones(1)
+    if isinstance(plain, NumberTargets):
+        units = np.array([one.scale for one in plain.transforms])
+    L, G = centred.labels * (units / units.max()), centred.G  # features have no common factor
     if centred.is_flat:  # features of rows that all look the same are zero
         q = L.shape[1]
         return Dual(np.zeros_like(L), np.zeros(q)), LinearMap(np.eye(q), np.zeros(q))

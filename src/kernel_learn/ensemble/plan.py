@@ -30,8 +30,10 @@ ONE_REG_ABOVE = 3000  # rows; above, all rows are fitted at the regulariser of N
 # SHARED_ROWS rows no statistics are kept, and the factor takes the kernel's place (a squared
 # hinge holds two more).
 EXACT_MATRICES, LEAF_MATRICES, LARGE_MATRICES = 8.5, 6.0, 4.0
-# Copies of the rows beside one per view: as given, distinct and in a fold; scaled and its gradient.
-ROW_COPIES, LEARNED_ROW_COPIES = 3, 5
+# Copies of the rows beside one per view: as given, distinct and in a fold; scaled and its gradient;
+# sorted columns and their ranks.
+ROW_COPIES, LEARNED_ROW_COPIES, RANK_COPIES = 3, 5, 2
+SMEARING_BYTES = 2048  # of the held-out residuals of a member and target
 LEAST_ROWS = 50  # no fit is cut down to fewer rows for want of memory
 # Rows that stand for all of them: views are fitted to these, trees grown and members validated
 # on them. Copies of them while views are fitted (sorting), and those that views keep.
@@ -126,11 +128,13 @@ class EnsembleSize:
     n_columns: int  # of it; gradients are dense
     n_outputs: int  # columns of scores: classes, or transforms of targets
     views: int
-    learned: int  # candidates on scaled columns
+    learned: int  # candidates on scaled columns whose scores are held at a time
     candidates: int
     n_jobs: int = 1
     folds: int = 0  # without which the fit is to be repeated
     shares_statistics: bool = True  # kernels of fits beyond the screened rows
+    has_ranks: bool = True  # views hold sorted columns and their ranks
+    smears: bool = False  # members hold held-out residuals
 
     @property
     def folds_held(self) -> float:
@@ -139,16 +143,20 @@ class EnsembleSize:
         About half of the candidates predict.
         """
         rows = self.n_rows * max(self.folds - 1, 0)  # of all fits together
-        return rows * (self.views * self.row_bytes + 4 * self.candidates * self.n_outputs)
+        views = self.views + RANK_COPIES * self.has_ranks
+        maps = self.candidates * self.n_outputs
+        kept = rows * (views * self.row_bytes + 4 * maps)
+        return kept + self.folds * SMEARING_BYTES * maps * self.smears
 
     def held(self, screen: int, keep: int) -> float:
         """Bytes that grow with the rows: keys and labels, views, scores and probabilities."""
         n, k = self.n_rows, self.n_outputs
         scaled = LEARNED_ROW_COPIES * (self.learned > 0)
-        rows = (ROW_COPIES + self.views + scaled) * n * self.row_bytes
+        ranks = RANK_COPIES * self.has_ranks
+        rows = (ROW_COPIES + self.views + ranks + scaled) * n * self.row_bytes
         rows += 16 * screen * self.n_columns * (self.learned > 0)
         refitted = keep if screen < n else self.candidates
-        tried = (len(RIDGE_REGS) * self.learned + 2 * self.candidates) * screen
+        tried = (len(RIDGE_REGS) * max(self.learned, 1) + 2 * self.candidates) * screen
         return 64 * self.n_given + rows + 8 * k * max(tried, 2 * refitted * n)
 
     def fits(self, screen: int, narrow: int, leaf: int, exact: bool) -> float:

@@ -16,7 +16,7 @@ from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import Quality
 from kernel_learn.ensemble.sample import FOLDS, Sample
 from kernel_learn.ensemble.spilled_table import SpilledTable, SpilledView
-from kernel_learn.ensemble.views import TableView, fit_view
+from kernel_learn.ensemble.views import TableView, UniformScores, fit_view
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.progress import Progress
@@ -49,15 +49,24 @@ class Problem:
 
 
 def fit_views(problem: Problem) -> dict[str, TableView]:
-    """The views that the candidates ask for; "genes/z" is the view z of the columns "genes"."""
+    """The views that the candidates ask for; "genes/z" is the view z of the columns "genes".
+
+    Sorted cells and their ranks, which two views of the same columns have in common, are held once.
+    """
     table, weight = problem.table, problem.targets.weight
     if isinstance(table, SpilledTable):
         rows = np.arange(len(weight)) if problem.subsample is None else problem.subsample
         table, weight = table[rows], weight[rows]
-    views = {}
+    views: dict[str, TableView] = {}
+    ranked: dict[str, UniformScores] = {}
     for name in dict.fromkeys(candidate.view for candidate in problem.candidates):
         source, _, kind = name.rpartition("/")
-        views[name] = fit_view(kind, table, problem.reader, weight, problem.sources[source])
+        view = fit_view(kind, table, problem.reader, weight, problem.sources[source])
+        own = view.of_numbers
+        if isinstance(own, UniformScores):
+            first = ranked.setdefault(source, own)
+            own.knots_, own.ranks_ = first.knots_, first.ranks_
+        views[name] = view
     return views
 
 

@@ -99,7 +99,7 @@ def fit_prepared(
 
 def target_kind(estimator: EnsembleSettings) -> Target:
     """What the blocks of a source are to have beside their rows."""
-    return "values" if estimator.learns_values else "labels"
+    return "values" if estimator.learns_values else "labels or sets"
 
 
 def class_weight_of(estimator: EnsembleSettings) -> ClassWeight:
@@ -130,7 +130,7 @@ def spill_rows(
         np.concatenate([block.places for block in parts]),
         np.concatenate([block.keys for block in parts]),
     )
-    return whole, gathered.all(passes.blocks.single)
+    return whole, gathered.all(passes.blocks.single, passes.blocks.is_set)
 
 
 def prepare_spilled(
@@ -190,6 +190,11 @@ def fit_without_rows(
         return blocks.check_all(source.read(rows))
 
     found = passes.check(passes.add_up("pass 1 of 2, sample", whole(READ_ROWS), work))
+    if blocks.is_set:
+        raise ValueError(
+            "Several labels per row are learned from rows that are in memory or on the disk, and "
+            "these fit into neither. Make room, raise memory_budget, or fit one label at a time."
+        )
     layout, summary = cells.layout(), found.value.summary
     order = np.random.default_rng(seed).permutation(len(summary.keys))
     sampled = SampledTargets.of(found.value, order, blocks.single, class_weight_of(estimator))

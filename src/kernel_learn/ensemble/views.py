@@ -23,9 +23,11 @@ from kernel_learn.criteria.held_out.target_transforms import weighted_quantiles
 from kernel_learn.fitting.weights import row_weights
 from kernel_learn.kernels.pairwise import unit_rows
 from kernel_learn.kernels.scaled import scale_columns
-from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.access import is_sparse, row_blocks
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table
+
+BLOCK_CELLS = 2**16  # that are sorted at a time
 
 
 class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
@@ -51,7 +53,9 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         weight = row_weights(sample_weight, len(X))
         kept = weight > 0
-        self._learn(*self._fill_medians(X[kept], weight[kept]))
+        if not kept.all():
+            X, weight = X[kept], weight[kept]
+        self._learn(*self._fill_medians(X, weight))
         return self
 
     def transform(self, X: Rows) -> Array:
@@ -252,6 +256,14 @@ def column_quantiles(X: Array, weight: Array, shares: tuple[float, ...]) -> Arra
 
 def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
     """(values, ranks), each (n, d): sorted columns and their mid-ranks, equal for equals."""
+    values, ranks = np.empty_like(X), np.empty(X.shape)
+    for some in row_blocks(X.shape[1], max(1, BLOCK_CELLS // len(X))):
+        values[:, some], ranks[:, some] = _mid_ranks(X[:, some], weight)
+    return values, ranks
+
+
+def _mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Of a few columns: ten tables of their size are made on the way."""
     order = np.argsort(X, axis=0, kind="stable")
     values = np.take_along_axis(X, order, axis=0)
     cumulative = np.cumsum(weight[order], axis=0)
@@ -265,6 +277,7 @@ def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
     return values, (below + up_to) / (2 * cumulative[-1])
 
 
+RANKED_VIEWS = ("q", "u")  # they hold sorted columns and their ranks
 DENSE_VIEWS: dict[str, type[ColumnView]] = {
     "z": ZScores,
     "q": NormalScores,

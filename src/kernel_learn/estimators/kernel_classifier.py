@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,7 +25,7 @@ from kernel_learn.ensemble.assessment import (
 from kernel_learn.ensemble.estimator import EnsembleEstimator, Folder
 from kernel_learn.ensemble.fit import fit_ensemble
 from kernel_learn.ensemble.fitted import FittedEnsemble
-from kernel_learn.ensemble.given.targets import GivenClasses, GivenLabels, is_label_lists
+from kernel_learn.ensemble.given.targets import GivenClasses, GivenLabels
 from kernel_learn.ensemble.ingest import ColumnNames, Prepared
 from kernel_learn.ensemble.ledger.class_ledger import ClassLedger
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, row_log_odds
@@ -45,8 +44,10 @@ from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.parameters import CLASS_WEIGHT, FALSE, check_count, choice
 from kernel_learn.fitting.predictions import ProbabilityClassifier
+from kernel_learn.fitting.targets import choose_kind
 from kernel_learn.fitting.uncertainty import calibrate_rows, fade
 from kernel_learn.rows.table import Table
+from kernel_learn.rows.targets import CLASSES_OR_LABELS, binarise
 
 
 class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
@@ -303,14 +304,6 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         P = np.clip(self._fitted.ensemble.predict(self._table(X)), 1e-300, 1 - 1e-16)
         return np.log(P) - np.log1p(-P)
 
-    def score(self, X: DataLike, y: Any = None, sample_weight: Any = None) -> float:
-        """Accuracy; of several labels the share of rows with all of them right."""
-        check_is_fitted(self)
-        if self._several and is_label_lists(y):
-            known = MultiLabelBinarizer(classes=self.classes_.tolist())
-            y = known.fit_transform([list(own) for own in y])
-        return super().score(X, y, sample_weight)
-
     @property
     def _headline(self) -> Headline | None:
         """None if nothing was assessed, or the file of the model is of before."""
@@ -363,15 +356,9 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
 
     def read_targets(self, y: ArrayLike) -> GivenClasses | GivenLabels:
         """Class labels as indices, or several labels per row as an indicator."""
-        several = GivenLabels.read(y)
-        if several is None:
+        if choose_kind(y, CLASSES_OR_LABELS) == "classes":
             return GivenClasses.read(y, self.class_weight)
-        if self.class_weight is not None:
-            raise ValueError(
-                f"class_weight={self.class_weight!r} weighs classes, and y has several labels per "
-                "row, none of which excludes another. Leave it out, or pass sample_weight."
-            )
-        return several
+        return GivenLabels.of(*binarise(y), self.class_weight)
 
     def _store_held(self, prepared: Prepared, fitted: FittedEnsemble) -> None:
         given, targets, some = prepared.given, prepared.rows.targets, fitted.held_rows

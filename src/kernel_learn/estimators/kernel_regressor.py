@@ -101,6 +101,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         Its 95 % interval.
     held_out_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         The predictions that ``error_`` is of; ``loo_prediction_`` if ``assess="loo"``.
+    held_out_std_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
+        Standard deviation of y around these, by models that have not seen the row.
     feature_relevance_ : ndarray of shape (n_features_in_,)
         Share of each column in the squared gradient of a fit to normal scores.
     feature_relevance_std_ : ndarray of shape (n_features_in_,)
@@ -196,7 +198,9 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         X : array-like, sparse matrix, data frame or source
             Rows; of a source the predictions come in blocks.
         return_std : bool, default=False
-            Also the standard deviation of a new y around each, for rows at hand.
+            Also the standard deviation of a new y around each, for rows at hand: scaled so that
+            (y - prediction) / deviation of held-out training rows has mean square one, see
+            ``held_out_std_``.
         out : path, default=None
             A .npy file that is written in their place.
         """
@@ -209,6 +213,21 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         s = self._spread_of(X)
         std = s * self._fitted.probe.spread.deviations
         return self._shaped(self._fitted.ensemble.predict(table)), self._shaped(std)
+
+    @property
+    def held_out_std_(self) -> Array:
+        """Standard deviation of y around held-out predictions, by models without the row.
+
+        (n_samples,) or (n_samples, n_targets): (y - ``held_out_prediction_``) / it has mean square
+        one (``loo_prediction_`` if there was no nested assessment). Worked out when asked for; NaN
+        for rows of weight zero, and, of many rows, for those from which it is not told.
+        """
+        check_is_fitted(self)
+        given, probe = self._rows_of_fit("held_out_std_"), self._fitted.probe
+        std = probe.row_scales * probe.spread.deviations
+        found = np.full((int(given.distinct.max()) + 1, std.shape[1]), np.nan)
+        found[slice(None) if probe.held_rows is None else probe.held_rows] = std
+        return self._shaped(np.where(given.counting[:, None], found[given.distinct], np.nan))
 
     def predict_quantiles(self, X: Rows, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Array:
         """Quantiles of a new y, (n_samples, m), or (n_samples, n_targets, m) of several targets.

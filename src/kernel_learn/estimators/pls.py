@@ -1,4 +1,4 @@
-"""Kernel partial least squares, for classes and for real targets."""
+"""Kernel partial least squares, for classes, sets of labels and real targets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -7,15 +7,31 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from kernel_learn.arrays import Array, DataLike, MemoryBudget, Seed
+from kernel_learn.arrays import (
+    Array,
+    DataLike,
+    MemoryBudget,
+    Rows,
+    Seed,
+    TargetsLike,
+    WeightsLike,
+)
+from kernel_learn.criteria.held_out.conformal import Thresholds
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, mean_squares, pls_loo_scores
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.kernel_weights import BankWeights
-from kernel_learn.fitting.parameters import BANK, STREAMED, UNLABELED, check_n_components
+from kernel_learn.fitting.parameters import (
+    BANK,
+    STREAMED,
+    TARGET_TYPE,
+    UNLABELED,
+    check_n_components,
+)
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
 from kernel_learn.fitting.probabilities import (
@@ -27,14 +43,20 @@ from kernel_learn.fitting.probabilities import (
     pool_kernel,
 )
 from kernel_learn.fitting.target_codes import pool_targets
-from kernel_learn.fitting.training import Labelled, Training, Valued
-from kernel_learn.fitting.uncertainty import HeldOutIntervals, Residuals, reference_of
+from kernel_learn.fitting.training import Labelled, Training, Valued, store_targets
+from kernel_learn.fitting.uncertainty import (
+    HeldOutIntervals,
+    ReferenceRows,
+    Residuals,
+    reference_of,
+)
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.targets import TargetType
 from kernel_learn.solvers.pls import solve_pls
 
 # Of so many components the best number, by the errors of so many rows left out: half a second.
@@ -87,13 +109,19 @@ class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
         """Fitted targets, (n_rows, q): mean + F P."""
         return F @ self.loadings_.astype(F.dtype) + self.intercept_.astype(F.dtype)
 
+    def _values(self, F: Array) -> Array:
+        """Fitted numbers, (n_rows,) or (n_rows, q) as at fit."""
+        values = self._regress(F)
+        return values[:, 0] if self._single else values
+
 
 class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     """Kernel partial least squares on class labels (Rosipal & Trejo 2001).
 
     Features are found one after the other, each of largest covariance with
     what is left of the one-hot labels; rows are classified by least squares on
-    them. A transformer and a classifier.
+    them. A transformer and a classifier; of several labels per row, or of
+    numbers, a transformer whose ``predict`` gives labels or numbers.
 
     Parameters
     ----------
@@ -101,7 +129,11 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         How alike two rows are; several kernels as in :class:`HSICSubspace`, combined into one of
         trace n by ``weights``.
     n_components : int, default=None
-        Number of features; None means n_classes.
+        Number of features; None means n_classes, or as many as there are labels or numbers.
+    target_type : {"auto", "classes", "numbers", "labels"}, default="auto"
+        What y is. "auto": a matrix of zeros and ones, or a set of labels for each row, are labels;
+        everything else is classes, and real numbers are refused. "numbers": one or several for
+        each row, as in :class:`KernelPLSRegressor`, which chooses how many features.
     unlabeled : default="raise"
         What marks rows without a target, -1 say, beside None and NaN; None: nothing else does.
         These rows are joined with all others in a graph that deforms the kernel,
@@ -128,7 +160,9 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     loadings_ : ndarray of shape (n_components_, n_classes)
         T'Y.
     intercept_ : ndarray of shape (n_classes,)
-        Class frequencies.
+        Class frequencies; mean targets.
+    target_type_ : str
+        What y was taken for.
     sharpness_ : float
         ``predict_proba`` is softmax(sharpness_ * scores), fitted to the scores of up to 400 rows
         by five-fold cross-validation: five small fits.
@@ -139,6 +173,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     kernel_names_ : ndarray of str
         Their names.
     classes_ : ndarray of shape (n_classes,)
+        Of sets of labels the labels; numbers have none.
     n_components_ : int
         Number of features.
     plan_ : Plan
@@ -159,13 +194,108 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
     0.99
     """
 
-    def _fit(self, data: Labelled) -> Self:
-        self.classes_ = data.classes
-        wanted = check_n_components(self.n_components, len(data.classes), self)
-        solved, sample = self._solve(data, lambda _: wanted, replace(NEEDS, compared=True))
-        self._sharpen(fit_sharpness(*self._parts(solved, sample)), solved.source)
+    _parameters = _KernelPLS._parameters | {"target_type": TARGET_TYPE}
+
+    def __init__(
+        self,
+        kernel: KernelsLike = "gaussian",
+        *,
+        n_components: int | None = None,
+        target_type: str = "auto",
+        unlabeled: object = "raise",
+        weights: str | ArrayLike = "loo",
+        landmarks: LandmarksLike = "auto",
+        memory_budget: MemoryBudget = None,
+        random_state: Seed = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            kernel,
+            n_components=n_components,
+            unlabeled=unlabeled,
+            weights=weights,
+            landmarks=landmarks,
+            memory_budget=memory_budget,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.target_type = target_type
+
+    def _fit(self, data: Labelled | Valued) -> Self:
+        store_targets(self, data)
+        wanted = check_n_components(self.n_components, data.source.n_targets, self)
+        if isinstance(data, Labelled):
+            solved, sample = self._solve(data, lambda _: wanted, replace(NEEDS, compared=True))
+            self._sharpen(fit_sharpness(*self._parts(solved, sample)), solved.source)
+        else:
+            self._single = data.single
+            self.__dict__.pop("_calibration", None)  # of an earlier fit
+            self._solve(data, lambda _: wanted)
         self._warn_if_fewer()
         return self
+
+    @property
+    def _kind(self) -> TargetType:
+        """What was fitted; files of earlier versions have classes."""
+        check_is_fitted(self)
+        return getattr(self, "target_type_", "classes")
+
+    @on_sources
+    def predict(self, X: DataLike) -> Array:
+        """The most likely class of each row, (n_samples,).
+
+        Of sets of labels which of them are there: 0 and 1, (n_samples, n_labels). Of numbers
+        their values, (n_samples,) or (n_samples, n_targets) as at fit.
+        """
+        kind = self._kind
+        if kind == "classes":
+            return super().predict(X)
+        F = self._features(X)
+        return self._values(F) if kind == "numbers" else (self._regress(F) > 0.5).astype(int)
+
+    @on_sources
+    def decision_function(self, X: DataLike) -> Array:
+        """Scores of the classes, (n_samples, n_classes); the difference (n_samples,) for two.
+
+        Of sets of labels the fitted zeros and ones less a half, (n_samples, n_labels).
+        """
+        if self._kind == "labels":
+            return self._regress(self._features(X)) - 0.5
+        self._need_classes("decision_function")
+        return super().decision_function(X)
+
+    def score(
+        self, X: DataLike, y: TargetsLike | None = None, sample_weight: WeightsLike = None
+    ) -> float:
+        """Accuracy; of sets of labels the share of rows with all of them right; R^2 of numbers."""
+        if self._kind != "numbers":
+            return super().score(X, y, sample_weight)
+        same = KernelPLSRegressor()
+        same.__dict__.update(vars(self))
+        return same.score(X, y, sample_weight)
+
+    def _faded_logits(self, X: Rows) -> Array:
+        self._need_classes("predict_proba")
+        return super()._faded_logits(X)
+
+    def _thresholds(self, coverage: float, by_class: bool) -> Thresholds:
+        self._need_classes("predict_set")
+        return super()._thresholds(coverage, by_class)
+
+    def _reference(self) -> ReferenceRows:
+        self._need_classes("novelty")
+        return super()._reference()
+
+    def _need_classes(self, asked: str) -> None:
+        kind = self._kind
+        if kind != "classes":
+            what, other = ("numbers", "Regressor")
+            if kind == "labels":
+                what, other = "sets of labels", "Classifier"
+            raise ValueError(
+                f"KernelPLS.{asked} is of classes, and this one was fitted to {what}: see predict, "
+                f"or take Kernel{other}."
+            )
 
     def _parts(self, data: Training, sample: Combined) -> tuple[Targets, ScoreFold]:
         """Labels of some rows, and what the scores of some of them say of others."""
@@ -351,8 +481,7 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
     @on_sources
     def predict(self, X: DataLike) -> Array:
         """Targets, (n_samples,) or (n_samples, n_targets) as at fit."""
-        values = self._regress(self._features(X))
-        return values[:, 0] if self._single else values
+        return self._values(self._features(X))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -13,6 +13,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.rows.block import Block
 from kernel_learn.rows.named_columns import take_named
+from kernel_learn.rows.targets import indicator_of, label_rows
 from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, NoRowsError, RowSource
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
 from kernel_learn.streams.dask_rows import SpreadRows
@@ -83,15 +84,20 @@ class ScoredOnSources:
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy, or R^2 for real targets; of a source by its own labels and weights."""
         X, y, sample_weight = take_named({"X": X, "y": y, "sample_weight": sample_weight}).values()
+        check_is_fitted(self)
+        y = self._scored(y)
         source: Any = as_source(X, y, sample_weight)
         if source is None:
             return super().score(X, y, sample_weight)  # type: ignore[misc]
-        check_is_fitted(self)
         sums = BlockScores(self)
         total = source.add_up(sums) if isinstance(source, SpreadRows) else sums(numbered(source))
         if total is None:
             raise NoRowsError
         return self._score_of(total)
+
+    def _scored(self, y: Any) -> Any:
+        """Targets as ``predict`` gives them."""
+        return y
 
 
 @dataclass(frozen=True)
@@ -113,10 +119,15 @@ class BlockScores:
 
 
 class ScoredClassifier(ScoredOnSources, ClassifierMixin):
-    """Accuracy over blocks."""
+    """Accuracy over blocks; several labels of a row are all right, or it is wrong."""
+
+    def _scored(self, y: Any) -> Any:
+        named = None if y is None or is_collection(y) else label_rows(y)
+        return y if named is None else indicator_of(named, self.classes_).astype(int)  # type: ignore[attr-defined]
 
     def _score_sums(self, y: Array, found: Array, weight: Array) -> Array:
-        return np.array([weight @ (y == found), weight.sum()])
+        right = np.all((y == found).reshape(len(found), -1), axis=1)
+        return np.array([weight @ right, weight.sum()])
 
     def _score_of(self, total: Array) -> float:
         return float(total[0] / total[1])

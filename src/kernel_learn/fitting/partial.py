@@ -26,7 +26,7 @@ from kernel_learn.representations.subtraction import subtract_state
 from kernel_learn.rows.access import n_rows
 from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import READ_ROWS, ArrayRows
-from kernel_learn.streams.checked_blocks import CheckedBlocks, Target
+from kernel_learn.streams.checked_blocks import UNTOLD, CheckedBlocks, Target
 from kernel_learn.streams.progress import CallbackSupport
 from kernel_learn.streams.sources import as_source
 
@@ -210,7 +210,7 @@ class PartialFit(CallbackSupport):
     def _block_target(self, state: StreamState | None, classes: Any) -> Target:
         """What the targets of the next rows are: those of the first rows, once there were some."""
         wanted = block_target(self)  # type: ignore[arg-type]
-        if wanted != "auto" or (state is None and classes is None):
+        if wanted not in UNTOLD or (state is None and classes is None):
             return wanted
         if state is None or state.classes is not None:
             return "labels"

@@ -1,6 +1,7 @@
 """What an estimator holds, as names and numbers that a file without pickle can hold too."""
 
 import re
+from inspect import Parameter, signature
 
 from sklearn import config_context
 from sklearn.utils.metadata_routing import MetadataRequest
@@ -26,12 +27,17 @@ class PlainState:
     def __setstate__(self, state: dict[str, object]) -> None:
         requests = state.get(REQUESTS, {})
         assert isinstance(requests, dict)
-        super().__setstate__(  # type: ignore[misc]
-            {name: value for name, value in state.items() if name != REQUESTS}
-        )
+        own = {name: value for name, value in state.items() if name != REQUESTS}
+        super().__setstate__(defaults_of(type(self)) | own)  # type: ignore[misc]
         with config_context(enable_metadata_routing=True):
             for method, asked in requests.items():
                 getattr(self, f"set_{method}_request")(**asked)
+
+
+def defaults_of(kind: type) -> dict[str, object]:
+    """Defaults of the parameters, for those that an earlier version did not have."""
+    given = signature(kind).parameters.values()
+    return {p.name: p.default for p in given if p.default is not Parameter.empty}
 
 
 def routed_methods(estimator: object) -> list[str]:

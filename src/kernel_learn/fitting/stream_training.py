@@ -34,7 +34,7 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.state import PassSum, StreamState, next_state, sum_states
 from kernel_learn.representations.summary import CAPACITY, row_bytes
 from kernel_learn.rows.labels import check_two_classes
-from kernel_learn.rows.targets import TargetType
+from kernel_learn.rows.targets import CLASSES_OR_LABELS, TargetType
 from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
 from kernel_learn.streams.checked_blocks import CheckedBlocks, Target
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
@@ -307,7 +307,12 @@ class _Reading:
 def block_target(estimator: BaseEstimator) -> Target:
     """What the targets of blocks are, in the words of ``CheckedBlocks``."""
     wanted = wanted_targets(estimator)
-    words: dict[str | None, Target] = {"auto": "auto", "numbers": "values", "labels": "sets"}
+    words: dict[str | None, Target] = {
+        "auto": "auto",
+        CLASSES_OR_LABELS: "labels or sets",
+        "numbers": "values",
+        "labels": "sets",
+    }
     return words.get(wanted, "labels")
 
 

@@ -11,7 +11,14 @@ from kernel_learn.rows.check_rows import check_magnitude, check_readable
 from kernel_learn.rows.codes import missing_entries
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.labels import check_labels, label_column
-from kernel_learn.rows.targets import TARGET_TYPES, TargetType, are_too_many, binarise, tell_targets
+from kernel_learn.rows.targets import (
+    CLASSES_OR_LABELS,
+    TARGET_TYPES,
+    TargetType,
+    are_too_many,
+    binarise,
+    tell_targets,
+)
 from kernel_learn.warn import warn_user
 
 
@@ -46,6 +53,8 @@ def read_targets(y: TargetsLike | None, target_type: str = "auto") -> Told:
 
 def choose_kind(y: TargetsLike | None, target_type: str = "auto") -> TargetType:
     """What y is taken for; a guess is said."""
+    if target_type == CLASSES_OR_LABELS:
+        return "labels" if tell_targets(y).kind == "labels" else "classes"
     if target_type not in TARGET_TYPES:
         words = ", ".join(map(repr, TARGET_TYPES))
         raise ValueError(f"target_type={target_type!r}: target_type must be one of {words}.")

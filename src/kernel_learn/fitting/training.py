@@ -5,7 +5,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.validation import check_consistent_length
 
@@ -40,7 +40,7 @@ from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse, n_rows, take_rows
 from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.table import Table
-from kernel_learn.rows.targets import TargetType
+from kernel_learn.rows.targets import CLASSES_OR_LABELS, TargetType
 from kernel_learn.streams.sources import as_source, is_collection
 
 TrainingLike = DataLike | StreamState  # rows, blocks of them, or what was kept of a stream
@@ -120,7 +120,7 @@ def wanted_targets(estimator: BaseEstimator) -> str | None:
     if getattr(estimator, "learns_values", False):
         return "numbers"
     found: str | None = getattr(estimator, "target_type", None)
-    return found
+    return CLASSES_OR_LABELS if found == "auto" and is_classifier(estimator) else found
 
 
 def validate_targets(
@@ -148,7 +148,7 @@ def validate_targets(
     if told.kind == "classes":
         classes, values = encode_labels(values, weight)
         warn_of_marks(classes, type(estimator).__name__)
-        if wanted is None:
+        if wanted != "classes":
             warn_of_many_classes(classes, n)
     source = _source(X, kernels, rows, values, weight, None if classes is None else len(classes))
     estimator._rows_digest = source.digest

@@ -59,6 +59,8 @@ class TableReader:
 
     def read(self, X: Rows) -> Table:
         """A table of numbers (NaN where missing), then codes: -1 missing, -2 not seen at fit."""
+        if isinstance(X, Table) and not X.others.shape[1]:
+            X = X.numbers
         if is_sparse(X):
             return coded(X)
         if not len(self.categories) and is_plain(X):
@@ -176,7 +178,7 @@ def named_columns(categorical: ColumnChoice, X: Rows) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column of a frame or of an array of objects."""
+    """One column of a frame, of a table or of an array."""
 
     name: str | int
     kind: Kind | None  # None: an array of objects has no type, and its entries tell
@@ -184,13 +186,16 @@ class Column:
 
     @staticmethod
     def of(X: Rows, positions: Array) -> "list[Column]":
-        if not is_frame(X):
-            A = np.asarray(X)
-            kind: Kind | None = "number" if is_plain(A) else None
-            return [Column(int(c), kind, A[:, c]) for c in positions]
         names = column_names(X)  # once: a frame of thousands of columns takes its time
-        found = [(names[c], frame_column(X, int(c))) for c in positions]
-        return [Column(name, cell_kind(values), values) for name, values in found]
+        if is_frame(X):
+            found = [(names[c], frame_column(X, int(c))) for c in positions]
+            return [Column(name, cell_kind(values), values) for name, values in found]
+        A = X if isinstance(X, Table) else np.asarray(X)
+        arrays = [A.column(c) if isinstance(A, Table) else A[:, c] for c in positions]
+        return [
+            Column(names[c] if names else int(c), "number" if is_plain(own) else None, own)
+            for c, own in zip(positions, arrays, strict=True)
+        ]
 
     def objects(self) -> Array:
         """The entries as Python objects."""
@@ -198,6 +203,8 @@ class Column:
 
     def numbers(self) -> Array:
         """The entries as float64, NaN where missing."""
+        if is_plain(self.values):
+            return np.asarray(self.values, dtype=np.float64)
         if is_pandas(self.values):
             try:
                 return self.values.to_numpy(dtype=np.float64, na_value=np.nan)

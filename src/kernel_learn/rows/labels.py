@@ -22,8 +22,9 @@ def label_column(y: LabelsLike | None, *, warn: bool = True) -> Array:
     if len(shape) == 2 and shape[1] > 1 and shape[0] != 1:
         raise ValueError(
             f"y should be a 1d array, one class for each row, and it has several labels per row "
-            f"(shape {shape}). For one-hot labels pass y.argmax(axis=1); for multi-label targets "
-            "fit one model each, with sklearn.multioutput.MultiOutputClassifier."
+            f"(shape {shape}). For one-hot labels pass y.argmax(axis=1). KernelClassifier, "
+            "KernelPLS and HSICSubspace take several labels per row as a matrix of zeros and ones, "
+            "or as a list of sets; KernelRegressor takes several numbers."
         )
     labels: Array = column_or_1d(column, warn=warn)
     if labels.dtype.kind == "V":
@@ -48,8 +49,8 @@ def check_class_labels(y: Array) -> None:
         row = int(real[0])
         raise ValueError(
             f"Unknown label type: continuous. y has {y[row]:.6g} in row {row}, a real number and "
-            "no class. For a regression take KernelPLSRegressor; for classes cut y into bins "
-            "(numpy.digitize)."
+            "no class. For a regression take KernelRegressor, or target_type='numbers' where there "
+            "is such a parameter; for classes cut y into bins (numpy.digitize)."
         )
     check_classification_targets(y)
 

@@ -18,9 +18,12 @@ from kernel_learn.arrays import Array, LabelsLike, Rows
 from kernel_learn.rows.access import dense, is_sparse
 from kernel_learn.rows.codes import missing_entries
 from kernel_learn.rows.coerce import as_array
+from kernel_learn.warn import warn_user
 
 TargetType = Literal["classes", "numbers", "labels"]
 TARGET_TYPES = ("auto", "classes", "numbers", "labels")
+# What "auto" is to a classifier, which keeps numbers as classes.
+CLASSES_OR_LABELS = "classes or labels"
 # Whole numbers of more values than this, with fewer rows to a value than that, are no classes.
 MOST_CLASSES, ROWS_PER_CLASS = 20, 5
 WHOLE = 2.0**53  # from here on every floating-point number is whole
@@ -106,21 +109,24 @@ def holds_sets(y: object) -> bool:
     return hasattr(y, "dtype") or len({len(row) for row in rows}) > 1
 
 
+def label_rows(y: LabelsLike) -> list[Iterable[object]] | None:
+    """The labels of each row, if y names them: sets, lists, or a matrix of texts."""
+    if holds_sets(y):
+        return list(y)  # type: ignore[arg-type]
+    values = np.empty(0) if is_sparse(y) else as_array(y, "y")
+    if values.ndim != 2 or _as_numbers(values.reshape(-1)) is not None:
+        return None
+    return [row.tolist() for row in values]
+
+
 def binarise(y: LabelsLike) -> tuple[Array, Array]:
     """The labels that occur, sorted, (L,), and which of them each row has, (n, L) of 0.0 and 1.0.
 
     A matrix of zeros and ones has its own columns as labels, those without a row too.
     """
-    values: Rows = dense(y) if is_sparse(y) else y
-    rows: list[Iterable[object]] | None = None
-    if holds_sets(values):
-        rows = list(values)
-    else:
-        values = as_array(values, "y")
-        if values.ndim == 2 and _as_numbers(values.reshape(-1)) is None:
-            rows = values.tolist()
+    rows = label_rows(y)
     if rows is None:
-        return _check_indicator(values)
+        return _check_indicator(dense(y) if is_sparse(y) else as_array(y, "y"))
     kinds = {type(label) for row in rows for label in row}
     if not any(all(issubclass(kind, one) for kind in kinds) for one in (str, Real)):
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
@@ -128,11 +134,21 @@ def binarise(y: LabelsLike) -> tuple[Array, Array]:
             f"y has sets of labels of the types {names}. Make them all strings or all numbers."
         )
     labels = np.array(sorted({label for row in rows for label in row}))  # type: ignore[type-var]
+    return labels, indicator_of(rows, labels)
+
+
+def indicator_of(rows: list[Iterable[object]], labels: Array) -> Array:
+    """Which of the labels each row has, (n, L) of 0.0 and 1.0; a label that is not known is left
+    out, and that is said.
+    """
     place = {label: j for j, label in enumerate(labels.tolist())}
     Y = np.zeros((len(rows), len(labels)))
     for i, row in enumerate(rows):
-        Y[i, [place[label] for label in row]] = 1.0
-    return labels, Y
+        Y[i, [place[label] for label in row if label in place]] = 1.0
+    unknown = {label for row in rows for label in row} - set(place)
+    if unknown:
+        warn_user(f"y has labels such as {next(iter(unknown))!r} that were not seen at fit.")
+    return Y
 
 
 def _check_indicator(values: Array) -> tuple[Array, Array]:

@@ -21,8 +21,9 @@ from kernel_learn.streams.blocks import Blocks, RowSource
 LARGEST_WEIGHT = 1e100  # products of two are numbers
 
 # One class for each row; numbers; zeros and ones, as which sets of labels come; whichever of them
-# the first block has; nothing.
-Target = Literal["labels", "values", "sets", "auto", "none"]
+# the first block has, of all or of two of them; nothing.
+Target = Literal["labels", "values", "sets", "auto", "labels or sets", "none"]
+UNTOLD: tuple[Target, ...] = ("auto", "labels or sets")
 
 
 class RowReader(Protocol):
@@ -156,7 +157,7 @@ class CheckedBlocks:
         if self.target == "none":
             return np.zeros(n)
         if y is None:
-            what = "labels" if self.target == "labels" else "targets"
+            what = "labels" if self.target in ("labels", "labels or sets") else "targets"
             raise Complaint(f"it has no {what}; a block for fit is (X, y) or (X, y, weight).")
         if not hasattr(y, "dtype") and hasattr(y, "__len__"):
             _check_rectangle(y)
@@ -164,7 +165,7 @@ class CheckedBlocks:
         if np.shape(y)[:1] != (n,):
             found = len(y) if np.ndim(y) else type(y).__name__
             raise Complaint(f"it has {n} rows and {found} labels.")
-        if self.target == "auto":
+        if self.target in UNTOLD:
             self.target = self._tell(y)
         return self._labels(y) if self.target == "labels" else self._values(y)
 
@@ -172,7 +173,8 @@ class CheckedBlocks:
         found = tell_targets(y)
         if found.kind == "labels":
             return "sets"
-        return "values" if found.kind == "numbers" and not found.is_guess else "labels"
+        is_number = found.kind == "numbers" and not found.is_guess and self.target == "auto"
+        return "values" if is_number else "labels"
 
     @property
     def is_set(self) -> bool:

@@ -234,21 +234,27 @@ def check_target(column: FrameColumn) -> Array:
         only = f"only {filled.tolist()[0]!r}" if values else "nothing"
         raise TableError(f"Target {name!r} holds {only}; there must be two classes or more.")
     if is_number(column):
-        fractions = bool(np.any(filled.to_numpy(dtype=float) % 1))
-        many = values > min(MOST_CLASSES, 0.5 * len(filled))
-        if (fractions and values > MOST_FRACTIONS) or many:
+        if not names_classes(filled):
             raise TableError(
                 f"Target {name!r} has {values} different numbers in {len(filled)} rows, too many "
                 "for classes; predict it as a number with --task regress, or cut it into ranges."
             )
-        numbers = filled.to_numpy()
-        return numbers.astype(int) if not fractions else numbers.astype(float)
+        numbers = filled.to_numpy(dtype=float)
+        return numbers.astype(int) if not np.any(numbers % 1) else numbers
     if values > MOST_CLASSES or values > 0.5 * len(filled):
         raise TableError(
             f"Target {name!r} has {values} different values in {len(filled)} rows; classes must "
             "repeat."
         )
     return filled.astype(str).to_numpy(dtype=object).astype(str)
+
+
+def names_classes(numbers: FrameColumn) -> bool:
+    """Whether numbers may be classes: whole ones some of which repeat, or very few others."""
+    values, n = numbers.nunique(), len(numbers)
+    if np.any(numbers.to_numpy(dtype=float) % 1):
+        return bool(values <= min(MOST_FRACTIONS, 0.5 * n))
+    return bool(values <= MOST_CLASSES and values < n)
 
 
 def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float]:

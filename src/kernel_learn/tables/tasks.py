@@ -10,7 +10,7 @@ from kernel_learn.rows.frames import FrameColumn
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.rows.targets import tell_targets
 from kernel_learn.streams.readers import TableError
-from kernel_learn.tables.columns import check_target, is_number
+from kernel_learn.tables.columns import check_target, is_number, names_classes
 from kernel_learn.tables.reading.numbers import split_cell
 from kernel_learn.tables.reading.recipe import find_recipe
 
@@ -42,9 +42,14 @@ def check_task(task: str) -> str:
 
 def tell_task(column: FrameColumn, task: str, kind: str | None = None) -> Task:
     """What is done with a target; ``kind`` is what --types says that it is."""
-    if task != "auto":
-        return Task(task)
     name = column.name
+    if task != "auto":
+        is_doubtful = task == "classify" and kind is None and is_number(column)
+        found = tell_targets(column.dropna().to_numpy()) if is_doubtful else None
+        if found is None or not found.is_guess:
+            return Task(task)
+        words = f"Target {name!r} is taken as classes as you say: {found.reason}, each a class."
+        return Task(task, f"{words} For numbers say --task regress.", is_guess=True)
     if kind in ("category", "text"):
         return Task("classify", f"Target {name!r} is taken as classes: --types says so.")
     found = tell_targets(column.dropna().to_numpy())
@@ -52,7 +57,8 @@ def tell_task(column: FrameColumn, task: str, kind: str | None = None) -> Task:
     if taken == "classify":
         other = " For numbers say --task regress." if is_number(column) else ""
         return Task(taken, f"Target {name!r} is taken as classes: {found.reason}.{other}")
-    words = f"Target {name!r} is taken as numbers: {found.reason}. For classes say --task classify."
+    other = " For classes say --task classify." if names_classes(column.dropna()) else ""
+    words = f"Target {name!r} is taken as numbers: {found.reason}.{other}"
     return Task(taken, words, found.is_guess)
 
 

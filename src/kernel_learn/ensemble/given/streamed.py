@@ -9,6 +9,7 @@ from kernel_learn.criteria.held_out.number_targets import merge_values
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.given.targets import (
     GivenClasses,
+    GivenLabels,
     GivenNumbers,
     GivenTargets,
     class_factors,
@@ -37,10 +38,13 @@ class GatheredTargets:
         self._classes.append(own)
         self._parts.append(labels.astype(np.int32))
 
-    def all(self, single: bool) -> GivenTargets:
+    def all(self, single: bool, is_set: bool) -> GivenTargets:
         """As if they had been given at once; ``single``: values were one-dimensional."""
         if not self._classes:
-            return GivenNumbers(np.concatenate(self._parts), single)
+            values = np.concatenate(self._parts)
+            if is_set:
+                return GivenLabels.of(np.arange(values.shape[1]), values, self.class_weight)
+            return GivenNumbers(values, single)
         classes = check_two_classes(np.unique(np.concatenate(self._classes)))
         labels = [
             np.searchsorted(classes, own)[part]

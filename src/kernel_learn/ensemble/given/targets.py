@@ -1,12 +1,10 @@
-"""Targets as a user gives them: classes or numbers, checked, and merged with equal rows."""
+"""Targets as a user gives them: classes, labels or numbers, checked, merged with equal rows."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, Self, cast
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.preprocessing import MultiLabelBinarizer
 
 from kernel_learn.arrays import Array, ClassWeight, Keys, Rows
 from kernel_learn.criteria.held_out.number_targets import distinct_values
@@ -18,7 +16,6 @@ from kernel_learn.ensemble.deduplicate import (
 )
 from kernel_learn.fitting.targets import check_real_targets, encode_labels
 from kernel_learn.fitting.training import weigh_classes
-from kernel_learn.rows.access import dense, is_sparse
 from kernel_learn.rows.digest import label_keys
 from kernel_learn.rows.keys import row_keys
 from kernel_learn.rows.labels import check_labels
@@ -87,19 +84,19 @@ class GivenLabels:
     there: Array  # (n, L) of 0 and 1
 
     @classmethod
-    def read(cls, y: ArrayLike) -> Self | None:
-        """An indicator of at least two columns, or lists of labels; None if y is neither."""
-        if is_label_lists(y):
-            binarizer = MultiLabelBinarizer()
-            there = binarizer.fit_transform([list(own) for own in cast(Sequence[list[Any]], y)])
-            if len(binarizer.classes_) < 2:
-                raise ValueError(
-                    f"y has lists of labels, and {len(binarizer.classes_)} label in all; several "
-                    "are needed. For one label pass whether it is there, True or False."
-                )
-            return cls(binarizer.classes_, there.astype(np.float64))
-        there = indicator(y)
-        return None if there is None else cls(np.arange(there.shape[1]), there)
+    def of(cls, classes: Array, there: Array, class_weight: ClassWeight) -> Self:
+        """Which labels each row has; classes, of which each row has one, can be weighed."""
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has lists of labels, and {len(classes)} label in all; several are needed. For "
+                "one label pass whether it is there, True or False."
+            )
+        if class_weight is not None:
+            raise ValueError(
+                f"class_weight={class_weight!r} weighs classes, and y has several labels per row, "
+                "none of which excludes another. Leave it out, or pass sample_weight."
+            )
+        return cls(classes, there)
 
     def take(self, rows: Array) -> Self:
         return replace(self, there=self.there[rows])
@@ -115,31 +112,6 @@ class GivenLabels:
 
     def places(self, rows: DistinctRows) -> Array | None:
         return None
-
-
-def is_label_lists(y: object) -> bool:
-    """Whether each entry is a list, tuple or set of labels, and y is no table of numbers."""
-    if not isinstance(y, list | tuple) and not (isinstance(y, np.ndarray) and y.dtype == object):
-        return False
-    entries = list(y)
-    if not entries or not all(isinstance(own, list | tuple | set | frozenset) for own in entries):
-        return False
-    lengths = {len(own) for own in entries}
-    texts = any(isinstance(label, str) for own in entries for label in own)
-    sets = any(isinstance(own, set | frozenset) for own in entries)
-    return texts or sets or len(lengths) > 1
-
-
-def indicator(y: object) -> Array | None:
-    """A table of 0 and 1 with several columns; None if y is something else."""
-    if not (is_sparse(y) or hasattr(y, "shape") or isinstance(y, list)):
-        return None
-    found = dense(y)
-    if found.ndim != 2 or found.shape[1] < 2 or found.shape[0] < 2:
-        return None
-    if found.dtype.kind not in "biuf" or not np.all((found == 0) | (found == 1)):
-        return None
-    return found.astype(np.float64)
 
 
 @dataclass(frozen=True)
