@@ -156,6 +156,16 @@ def run_again(
     return records, apart
 
 
+def cells_with(protocol: Protocol, text: str) -> Callable[[Cell], bool]:
+    """Which cells have a text in their key; some must."""
+    if not any(text in cell.key for cell in protocol.cells):
+        raise ValueError(
+            f"No cell of {protocol.name} has {text!r} in its key; keys are such as "
+            f"{protocol.cells[0].key!r}."
+        )
+    return lambda cell: text in cell.key
+
+
 def repeated_cells(names: Iterable[str], repeats: int) -> list[Cell]:
     """A cell for each partition of each data set, partitions first: any stop leaves a table."""
     return [
