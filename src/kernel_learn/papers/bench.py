@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.papers.difference import verdict
+from kernel_learn.papers.difference import MEANING, verdict
 from kernel_learn.papers.origin import made_now
 from kernel_learn.papers.protocol import (
     Bench,
@@ -30,11 +30,9 @@ from kernel_learn.papers.protocol import (
 
 # a class is called, too; a text is "package.module:Name"
 MethodLike: TypeAlias = "BaseEstimator | Callable[[], BaseEstimator] | str"
-WORDS = """\
+WORDS = f"""\
 Error in per cent, mean over the partitions (how many). Verdicts are of the method in the first
-column against that of the head, on the partitions that both have: the corrected resampled t-test
-(Nadeau and Bengio 2003) at 5 %, p in brackets. Where it finds no difference, *equivalent* says that
-two one-sided tests place it within 2 points, *undecided* that they do not."""
+column against that of the head, on the partitions that both have. {MEANING}"""
 
 
 def run_methods(

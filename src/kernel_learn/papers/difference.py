@@ -11,6 +11,12 @@ from kernel_learn.model_selection.resampling import corrected_error
 LEVEL = 0.05
 FEWEST = 5
 MARGIN = 2.0  # per cent: methods that are closer than this are taken for equally good
+# What verdicts mean, for every page: ``$verdicts_mean`` of the templates.
+MEANING = """\
+By the corrected resampled t-test (Nadeau and Bengio 2003) at 5 %, *better* has fewer errors and
+*worse* more. Where it finds no difference, *equivalent* says that two one-sided tests of the same
+kind place it within 2 points, *undecided* that they do not. In brackets the p of the difference; of
+*equivalent* the larger p of these two tests."""
 
 
 def corrected_p(

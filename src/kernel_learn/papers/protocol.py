@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.datasets import DataSets
+from kernel_learn.papers.difference import MEANING
 from kernel_learn.papers.origin import made_now
 
 Record = dict[str, Any]
@@ -190,9 +191,12 @@ def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def fill_page(name: str, **values: object) -> str:
-    """The page of a protocol: ``templates/name.md`` with its ``$values`` filled in."""
+    """The page of a protocol: ``templates/name.md`` with its ``$values`` filled in.
+
+    ``$verdicts_mean`` is what the words of a test say, the same on every page.
+    """
     text = files("kernel_learn.papers").joinpath("templates", f"{name}.md").read_text("utf-8")
-    return Template(text).substitute(values)
+    return Template(text).substitute(values, verdicts_mean=MEANING)
 
 
 def read_records(file: Path) -> Iterator[Record]:
