@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 from kernel_learn import papers
 from kernel_learn.papers import Bench, Cell, Protocol, bench, load_protocol
 from kernel_learn.papers.difference import verdict
+from kernel_learn.papers.shipping import ship
 
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -152,6 +153,18 @@ def test_shipped_records_are_those_of_the_tables(name):
             errors = protocol.bench.errors(record)
             assert set(errors) == set(protocol.bench.methods)
             assert all(0 <= error <= 100 for parts in errors.values() for error in parts)
+
+
+def test_a_table_ships_whole(tmp_path):
+    papers.run(TABLE, object(), tmp_path, only="iris-1", stream=io.StringIO())
+    with pytest.raises(ValueError, match="lacks 7 of 8 cells, iris-0 the first"):
+        ship(TABLE, tmp_path, tmp_path)
+    whole = papers.run(TABLE, object(), tmp_path, stream=io.StringIO())
+    home = tmp_path / "home"
+    home.mkdir()
+    shipped = [json.loads(line) for line in ship(TABLE, tmp_path, home).read_text().splitlines()]
+    assert [record["key"] for record in shipped] == [cell.key for cell in CELLS]
+    assert sorted(shipped, key=lambda r: r["key"]) == sorted(whole, key=lambda r: r["key"])
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from kernel_learn.papers.bench import (
     make_methods,
     own_records,
     run_methods,
+    shipped_records,
 )
 from kernel_learn.papers.pages import make_page, same_figures
 from kernel_learn.papers.protocol import cells_with, read_records, run_again, run_cells
@@ -68,6 +69,7 @@ def reproduce_command(
         return
     if render:
         records = list(read_records(folder / f"{protocol.name}.jsonl"))
+        records = records or shipped_records(protocol)
     elif again is not None:
         records, apart = run_again(
             protocol, find_data(data), folder, again, same_figures, only=wanted
