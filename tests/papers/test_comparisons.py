@@ -120,6 +120,8 @@ def test_wu(name, ratio):
     page = load_protocol("wu2007-tables").render(records)
     cells = row(page[page.index(f"| {name} | 2 |") + 1 :], f"| {name} |")[1:]
     assert [cell.removesuffix(" |") for cell in cells].count(said("worse", ratio)) == 5
+    kind = "Gene expression (Table 2)" if name == "DLBCL" else "Text (Table 3)"
+    assert f"| {kind} | KOC | 0 of 1 | 1 worse |" in page
 
 
 def test_jain():
@@ -133,6 +135,8 @@ def test_jain():
             records.append({"data": "Iris", "columns": columns, "largest_gap": 0.0, **figures})
     page = load_protocol("jain2010-table1").render(records)
     assert f"| Iris | +1.4 | {said('worse', 1.0)} | 1.0 |" in page
+    assert "ITML: 1 worse on standardised columns, 1 worse on raw ones." in page
+    assert "(ITML LR-post) costs, in points: +0.0 on Iris." in page
     assert "| 0.900 | 0.980 | standardised |" in page
     for record in records:
         record["columns"] = {"standardised": "raw", "raw": "standardised"}[record["columns"]]
