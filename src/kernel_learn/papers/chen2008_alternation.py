@@ -89,9 +89,14 @@ def rounded(value: float, digits: int) -> float:
     return float(f"{value:.{digits}g}")
 
 
+def panel_of(value: float) -> int | None:
+    """The first axis of Figure 2 that a value lies on."""
+    return next((i for i, (low, high) in enumerate(SHOWN) if low <= value <= high), None)
+
+
 def in_shown_range(value: float) -> bool:
     """Whether a value lies on an axis of Figure 2."""
-    return any(low <= value <= high for low, high in SHOWN)
+    return panel_of(value) is not None
 
 
 def settings_of(records: Iterable[Record]) -> list[Record]:
@@ -127,7 +132,8 @@ def render(records: Iterable[Record]) -> str:
         tables += [f"### {label}, sigma = {max(WIDTHS):g}", "", grid(widest), ""]
     head = ["", "settings", "number", *SAID]
     head += [f"within {CLOSE:g} % after {i} rounds" for i in (3, 8)]
-    ratio_head = ["", *(f"lambda / C {low:g} to {high:g}" for low, high in RATIOS)]
+    ratio_head = ["lambda / C", *(f"{low:g} to {high:g}" for low, high in RATIOS)]
+    ratio_head[1], ratio_head[-1] = f"below {RATIOS[0][1]:g}", f"{RATIOS[-1][0]:g} and more"
     return fill_page(
         NAME,
         counts=make_table(head, counts),
@@ -162,9 +168,11 @@ def share_near(settings: list[Record], low: float, high: float) -> str:
 
 
 def shown_table(settings: list[Record]) -> str:
-    """The settings whose value Figure 2 shows; neighbouring C of one verdict in one row."""
+    """The settings whose value Figure 2 shows; neighbouring C of one panel and verdict in a row."""
     rows: list[list[object]] = []
-    for (name, u, sigma, lam), own in grouped(settings, "set", "uncorrelated", "sigma", "lam"):
+    placed = [{**setting, "panel": panel_of(setting["exact"])} for setting in settings]
+    keys = ("set", "uncorrelated", "sigma", "panel", "lam")
+    for (name, u, sigma, _, lam), own in grouped(placed, *keys):
         for word, run in groupby(own, key=lambda s: judge(s["apart"])):
             alike = list(run)
             apart = np.array([s["apart"] for s in alike])
