@@ -108,7 +108,18 @@ CASES = {
     "coefficients of NaN": (lambda: Linear(np.full((3, 3), np.nan), 1.0), "not finite"),
     "no bound of coefficients": (lambda: Linear(np.eye(3), None), "no default bound"),
     "bounds of other coefficients": (lambda: Linear([np.eye(3)] * 2, [1.0] * 3), "2 numbers"),
-    "coefficients of another table": (lambda: learn(Linear(np.eye(99), 1.0)), "names row 98"),
+    "coefficients of another table": (
+        lambda: learn(Linear(np.eye(99), 1.0)),
+        f"matrices of 99 rows and columns, and X has {N}",
+    ),
+    "coefficients of some rows": (
+        lambda: learn(Pairs(PAIRS, APART) + Linear(sparse.eye_array(5), 0.2)),
+        f"matrices of 5 rows and columns, and X has {N}",
+    ),
+    "coefficients of two sizes": (
+        lambda: Linear([np.eye(3), np.eye(4)], 1.0),
+        "matrices of 3 and of 4 rows",
+    ),
     "a negative distance": (lambda: Pairs(PAIRS, similar_max=-1.0), "not negative"),
     "a bound of NaN": (lambda: Pairs(PAIRS, similar_max=np.nan), "finite"),
     "a bound of text": (lambda: Pairs(PAIRS, similar_max="small"), "similar_max"),

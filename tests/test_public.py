@@ -22,7 +22,8 @@ PATHS = {
         KernelMMC KernelNCA KernelOrthogonalCentroid KernelPLS KernelPLSRegressor KernelRCA
         KernelRegressor Landmarks MultiKernelSVC PairClassifier SubspaceSVC TableEncoder
         __version__ constraints
-        describe export_onnx inspection kernels load make_pipeline metrics neighbors presets save
+        describe export_onnx inspection kernels load make_pipeline metrics neighbors papers
+        presets save
         Blocks CsvSource LibsvmSource NpySource ParquetSource datasets interop metric_learning
         model_selection report tables testing""",
     "kernel_learn.constraints": """

@@ -359,6 +359,8 @@ def test_reproduce_with_a_method_of_ones_own(folder, monkeypatch):
     text = page.read_text()
     assert "KNeighborsClassifier against" in text and "| Sonar | " in text
     assert len((folder / "own" / "ye2007-table1.methods.jsonl").read_text().splitlines()) == 30
+    run(*own[:2], "--render", "--results", folder / "none", "--page", folder / "page.md")
+    assert "120 of 120 cells" in (folder / "page.md").read_text()
     assert "has no Nothing" in run(*own, "--method", "sklearn.svm:Nothing", code=3)[1]
     assert "no fit" in run(*own, "--method", "builtins:dict", code=3)[1]
 

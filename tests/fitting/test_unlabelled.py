@@ -128,7 +128,7 @@ def test_banks_numbers_and_paths():
 def test_what_is_refused_and_what_is_said(name):
     with pytest.raises(ValueError, match="no 'ignore'"):
         MAKERS[name](unlabeled="ignore").fit(X, MARKED)
-    with pytest.raises(ValueError, match=r"NaN|missing"):
+    with pytest.raises(ValueError, match=r"is missing .*by unlabeled=None \(HSICSubspace"):
         MAKERS[name]().fit(X, np.where(KNOWN, Y.astype(float), np.nan))
     with pytest.raises(ValueError, match="All rows are unlabelled"):
         MAKERS[name](unlabeled=-1).fit(X, np.full(len(X), -1))
@@ -137,8 +137,25 @@ def test_what_is_refused_and_what_is_said(name):
     assert not hasattr(MAKERS[name](unlabeled=-1), "partial_fit")
     with pytest.raises(ValueError, match="any two"):
         MAKERS[name]("precomputed", unlabeled=-1).fit(X @ X.T, MARKED)
-    with pytest.warns(UserWarning, match="takes it for a class"):
-        MAKERS[name]().fit(X, MARKED)
+    for source in (X, MARKED), (lambda: iter([(X, MARKED)]),):
+        with pytest.warns(UserWarning, match="takes it for a class"):
+            MAKERS[name]().fit(*source)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         clone(MAKERS[name](unlabeled=-1)).fit(X, MARKED)
+
+
+def test_kernel_classifier_says_that_it_takes_a_mark_for_a_class():
+    for source in (X, MARKED), (lambda: iter([(X, MARKED)]),):
+        with pytest.warns(UserWarning, match="KernelClassifier takes it for a class"):
+            kl.KernelClassifier(quality="fast", assess=False).fit(*source)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kl.KernelClassifier(quality="fast", assess=False).fit(X, np.where(Y == 0, -1, 1))
+
+
+def test_a_missing_number_names_the_estimator_that_learns_from_such_rows():
+    y = np.where(KNOWN, X[:, 0], np.nan)
+    with pytest.raises(ValueError, match=r"by KernelPLSRegressor\(unlabeled=None\)"):
+        kl.KernelPLSRegressor().fit(X, y)
+    assert len(kl.KernelPLSRegressor(unlabeled=None).fit(X, y).predict(X)) == len(X)

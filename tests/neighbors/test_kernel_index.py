@@ -111,6 +111,16 @@ def test_the_approximate_search_says_how_good_it_is(tmp_path):
     assert np.array_equal(again.query(digits[:50])[1], index.query(digits[:50])[1])
 
 
+@pytest.mark.parametrize("options", [{}, {"regularizer": "trace"}, {"landmarks": 20}])
+def test_the_kernel_of_a_model_has_its_neighbours(options):
+    """With the base kernel in it (logdet) and of low rank (trace)."""
+    model = kl.InductiveKernel(random_state=0, **options).fit(OLD, Y[::2])
+    of_kernel = KernelIndex(model.kernel_).fit(OLD).query(NEW, k=5)
+    of_model = KernelIndex(model).fit(OLD).query(NEW, k=5)
+    np.testing.assert_allclose(of_kernel[0], of_model[0], atol=1e-8)
+    assert np.array_equal(of_kernel[1], of_model[1])
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -6,13 +6,16 @@ import json
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
 
 from kernel_learn import papers
 from kernel_learn.papers import Bench, Cell, Protocol, bench, load_protocol
 from kernel_learn.papers.difference import verdict
+from kernel_learn.papers.shipping import ship
 
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -49,6 +52,24 @@ class Counted(KNeighborsClassifier):
     def fit(self, X, y):
         Counted.fits += 1
         return super().fit(X, y)
+
+
+class Untagged:
+    """Scikit-learn's verbs without its tags."""
+
+    def __init__(self, model=None, column=False):
+        self.model, self.column = model, column
+
+    def get_params(self, deep=True):
+        return {"model": self.model, "column": self.column}
+
+    def fit(self, X, y):
+        self.fitted = clone(self.model).fit(X, y)
+        return self
+
+    def predict(self, X):
+        predicted = self.fitted.predict(X)
+        return predicted[:, None] if self.column else predicted
 
 
 def test_methods_see_the_partitions_of_the_table(tmp_path):
@@ -91,6 +112,13 @@ def test_the_comparison_is_paired_with_our_own_records(tmp_path):
     [
         ({"ours": KNeighborsClassifier()}, "choose another name"),
         ({"x": dict}, "no fit and no predict"),
+        ({"x": 3}, "x has no fit and no predict"),
+        ({"x": "sklearn.svm:Nothing"}, "has no Nothing"),
+        ({"x": KNeighborsRegressor()}, "x is a regressor"),
+        ({"x": make_pipeline(KNeighborsRegressor())}, "x is a regressor"),
+        ({"x": KMeans}, "x is a clusterer"),
+        ({"x": Untagged(KNeighborsRegressor())}, r"x is no classifier.*\(60,\)"),
+        ({"x": Untagged(KNeighborsClassifier(), column=True)}, r"x is no classifier.*\(60, 1\)"),
     ],
 )
 def test_what_cannot_join(tmp_path, methods, words):
@@ -98,6 +126,17 @@ def test_what_cannot_join(tmp_path, methods, words):
         run(methods, tmp_path)
     with pytest.raises(ValueError, match="no table of classifiers"):
         papers.run("chen2008-figures", object(), tmp_path, methods={"x": KNeighborsClassifier()})
+
+
+def test_methods_and_cells_by_text(tmp_path):
+    found = run({"5-NN": "sklearn.neighbors:KNeighborsClassifier"}, tmp_path, only="iris-1")
+    assert [record["key"] for record in found] == ["iris-1"]
+    plain = {"plain": Untagged(KNeighborsClassifier())}
+    assert run(plain, tmp_path, only="iris-1")[0]["errors"] == found[0]["errors"]
+    with pytest.raises(ValueError, match=r"No cell of small has 'nope' in its key.*'iris-0'"):
+        run({"mine": Counted}, tmp_path, only="nope")
+    with pytest.raises(ValueError, match=r"no table 'nope'\. Choose one of chen2008-alternation"):
+        papers.run("nope", object(), tmp_path)
 
 
 @pytest.mark.parametrize("name", papers.PROTOCOLS)
@@ -114,6 +153,18 @@ def test_shipped_records_are_those_of_the_tables(name):
             errors = protocol.bench.errors(record)
             assert set(errors) == set(protocol.bench.methods)
             assert all(0 <= error <= 100 for parts in errors.values() for error in parts)
+
+
+def test_a_table_ships_whole(tmp_path):
+    papers.run(TABLE, object(), tmp_path, only="iris-1", stream=io.StringIO())
+    with pytest.raises(ValueError, match="lacks 7 of 8 cells, iris-0 the first"):
+        ship(TABLE, tmp_path, tmp_path)
+    whole = papers.run(TABLE, object(), tmp_path, stream=io.StringIO())
+    home = tmp_path / "home"
+    home.mkdir()
+    shipped = [json.loads(line) for line in ship(TABLE, tmp_path, home).read_text().splitlines()]
+    assert [record["key"] for record in shipped] == [cell.key for cell in CELLS]
+    assert sorted(shipped, key=lambda r: r["key"]) == sorted(whole, key=lambda r: r["key"])
 
 
 @pytest.mark.parametrize(

@@ -108,18 +108,38 @@ def test_the_alternation_approaches_where_the_paper_shows_it():
     """Wine, sigma = 1, C = 3, lambda = 100: the sentences of the page, from its own cell."""
     protocol = load_protocol("chen2008-alternation")
     cell = next(cell for cell in protocol.cells if cell.key == "wine/SVM_joint/1/3")
-    found = protocol.run_cell(find_data(), cell)["found"]
-    shown = next(setting for setting in found if setting["lam"] == 100.0)
-    first, third, eighth, last = chen2008_alternation.distances(shown)
-    assert shown["exact"] == pytest.approx(265.83, abs=0.01)
-    assert chen2008_alternation.in_shown_range(shown)
+    record = {**cell.settings, **protocol.run_cell(find_data(), cell)}
+    found = {s["lam"]: s for s in chen2008_alternation.settings_of([record])}
+    first, _, third, eighth, last = found[100.0]["apart"]
+    assert found[100.0]["exact"] == pytest.approx(265.83, abs=0.01)
     assert first == pytest.approx(1.9, abs=0.05) and third == pytest.approx(0.10, abs=0.01)
     assert 0.05 < eighth < 0.09 and 0.05 < last < 0.09
-    weak = next(setting for setting in found if setting["lam"] == 1.0)
-    assert np.all(np.diff(chen2008_alternation.distances(weak)[:3]) > 0)  # further apart
-    for setting in found:
-        assert all(low <= setting["exact"] * (1 + 1e-6) for low, _ in setting["bounds"])
-        assert all(high >= setting["exact"] * (1 - 1e-4) for _, high in setting["bounds"])
+    assert chen2008_alternation.judge(found[100.0]["apart"]) == "approach"
+    assert chen2008_alternation.judge(found[1.0]["apart"]) == "drift apart"
+    page = protocol.render([record])
+    assert "| wine, SVM_joint | 1 | 100 | 3 | 265.83 | 1.91 |" in page
+    assert "| 100 | 1.9 to 0.074 \\* |" in page
+
+
+def test_words_of_the_alternation():
+    """Distances after rounds 1, 2, 3 and 8."""
+    judge = chen2008_alternation.judge
+    assert judge([2.0, 9.0, 1.0, 0.5]) == "approach"
+    assert judge([2.0, 1.0, 1.0, 2.0]) == "mixed"
+    assert judge([2.0, 1.0, 3.0, 9.0, 0.1]) == "drift apart"
+    record = {"set": "wine", "uncorrelated": True, "sigma": 0.5}
+    records = [
+        {**record, "C": C, "exact": [143.0, *[9.0] * 10], "apart": [[2, 2, d, d]] * 11}
+        for C, d in ((3.0, 1.0), (5.0, 1.5), (7.0, 3.0))
+    ]
+    for one in records:
+        one["apart"] = [[*one["apart"][0], 7.0], *one["apart"][1:]]
+    page = chen2008_alternation.render(records)
+    assert "| wine, uSVM_joint | all | 33 | 22 | 0 | 11 | 11 | 11 |" in page
+    assert "| wine, uSVM_joint | values 138 to 148 | 3 | 2 | 0 | 1 | 1 | 1 |" in page
+    assert "| wine, uSVM_joint | 0.5 | 1e-05 | 3 to 5 (2) | 143 | 2 | 2 | 1 to 1.5 |" in page
+    assert "| wine, uSVM_joint | 0.5 | 1e-05 | 7 | 143 | 2 | 2 | 3 | 3 | 7 | drift apart |" in page
+    assert len(chen2008_alternation.CS) == 43 and len(chen2008_alternation.WIDTHS) == 14
 
 
 def test_rounds_on_the_grid():

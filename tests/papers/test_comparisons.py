@@ -1,5 +1,7 @@
 """The comparisons on the pages, from made-up records: whose errors, which way, which test rows."""
 
+from importlib.resources import files
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -7,12 +9,14 @@ from scipy import stats
 from kernel_learn.papers import (
     chen2008,
     chen2008_weights,
+    difference,
     jain2010_table1,
     load_protocol,
     sources,
     wu2007,
     ye2007,
 )
+from kernel_learn.papers.protocol import fill_page
 
 D = np.array([1.0, 1.9, 1.1, 1.7, 1.2, 1.5])  # more errors of one method than of another
 
@@ -116,6 +120,8 @@ def test_wu(name, ratio):
     page = load_protocol("wu2007-tables").render(records)
     cells = row(page[page.index(f"| {name} | 2 |") + 1 :], f"| {name} |")[1:]
     assert [cell.removesuffix(" |") for cell in cells].count(said("worse", ratio)) == 5
+    kind = "Gene expression (Table 2)" if name == "DLBCL" else "Text (Table 3)"
+    assert f"| {kind} | KOC | 0 of 1 | 1 worse |" in page
 
 
 def test_jain():
@@ -129,7 +135,18 @@ def test_jain():
             records.append({"data": "Iris", "columns": columns, "largest_gap": 0.0, **figures})
     page = load_protocol("jain2010-table1").render(records)
     assert f"| Iris | +1.4 | {said('worse', 1.0)} | 1.0 |" in page
+    assert "ITML: 1 worse on standardised columns, 1 worse on raw ones." in page
+    assert "(ITML LR-post) costs, in points: +0.0 on Iris." in page
     assert "| 0.900 | 0.980 | standardised |" in page
     for record in records:
         record["columns"] = {"standardised": "raw", "raw": "standardised"}[record["columns"]]
     assert "| 0.980 | 0.900 | raw |" in load_protocol("jain2010-table1").render(records)
+
+
+def test_every_page_says_in_the_same_words_what_a_verdict_means():
+    templates = files("kernel_learn.papers").joinpath("templates").iterdir()
+    texts = {file.name: file.read_text("utf-8") for file in templates}
+    assert not [name for name, text in texts.items() if "p in brackets" in text]
+    told = {name for name, text in texts.items() if "$verdicts_mean" in text}
+    assert {name for name in texts if "alternation" not in name and "rounds" not in name} == told
+    assert difference.MEANING in fill_page("ye2007-table2", table="", verdicts="", figure="")

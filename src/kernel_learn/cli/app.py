@@ -517,7 +517,10 @@ def reproduce(
     reduced: Annotated[
         bool, typer.Option("--reduced", help="Only the cells of a version of some minutes.")
     ] = False,
-    render: Annotated[bool, typer.Option("--render", help="Write the page, run nothing.")] = False,
+    render: Annotated[
+        bool,
+        typer.Option("--render", help="Write the page of what is done or came with the package."),
+    ] = False,
     again: Annotated[
         int | None,
         typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),

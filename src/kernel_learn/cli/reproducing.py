@@ -2,22 +2,22 @@
 
 from pathlib import Path
 
+from sklearn.base import BaseEstimator
+
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.cli.session import Session, put
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS, Cell, Protocol, load_protocol
 from kernel_learn.papers.bench import (
-    MethodLike,
-    bench_of,
-    check_names,
     compare_methods,
     find_method,
-    make_method,
+    make_methods,
     own_records,
     run_methods,
+    shipped_records,
 )
 from kernel_learn.papers.pages import make_page, same_figures
-from kernel_learn.papers.protocol import read_records, run_again, run_cells
+from kernel_learn.papers.protocol import cells_with, read_records, run_again, run_cells
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.writing import check_output
 
@@ -46,16 +46,17 @@ def reproduce_command(
     if listed:
         session.result({"tables": names}, lambda: put("\n".join(names)))
         return
-    if table not in PROTOCOLS:
-        wrong = "Which table?" if table is None else f"There is no table {table!r}."
-        raise TableError(f"{wrong} Choose one of {', '.join(names)}.")
+    if table is None:
+        raise TableError(f"Which table? Choose one of {', '.join(names)}.")
     check_output(page, ".md")
     protocol = load_protocol(table)
     folder = Path(results)
     apart: list[str] = []
 
+    named = cells_with(protocol, only)
+
     def wanted(cell: Cell) -> bool:
-        return only in cell.key and (protocol.reduced(cell) or not reduced)
+        return named(cell) and (protocol.reduced(cell) or not reduced)
 
     if methods:
         limit = float("inf") if seconds is None else seconds
@@ -68,6 +69,7 @@ def reproduce_command(
         return
     if render:
         records = list(read_records(folder / f"{protocol.name}.jsonl"))
+        records = records or shipped_records(protocol)
     elif again is not None:
         records, apart = run_again(
             protocol, find_data(data), folder, again, same_figures, only=wanted
@@ -95,11 +97,6 @@ def write_page(page: str | None, text: str) -> None:
 
 def show_methods(session: Session, tables: list[str]) -> None:
     """The methods of the tables that others can join."""
-    unknown = [name for name in tables if name not in PROTOCOLS]
-    if unknown:
-        raise TableError(
-            f"There is no table {unknown[0]!r}. Choose one of {', '.join(sorted(PROTOCOLS))}."
-        )
     benches = {name: load_protocol(name).bench for name in tables}
     found = {name: list(bench.methods) for name, bench in benches.items() if bench is not None}
     lines = [f"{name}: {', '.join(methods)}" for name, methods in found.items()]
@@ -107,15 +104,10 @@ def show_methods(session: Session, tables: list[str]) -> None:
     session.result({"methods": found}, lambda: put("\n".join(lines)))
 
 
-def read_methods(protocol: Protocol, specs: list[str]) -> dict[str, MethodLike]:
+def read_methods(protocol: Protocol, specs: list[str]) -> dict[str, BaseEstimator]:
     """Methods by name, refused before anything is run."""
-    try:
-        bench_of(protocol)
-        pairs = [find_method(spec) for spec in specs]
-        found = {name: make_method(name, method) for name, method in pairs}
-        check_names(protocol, found)
-    except ValueError as error:
-        raise TableError(str(error)) from error
+    pairs = [find_method(spec) for spec in specs]
+    found = make_methods(protocol, dict(pairs))
     if len(found) < len(pairs):
         raise TableError("Two of the methods have the same name.")
-    return dict(found)
+    return found

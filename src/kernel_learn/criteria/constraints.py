@@ -61,6 +61,10 @@ class Constraints(ABC):
     def indexed(self, index: Indexer) -> "Constraints":
         """The same constraints with every row as an index, found by ``index(tuples, name)``."""
 
+    def check_rows(self, n: int) -> None:
+        """Refuse constraints that were made for another number of rows of X than ``n``."""
+        return  # those that name rows are made for any number of them
+
     @abstractmethod
     def rows(self) -> Array:
         """Indices of the rows that take part (after ``indexed``)."""
@@ -83,6 +87,10 @@ class ConstraintSet(Constraints):
     @property
     def holds_indices(self) -> bool:
         return any(member.holds_indices for member in self.members)
+
+    def check_rows(self, n: int) -> None:
+        for member in self.members:
+            member.check_rows(n)
 
     def indexed(self, index: Indexer) -> "ConstraintSet":
         return ConstraintSet(tuple(member.indexed(index) for member in self.members))
@@ -339,6 +347,13 @@ class ClassProbabilities(Constraints):
     @property
     def holds_indices(self) -> bool:
         return True
+
+    def check_rows(self, n: int) -> None:
+        if len(self.labels) != n:
+            raise ValueError(
+                f"ClassProbabilities(labels=) has {len(self.labels)} entries, and X has {n} "
+                "rows: give one for each, and ``unlabeled`` where it is not known."
+            )
 
     def indexed(self, index: Indexer) -> "ClassProbabilities":
         index(np.column_stack([self.indices, self.indices]), "ClassProbabilities(rows=)")

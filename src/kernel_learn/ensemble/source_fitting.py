@@ -34,7 +34,7 @@ from kernel_learn.ensemble.plan import (
 )
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.ensemble.table_cells import TableCells
-from kernel_learn.fitting.targets import warn_of_many_classes
+from kernel_learn.fitting.targets import warn_of_many_classes, warn_of_marks
 from kernel_learn.fitting.variance import all_the_same
 from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.state import StreamState, next_state
@@ -92,6 +92,7 @@ def fit_prepared(
 ) -> tuple[Prepared, FittedEnsemble]:
     """The ensemble of rows that can be asked for; its work is kept where a folder is given."""
     if isinstance(prepared.given, GivenClasses):
+        warn_of_marks(prepared.given.classes, type(estimator).__name__)
         warn_of_many_classes(prepared.given.classes, prepared.n_given)
     with keep_work(estimator, prepared, checkpoint) as prepared:
         return prepared, fit_ensemble(prepared.problem)

@@ -32,7 +32,6 @@ from kernel_learn.fitting.inductive_rows import (
     ConstrainedRows,
     Earlier,
     check_constraints,
-    check_labels_of_rows,
     number_rows,
     ordered_digest,
     refuse_hard,
@@ -460,7 +459,7 @@ default="pairs"
         if earlier is not None:
             given = earlier.with_more(given, self._order_digest)
         self.constraints_ = given
-        check_labels_of_rows(given, n)
+        given.check_rows(n)
         indexed, rows = number_rows(kernel, X, given)
         if n_rows(rows) > n:
             copied += n_rows(rows) * row_bytes(rows)

@@ -21,7 +21,7 @@ from kernel_learn.criteria.measure import (
     base_values,
 )
 from kernel_learn.criteria.regularizers import BY_TAU, Regularizer, as_regularizer
-from kernel_learn.fitting.inductive_rows import check_labels_of_rows, number_rows
+from kernel_learn.fitting.inductive_rows import number_rows
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import n_rows, take_rows
@@ -108,7 +108,7 @@ def build_dual(
 
 def met_share(constraints: Constraints, X: Rows, base: Kernel, learned: Kernel) -> float:
     """Share of constraints on rows X that a learned kernel meets, by their own values under it."""
-    check_labels_of_rows(constraints, n_rows(X))
+    constraints.check_rows(n_rows(X))
     indexed, rows = number_rows(base, X, constraints)
     few = to_double(take_rows(rows, indexed.rows()[:REFERENCE_ROWS]))
     reference = BaseReference(base(few))

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from kernel_learn.arrays import Array, MemoryBudget, Rows, Seed
 from kernel_learn.criteria.constraint_terms import Terms, describe_constraint
-from kernel_learn.criteria.constraints import ClassProbabilities, Constraints, Pairs
+from kernel_learn.criteria.constraints import Constraints, Pairs
 from kernel_learn.criteria.inductive import NEWTON_BLOCK, NEWTON_SIZE
 from kernel_learn.criteria.inductive_solve import NEWTON_SLACK
 from kernel_learn.criteria.measure import REFERENCE_ROWS, base_values
@@ -194,16 +194,6 @@ class Earlier:
     def begin(self, m: int) -> Array:
         """Multipliers to start from: those before, and 0 for what is new."""
         return np.concatenate([self.multipliers, np.zeros(m - len(self.multipliers))])
-
-
-def check_labels_of_rows(constraints: Constraints, n: int) -> None:
-    """Refuse probabilities that have labels of another number of rows."""
-    for family in constraints.families:
-        if isinstance(family, ClassProbabilities) and len(family.labels) != n:
-            raise ValueError(
-                f"ClassProbabilities(labels=) has {len(family.labels)} entries, and X has {n} "
-                "rows: give one for each, and ``unlabeled`` where it is not known."
-            )
 
 
 def warn_of_contradictions(constraints: Constraints) -> None:

@@ -15,6 +15,7 @@ from kernel_learn.fitting.targets import (
     choose_kind,
     encode_labels,
     warn_of_many_classes,
+    warn_of_marks,
 )
 from kernel_learn.fitting.training import (
     Labelled,
@@ -110,8 +111,10 @@ class _Reading:
 
     def training(self) -> Training:
         data = self._two_passes() if self.source.rewinds else self._one_pass()
-        if isinstance(data, Labelled) and wanted_targets(self.estimator) != "classes":
-            warn_of_many_classes(data.classes, data.n_given)
+        if isinstance(data, Labelled):
+            warn_of_marks(data.classes, type(self.estimator).__name__)
+            if wanted_targets(self.estimator) != "classes":
+                warn_of_many_classes(data.classes, data.n_given)
         return data
 
     # -- a source that can be read again -----------------------------------------------

@@ -10,7 +10,7 @@ from kernel_learn.criteria.constraints import is_unlabeled
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
 from kernel_learn.rows.codes import missing_entries
 from kernel_learn.rows.coerce import as_array
-from kernel_learn.rows.labels import check_labels, label_column
+from kernel_learn.rows.labels import LEARN_UNLABELLED, check_labels, label_column
 from kernel_learn.rows.targets import (
     CLASSES_OR_LABELS,
     TARGET_TYPES,
@@ -90,7 +90,7 @@ def check_real_targets(y: LabelsLike | None) -> Array:
     if gone.any():
         raise ValueError(
             f"Input y contains NaN: the target of row {int(gone.argmax())} is missing. Leave out "
-            "the rows without a target."
+            "the rows without a target, or learn from them by KernelPLSRegressor(unlabeled=None)."
         )
     values: Array = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
     check_magnitude(values, "y")
@@ -114,7 +114,7 @@ def warn_of_marks(classes: Array, owner: str) -> None:
         warn_user(
             f"y holds -1 beside {len(classes) - 1} other labels, and {owner} takes it for a class. "
             "If it marks rows without label, leave these out, or learn from them by unlabeled=-1 "
-            "(HSICSubspace, KernelDiscriminant, KernelPLS, InductiveKernel)."
+            f"({LEARN_UNLABELLED})."
         )
 
 

@@ -3,9 +3,12 @@
 from typing import Self
 
 import numpy as np
+from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import InputKind, Kernel, landmark_features
+
+SPAN = 1e-10  # of the largest eigenvalue: directions below it are rounding
 
 
 class TransformedKernel(Kernel):
@@ -56,6 +59,19 @@ class TransformedKernel(Kernel):
     def features(self, X: Rows) -> Array:
         """f(x) for each row, (n_rows, r), in row blocks."""
         return landmark_features(self.kernel, X, self.landmarks, self.coef)
+
+    def transform(self, X: Rows) -> Array:
+        """Features of each row whose products are the kernel, (n_rows, rank).
+
+        With alpha > 0 those of its part in the span of the landmarks, which is all of it if a
+        row is one of them:  f(x) = (L'L)^+^(1/2) k_W(landmarks, x), L'L their kernel matrix.
+        """
+        if not self.alpha:
+            F = self.features(X)
+            return np.asarray(F * np.sqrt(np.maximum(self.weights, 0.0)).astype(F.dtype))
+        w, V = linalg.eigh(self(self.landmarks))
+        kept = w > SPAN * w[-1]
+        return np.asarray(self(X, self.landmarks) @ (V[:, kept] / np.sqrt(w[kept])))
 
     def __call__(self, X: Rows, X_ref: Rows | None = None) -> Array:
         F = self.features(X)

@@ -7,8 +7,14 @@ from typing import TextIO
 
 from kernel_learn.arrays import PathLike
 from kernel_learn.datasets import DataSets, find_data
-from kernel_learn.papers.bench import MethodLike, compare_methods, own_records, run_methods
-from kernel_learn.papers.protocol import Bench, Cell, Protocol, Record, run_cells
+from kernel_learn.papers.bench import (
+    MethodLike,
+    compare_methods,
+    make_methods,
+    own_records,
+    run_methods,
+)
+from kernel_learn.papers.protocol import Bench, Cell, Protocol, Record, cells_with, run_cells
 
 __all__ = [
     "PROTOCOLS",
@@ -39,6 +45,10 @@ PROTOCOLS: dict[str, str] = {
 
 def load_protocol(name: str) -> Protocol:
     """The protocol of a name."""
+    if name not in PROTOCOLS:
+        raise ValueError(
+            f"There is no table {name!r}. Choose one of {', '.join(sorted(PROTOCOLS))}."
+        )
     module, function = PROTOCOLS[name].split(":")
     protocol: Protocol = getattr(import_module(module), function)()
     return protocol
@@ -50,7 +60,7 @@ def run(
     results: PathLike = "results",
     *,
     methods: Mapping[str, MethodLike] | None = None,
-    only: Callable[[Cell], bool] = lambda cell: True,
+    only: str | Callable[[Cell], bool] = "",
     seconds: float = float("inf"),
     stream: TextIO | None = None,
 ) -> list[Record]:
@@ -65,10 +75,11 @@ def run(
     results : path, default="results"
         Folder of the records, JSON lines.
     methods : dict of estimators, default=None
-        By their names: estimators with scikit-learn's interface, their classes, or functions
-        that make them. They run in place of ours; ``compare`` sets both side by side.
-    only : function of a cell, default: all of them
-        Which partitions.
+        By their names: classifiers with scikit-learn's interface, their classes, functions
+        that make them, or "package.module:Name" of one. They run in place of ours; ``compare``
+        sets both side by side.
+    only : str or function of a cell, default=""
+        Which partitions: those with this in their key ("Sonar"), or of which it is true.
     seconds : float, default=inf
         When to stop; the same call goes on from there.
     stream : text stream, default=None
@@ -89,11 +100,14 @@ def run(
     >>> print(papers.compare("ye2007-table1", found))  # doctest: +SKIP
     """
     protocol = load_protocol(table) if isinstance(table, str) else table
-    data = find_data(None) if data is None else data
+    wanted = cells_with(protocol, only) if isinstance(only, str) else only
     folder = Path(results)
     if methods is None:
-        return run_cells(protocol, data, folder, only=only, seconds=seconds, stream=stream)
-    return run_methods(protocol, methods, data, folder, only=only, seconds=seconds, stream=stream)
+        data = find_data(None) if data is None else data
+        return run_cells(protocol, data, folder, only=wanted, seconds=seconds, stream=stream)
+    made = make_methods(protocol, methods)  # what cannot join is refused before data are looked for
+    data = find_data(None) if data is None else data
+    return run_methods(protocol, made, data, folder, only=wanted, seconds=seconds, stream=stream)
 
 
 def compare(table: str | Protocol, records: Iterable[Record], results: PathLike = "results") -> str:

@@ -11,9 +11,10 @@ from typing import TextIO, TypeAlias
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
+from sklearn.utils import get_tags
 
 from kernel_learn.datasets import DataSets
-from kernel_learn.papers.difference import verdict
+from kernel_learn.papers.difference import MEANING, verdict
 from kernel_learn.papers.origin import made_now
 from kernel_learn.papers.protocol import (
     Bench,
@@ -27,17 +28,16 @@ from kernel_learn.papers.protocol import (
     show_progress,
 )
 
-MethodLike: TypeAlias = "BaseEstimator | Callable[[], BaseEstimator]"  # a class is called, too
-WORDS = """\
+# a class is called, too; a text is "package.module:Name"
+MethodLike: TypeAlias = "BaseEstimator | Callable[[], BaseEstimator] | str"
+WORDS = f"""\
 Error in per cent, mean over the partitions (how many). Verdicts are of the method in the first
-column against that of the head, on the partitions that both have: the corrected resampled t-test
-(Nadeau and Bengio 2003) at 5 %, p in brackets. Where it finds no difference, *equivalent* says that
-two one-sided tests place it within 2 points, *undecided* that they do not."""
+column against that of the head, on the partitions that both have. {MEANING}"""
 
 
 def run_methods(
     protocol: Protocol,
-    methods: Mapping[str, MethodLike],
+    methods: Mapping[str, BaseEstimator],  # of make_methods
     data: DataSets,
     results: Path,
     *,
@@ -52,17 +52,15 @@ def run_methods(
     """
     stream = sys.stderr if stream is None else stream
     bench = bench_of(protocol)
-    made = {name: make_method(name, method) for name, method in methods.items()}
-    check_names(protocol, made)
     results.mkdir(parents=True, exist_ok=True)
     file = results / f"{protocol.name}.methods.jsonl"
-    records = [record for record in read_records(file) if record["method"] in made]
+    records = [record for record in read_records(file) if record["method"] in methods]
     done = {(record["key"], record["method"]) for record in records}
     waiting = [
         (cell, name)
         for cell in protocol.cells
         if only(cell)
-        for name in made
+        for name in methods
         if (cell.key, name) not in done
     ]
     start = time.monotonic()
@@ -72,7 +70,7 @@ def run_methods(
             break
         show_progress(stream, protocol.name, i, len(waiting), elapsed, f"{cell.key} {name}")
         used = time.process_time()
-        errors = [split_error(made[name], *split) for split in bench.splits(data, cell)]
+        errors = [split_error(name, methods[name], *split) for split in bench.splits(data, cell)]
         record = {"key": cell.key, "method": name, **cell.settings, "errors": errors}
         record["made"] = {**made_now(), "cpu": round(time.process_time() - used, 3)}
         append_record(file, record)
@@ -80,12 +78,21 @@ def run_methods(
     return records
 
 
-def split_error(model: BaseEstimator, X: object, X_new: object, y: object, y_new: object) -> float:
+def split_error(
+    name: str, model: BaseEstimator, X: object, X_new: object, y: object, y_new: object
+) -> float:
     """Error in per cent on the test rows of a fresh copy that has seen the training rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        predicted = clone(model).fit(X, y).predict(X_new)
-    return 100.0 * float(np.mean(np.asarray(predicted) != np.asarray(y_new)))
+        predicted = np.asarray(clone(model).fit(X, y).predict(X_new))
+    told = np.asarray(y_new)
+    if predicted.shape != told.shape or not np.isin(predicted, np.asarray(y)).all():
+        raise ValueError(
+            f"The method {name} is no classifier: for {len(told)} rows it predicts "
+            f"{predicted.ravel()[:3].tolist()} and so on, of the shape {predicted.shape}, in the "
+            f"place of one of the labels {np.unique(np.asarray(y))[:3].tolist()} ... for each."
+        )
+    return 100.0 * float(np.mean(predicted != told))
 
 
 def compare_methods(protocol: Protocol, joined: Iterable[Record], ours: Iterable[Record]) -> str:
@@ -166,24 +173,41 @@ def bench_of(protocol: Protocol) -> Bench:
     return protocol.bench
 
 
+def make_methods(protocol: Protocol, methods: Mapping[str, MethodLike]) -> dict[str, BaseEstimator]:
+    """Classifiers by their names; what cannot join the table is refused."""
+    taken = sorted(set(methods) & set(bench_of(protocol).methods))
+    if taken:
+        raise ValueError(f"{taken[0]} is a method of {protocol.name} itself: choose another name.")
+    return {name: make_method(name, method) for name, method in methods.items()}
+
+
 def make_method(name: str, method: MethodLike) -> BaseEstimator:
-    """An estimator from one, from a class, or from a function that makes it."""
-    is_model = hasattr(method, "fit") and not isinstance(method, type)
-    model: BaseEstimator = method if is_model else method()
+    """A classifier from one, from a class, from a function that makes it, or by where it is."""
+    found = find_method(method)[1] if isinstance(method, str) else method
+    is_model = hasattr(found, "fit") and not isinstance(found, type)
+    model = found if is_model or not callable(found) else found()
     missing = [verb for verb in ("fit", "predict", "get_params") if not hasattr(model, verb)]
     if missing:
         raise ValueError(
-            f"The method {name} has no {' and no '.join(missing)}: give an estimator with "
+            f"The method {name} has no {' and no '.join(missing)}: give a classifier with "
             "scikit-learn's interface, its class, or a function that makes one."
+        )
+    kind = kind_of(model)
+    if kind not in (None, "classifier"):
+        raise ValueError(
+            f"The method {name} is a {kind}, and {type(model).__name__} cannot join a table of "
+            "classifiers."
         )
     return model
 
 
-def check_names(protocol: Protocol, methods: Iterable[str]) -> None:
-    """Refuse a method under one of our names."""
-    taken = sorted(set(methods) & set(bench_of(protocol).methods))
-    if taken:
-        raise ValueError(f"{taken[0]} is a method of {protocol.name} itself: choose another name.")
+def kind_of(model: BaseEstimator) -> str | None:
+    """ "classifier", "regressor" ... by scikit-learn's tags; None where it has none."""
+    try:
+        kind: str | None = get_tags(model).estimator_type
+    except AttributeError:
+        return None
+    return kind
 
 
 def find_method(spec: str) -> tuple[str, MethodLike]:

@@ -24,12 +24,11 @@ from kernel_learn.papers import (
     ye2007,
 )
 from kernel_learn.papers.bench import errors_by_set, shipped_records
-from kernel_learn.papers.difference import FEWEST, verdict
+from kernel_learn.papers.difference import FEWEST, count_words, tell_counts, verdict
 from kernel_learn.papers.protocol import Record, fill_page, make_table
 
 Errors = dict[str, Array]  # method -> errors in per cent, one for each test part
 Printed = Mapping[str, Mapping[str, float]]  # set -> method -> error as printed
-WORDS = ("better", "equivalent", "undecided", "worse")
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ class Found:
 
     def counts(self) -> Counter[str]:
         """How many sets have each verdict."""
-        return Counter(told.split(" ")[0] for _, _, told in self.sets.values())
+        return count_words(told for _, _, told in self.sets.values())
 
 
 def errors_of(table: str) -> dict[str, tuple[Errors, float]]:
@@ -201,14 +200,13 @@ def render() -> str:
     for one in found:
         claim, counts = one.claim, one.counts()
         pairs = np.array([[a, b] for a, b, _ in one.sets.values()])
-        said = ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word])
         rows.append(
             [
                 claim.text,
                 f"{claim.ours}, {claim.theirs}",
                 printed_figures(claim),
                 describe_pairs(pairs),
-                said or "-",
+                tell_counts(counts),
                 f"**{conclusion(counts, claim.as_good)}**",
             ]
         )

@@ -1,6 +1,7 @@
 """Is one method better than another over partitions of the same rows?"""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from scipy import stats
@@ -10,7 +11,14 @@ from kernel_learn.model_selection.resampling import corrected_error
 
 LEVEL = 0.05
 FEWEST = 5
+WORDS = ("better", "equivalent", "undecided", "worse", "too few")
 MARGIN = 2.0  # per cent: methods that are closer than this are taken for equally good
+# What verdicts mean, for every page: ``$verdicts_mean`` of the templates.
+MEANING = """\
+By the corrected resampled t-test (Nadeau and Bengio 2003) at 5 %, *better* has fewer errors and
+*worse* more. Where it finds no difference, *equivalent* says that two one-sided tests of the same
+kind place it within 2 points, *undecided* that they do not. In brackets the p of the difference; of
+*equivalent* the larger p of these two tests."""
 
 
 def corrected_p(
@@ -77,6 +85,16 @@ def verdict(
     if close < LEVEL:
         return f"equivalent ({format_p(close)})"
     return f"undecided ({format_p(p)})"
+
+
+def count_words(verdicts: Iterable[str]) -> Counter[str]:
+    """How many verdicts have each of ``WORDS``."""
+    return Counter(told.split(" (")[0] for told in verdicts)
+
+
+def tell_counts(counts: Counter[str]) -> str:
+    """ "2 better, 5 undecided"."""
+    return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) or "-"
 
 
 def format_p(p: float) -> str:

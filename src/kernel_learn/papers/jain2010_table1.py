@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
+from kernel_learn.papers.difference import count_words, tell_counts
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import (
@@ -168,6 +169,9 @@ def render(records: Iterable[Record]) -> str:
         ranks=rank_table(verdicts),
         tests=test_table(done["standardised"]),
         raw_tests=test_table(done["raw"]),
+        against_itml=told_of_itml(done["standardised"]),
+        raw_against_itml=told_of_itml(done["raw"]),
+        behind=behind_points(done["standardised"]),
         gap=f"{max([r['largest_gap'] for r in everything], default=0.0):.1e}",
     )
 
@@ -219,6 +223,28 @@ def against_trace(runs: list[Record]) -> list[str]:
     *others, trace = -100 * np.concatenate([run["accuracy"] for run in runs], axis=1)
     # two folds: as many test rows as others
     return [compare(trace, errors, ratio=1.0) for errors in others]
+
+
+def told_of_itml(done: dict[str, list[Record]]) -> str:
+    """How often Trace-SSIKDR is what against ITML."""
+    itml = METHODS.index("ITML")
+    return tell_counts(count_words(against_trace(runs)[itml] for runs in done.values()))
+
+
+def behind_points(done: dict[str, list[Record]]) -> str:
+    """Where Trace-SSIKDR is behind ITML by more than a point, and what cutting ITML costs there."""
+    itml, cut = METHODS.index("ITML"), METHODS.index("ITML LR-post")
+    found = []
+    for name, runs in done.items():
+        accuracy, _ = means(runs)
+        if rank_verdict(name, runs)[1] > 1.0:
+            found.append(f"{100 * float(accuracy[itml] - accuracy[cut]):+.1f} on {name}")
+    if not found:
+        return "It is nowhere behind by more than a point."
+    return (
+        "Where it is behind by more than a point, cutting ITML to the same rank (ITML LR-post) "
+        f"costs, in points: {', '.join(found)}."
+    )
 
 
 def test_table(done: dict[str, list[Record]]) -> str:

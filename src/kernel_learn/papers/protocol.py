@@ -18,6 +18,7 @@ from typing import Any, TextIO
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.datasets import DataSets
+from kernel_learn.papers.difference import MEANING
 from kernel_learn.papers.origin import made_now
 
 Record = dict[str, Any]
@@ -156,6 +157,16 @@ def run_again(
     return records, apart
 
 
+def cells_with(protocol: Protocol, text: str) -> Callable[[Cell], bool]:
+    """Which cells have a text in their key; some must."""
+    if not any(text in cell.key for cell in protocol.cells):
+        raise ValueError(
+            f"No cell of {protocol.name} has {text!r} in its key; keys are such as "
+            f"{protocol.cells[0].key!r}."
+        )
+    return lambda cell: text in cell.key
+
+
 def repeated_cells(names: Iterable[str], repeats: int) -> list[Cell]:
     """A cell for each partition of each data set, partitions first: any stop leaves a table."""
     return [
@@ -180,9 +191,12 @@ def make_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def fill_page(name: str, **values: object) -> str:
-    """The page of a protocol: ``templates/name.md`` with its ``$values`` filled in."""
+    """The page of a protocol: ``templates/name.md`` with its ``$values`` filled in.
+
+    ``$verdicts_mean`` is what the words of a test say, the same on every page.
+    """
     text = files("kernel_learn.papers").joinpath("templates", f"{name}.md").read_text("utf-8")
-    return Template(text).substitute(values)
+    return Template(text).substitute(values, verdicts_mean=MEANING)
 
 
 def read_records(file: Path) -> Iterator[Record]:

@@ -13,6 +13,7 @@ from kernel_learn.rows.keys import is_missing
 
 # The whole numbers that an integer type holds: scikit-learn compares labels with their integers.
 LARGEST_LABEL = 2.0**62
+LEARN_UNLABELLED = "HSICSubspace, KernelDiscriminant, KernelPLS, InductiveKernel"
 
 
 def label_column(y: LabelsLike | None, *, warn: bool = True) -> Array:
@@ -86,7 +87,7 @@ def missing_label(y: Array, row: int) -> ValueError:
     label = y[row].item() if isinstance(y[row], np.generic) else y[row]
     return ValueError(
         f"Input y contains NaN: the label of row {row} is missing ({label!r}). Leave out the rows "
-        "without a label; InductiveKernel can learn with them."
+        f"without a label, or learn from them by unlabeled=None ({LEARN_UNLABELLED})."
     )
 
 

@@ -49,11 +49,22 @@ class LinearInequalities(Constraints):
     >>> from kernel_learn.constraints import Linear
     >>> C = np.zeros((178, 178))
     >>> C[:3, :3] = -1 / 9
-    >>> constraints = Linear(C, -0.5)
+    >>> Linear(C, -0.5)
+    Linear(1 constraint on 3 of 178 rows)
     """
 
+    n_rows: int | None = None  # of X; not known in files of earlier versions
+
     def __init__(self, C: MatricesLike, bounds: BoundLike) -> None:
-        parts = [read_entries(matrix, c) for c, matrix in enumerate(as_matrices(C))]
+        matrices = as_matrices(C)
+        parts = [read_entries(matrix, c) for c, matrix in enumerate(matrices)]
+        sizes = list(dict.fromkeys(np.shape(matrix)[0] for matrix in matrices))
+        if len(sizes) > 1:
+            raise ValueError(
+                f"Linear(C=) has matrices of {sizes[0]} and of {sizes[1]} rows; all need one for "
+                "each row of X."
+            )
+        self.n_rows = sizes[0] if sizes else None
         self.pairs = np.concatenate([np.empty((0, 2), dtype=np.intp), *(p for p, _ in parts)])
         self.weight = np.concatenate([np.empty(0), *(w for _, w in parts)])
         self.owner = np.repeat(np.arange(len(parts)), [len(w) for _, w in parts])
@@ -63,9 +74,20 @@ class LinearInequalities(Constraints):
         check_some(self, self.pairs)
         self.bounds = np.broadcast_to(bound, len(parts)).copy()
 
+    def __repr__(self) -> str:
+        m, some = len(self.bounds), len(self.rows())
+        return f"Linear({m} constraint{'s' * (m > 1)} on {some} of {self.n_rows} rows)"
+
     @property
     def holds_indices(self) -> bool:
         return True
+
+    def check_rows(self, n: int) -> None:
+        if self.n_rows not in (None, n):
+            raise ValueError(
+                f"Linear(C=) has matrices of {self.n_rows} rows and columns, and X has {n} rows: a "
+                "row and a column are needed for each."
+            )
 
     def indexed(self, index: Indexer) -> "LinearInequalities":
         renumbered = LinearInequalities.__new__(LinearInequalities)

@@ -1,0 +1,37 @@
+"""Records as they come with the package: all cells of a table, in their order.
+
+    python -m kernel_learn.papers.shipping RESULTS TABLE ...
+
+takes them from a folder of results; nothing is run.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from kernel_learn.atomic_write import atomic_write
+from kernel_learn.papers import load_protocol
+from kernel_learn.papers.protocol import Protocol, read_records
+
+HOME = Path(__file__).parent / "records"
+
+
+def ship(protocol: Protocol, results: Path, home: Path = HOME) -> Path:
+    """Write the records of a table that was run whole; the file."""
+    found = {record["key"]: record for record in read_records(results / f"{protocol.name}.jsonl")}
+    missing = [cell.key for cell in protocol.cells if cell.key not in found]
+    if missing:
+        raise ValueError(
+            f"{protocol.name} lacks {len(missing)} of {len(protocol.cells)} cells, {missing[0]} "
+            "the first: run the table to its end."
+        )
+    file = home / f"{protocol.name}.jsonl"
+    with atomic_write(file) as part:
+        lines = (json.dumps(found[cell.key]) + "\n" for cell in protocol.cells)
+        part.write_text("".join(lines), encoding="utf-8")
+    return file
+
+
+if __name__ == "__main__":
+    for table in sys.argv[2:]:
+        print(ship(load_protocol(table), Path(sys.argv[1])))
