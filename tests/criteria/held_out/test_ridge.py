@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RidgePath,
@@ -39,6 +40,27 @@ def counts_of(kind, rng):
 GROUPS = [(), (np.array([0, 4, 5]), np.array([2, 9]))]
 ways = pytest.mark.parametrize("way", [RidgePath, RidgeSolves])
 kinds = pytest.mark.parametrize("kind", ["ones", "weights"])
+
+
+@kinds
+@pytest.mark.parametrize("groups", GROUPS, ids=["rows", "groups"])
+def test_without_a_fold_and_each_other_row_is_a_refit(kind, groups, X, rng):
+    """Rows of the fold by the others; the others without the fold and without themselves."""
+    counts, K, reg = counts_of(kind, rng), Gaussian(0.3)(X), 0.1
+    T = Targets(counts, groups)
+    folds, lam = stratified_folds(T, 3), reg * oracle.ridge_unit(K, counts)
+    together = list(groups)
+    together += [[i] for i in range(14) if not any(i in g for g in groups)]
+    found = RidgeSolves(K.copy(), T).without_folds(reg, folds)
+    for fold, scores in enumerate(found):
+        out = np.flatnonzero(folds == fold)
+        expected = oracle.ridge_left_out(K, counts, lam, [out])
+        for unit in together:
+            if not np.isin(unit, out).any():
+                sets = [np.union1d(out, unit)]
+                expected[unit] = oracle.ridge_left_out(K, counts, lam, sets)[unit]
+        np.testing.assert_allclose(scores, expected, atol=1e4 * EXACT)
+    assert fold == 2
 
 
 @ways
