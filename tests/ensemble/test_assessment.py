@@ -20,8 +20,8 @@ from kernel_learn.ensemble.assessment import (
     predict_folds,
     refit_without,
 )
-from kernel_learn.ensemble.cross_validation import average_held, cross_chosen_held
 from kernel_learn.ensemble.clock import Clock
+from kernel_learn.ensemble.cross_validation import average_held, cross_chosen_held
 from kernel_learn.ensemble.fit import fit_ensemble, without_blocks
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import prepare

@@ -57,7 +57,7 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
     targets, rows = sample.targets, sample.views
     ensemble = average_members(problem.reader, found, weights, views, rows, targets, targets)
     held = average_held(found, ensemble.member_shares, targets)
-    crossed = found
+    crossed: Sequence[CrossValidated] = found
     if problem.plan.blocks:
         crossed = without_blocks(problem, sample, found, ensemble.member_shares, own)
         unseen = unseen if crossed else None

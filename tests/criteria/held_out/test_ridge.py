@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
 from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.ridge import (
@@ -280,5 +281,19 @@ def test_scores_of_new_rows_where_kernel_values_are_near_one(width, reg, tol, rn
     np.testing.assert_allclose(
         path.new_scores(K_cross, np.array([reg]))[0], path.dual(reg).scores(K_cross), atol=tol
     )
-    if width == 1.0:  # of wider kernels the path leaves out directions that are rounding
-        np.testing.assert_allclose(path.dual(reg).scores(K_cross), exact, atol=tol)
+    np.testing.assert_allclose(path.dual(reg).scores(K_cross), exact, atol=tol)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision here")
+@pytest.mark.parametrize(("width", "tol"), [(1, 1e-6), (3, 2e-4), (10, 2e-5), (30, 2e-5)])
+def test_no_direction_that_counts_is_left_out(width, tol, rng):
+    """Of 500 rows, width in medians, at the smallest regulariser."""
+    X, X_new = rng.normal(size=(500, 5)), rng.normal(size=(50, 5))
+    Y = np.eye(2)[(X[:, 0] + 0.3 * rng.normal(size=500) > 0).astype(int)]
+    kernel = Gaussian(1 / (2 * (width * np.median(pdist(X))) ** 2))
+    K, K_cross = kernel(X), kernel(X_new, X)
+    exact, path = in_extended_precision(K, K_cross, Y, 1e-6), RidgePath(K.copy(), Targets(Y))
+    np.testing.assert_allclose(path.dual(1e-6).scores(K_cross), exact, atol=tol)
+    found = path.new_scores(K_cross, np.array([1e-6]))[0]
+    np.testing.assert_allclose(found, exact, atol=tol)
