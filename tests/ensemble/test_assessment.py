@@ -14,15 +14,18 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.assessment import (
     Assessment,
     Fold,
+    bound_without_errors,
     effective_number,
     error_interval,
     predict_folds,
     refit_without,
 )
+from kernel_learn.ensemble.clock import Clock
 from kernel_learn.ensemble.cross_validation import average_held, cross_chosen_held
-from kernel_learn.ensemble.fit import fit_ensemble
+from kernel_learn.ensemble.fit import fit_ensemble, without_blocks
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import prepare
+from kernel_learn.ensemble.plan import folds_to_assess
 from kernel_learn.ensemble.summary import Headline, format_p_value
 
 FAST = {"quality": "fast"}
@@ -181,6 +184,52 @@ class TestRowsThatChoseNoKernel:
         assert n - len(fitted.unseen) == pytest.approx(400 if n < 2000 else 1500, abs=1)
 
 
+@pytest.fixture(scope="module")
+def many_classes():
+    rng = np.random.default_rng(0)
+    centres = 1.2 * rng.normal(size=(100, 20))
+
+    def draw(n):
+        y = np.arange(n) % 100
+        return centres[y] + rng.normal(size=(n, 20)), y
+
+    return draw(1100), draw(3000)
+
+
+class TestClassesOfFewRows:
+    def test_what_others_were_told_of_a_row_is_not_used(self, many_classes):
+        """Where others were told it, 4.9 % are wrong, log loss .13; of new rows 6.2 %, .20."""
+        (X, y), (X_new, y_new) = many_classes
+        model = KernelClassifier(quality="fast", max_members=4).fit(X, y)
+        assert model._assessment.way == "unseen" and model.plan_.blocks == 10
+        P = model.predict_proba(X_new)
+        low, high = model.error_interval_
+        assert low < np.mean(P.argmax(axis=1) != y_new) < high
+        loss = -np.mean(np.log(P[np.arange(len(P)), y_new]))
+        assert 0.85 * loss < model.log_loss_ < 1.25 * loss
+
+    def test_without_time_the_words_say_so(self, many_classes, monkeypatch):
+        (X, y), _ = many_classes
+        monkeypatch.setattr(Clock, "affordable", lambda *_: [False])
+        prepared = prepare(KernelClassifier(**FAST), X, y, None, None, 0)
+        sample = SimpleNamespace(targets=prepared.problem.targets)
+        one = SimpleNamespace(candidate=None)
+        assert without_blocks(prepared.problem, sample, [one], np.ones(1), {}) == []
+
+    def test_labels_by_chance(self):
+        rng = np.random.default_rng(0)
+        X, y = rng.normal(size=(1100, 30)), np.arange(1100) % 100
+        model = KernelClassifier(quality="fast", max_members=4).fit(X, y)
+        assert model.error_interval_[1] > 0.99 and model.log_loss_ > np.log(100) - 0.02
+
+    def test_of_fewer_rows_five_folds_are_left_out(self):
+        targets = [Targets(np.eye(k)[np.arange(n) % k]) for k, n in [(40, 600), (2, 600), (2, 90)]]
+        assert [folds_to_assess(own) for own in targets] == [(5, 0), (3, 0), (5, 0)]
+        sizes = np.repeat([800, 250, 20], [1, 1, 10])  # most rows are of large classes
+        targets = Targets(np.eye(12)[np.repeat(np.arange(12), sizes)])
+        assert folds_to_assess(targets) == (0, 0)
+
+
 def test_weights_of_a_row_have_not_seen_its_fold():
     rng = np.random.default_rng(0)
     P = rng.dirichlet([1, 1], size=(3, 12))
@@ -218,18 +267,26 @@ def test_regularisers_of_a_row_have_not_seen_its_fold():
     assert crossed_logits([L[0]], Targets(Y), folds) is None
 
 
-@pytest.mark.parametrize(("wrong", "n"), [(1, 20), (7, 20), (30, 200), (199, 200)])
-def test_an_interval_is_never_narrower_than_that_of_independent_rows(wrong, n):
-    exact = stats.binomtest(wrong, n).proportion_ci(0.95, method="exact")
-    low, high = error_interval(wrong / n, float(n))
-    assert 0 <= low < exact.low and exact.high < high <= 1
+@pytest.mark.parametrize("n", [1, 2, 20, 178])
+def test_an_interval_is_never_narrower_than_that_of_independent_rows(n):
+    for wrong in range(n + 1):
+        exact = stats.binomtest(wrong, n).proportion_ci(0.95, method="exact")
+        low, high = error_interval(wrong / n, float(n))
+        assert 0 <= low <= exact.low and exact.high <= high <= 1
+        assert high - low > exact.high - exact.low or n == 1
+        back = error_interval(1 - wrong / n, float(n))
+        assert back == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
-def test_no_error_bounds_the_error_on_one_side():
-    assert error_interval(0.0, 178.0) == (0.0, pytest.approx(1 - 0.05 ** (1 / 178)))
-    assert error_interval(1.0, 3.0) == (pytest.approx(0.05 ** (1 / 3)), 1.0)
-    words = str(Headline("leave-one-out", 0.0, error_interval(0.0, 178.0), 0.1, 178))
+def test_no_error_is_told_with_a_bound_on_one_side():
+    assert bound_without_errors(178.0) == pytest.approx(1 - 0.05 ** (1 / 178))
+    interval = error_interval(0.0, 178.0)
+    words = str(Headline("leave-one-out", 0.0, interval, 0.1, 178, bound_without_errors(178.0)))
     assert words == "Error by leave-one-out: 0 of 178 wrong: below 1.7 % (95 %)"
+    X = np.repeat(np.eye(2), 30, axis=0) + 0.01 * np.random.default_rng(0).normal(size=(60, 2))
+    model = KernelClassifier(**FAST).fit(X, np.repeat([0, 1], 30))
+    assert model.error_interval_ == error_interval(0.0, 60.0)
+    assert "0 of 60 wrong: below 4.9 % (95 %)" in model.summary_
 
 
 def test_weights_count_as_fewer_rows():

@@ -119,6 +119,8 @@ def of_rows(problem: Problem, rows: Array) -> Problem:
         screen_rows=min(n, problem.plan.screen_rows),
         narrow_rows=min(n, problem.plan.narrow_rows),
         leaf_rows=n,
+        folds=0,
+        blocks=0,
     )
     table, targets = problem.table[rows], problem.targets.take(rows)
     if isinstance(targets, NumberTargets):
@@ -153,15 +155,14 @@ def error_interval(
     error: float,
     n: float,  # rows, see effective_number
 ) -> tuple[float, float]:
-    """The 95 % interval of Clopper and Pearson, with fewer rows for those that share a fit.
-
-    No error at all, or nothing but errors, bounds the share on one side: 1 - (1 - level)^(1/n).
-    """
-    wrong, tail, fewer = error * n, 1 - LEVEL, n / VARIANCE_FACTOR
-    if wrong < 1e-9:
-        return 0.0, float(1 - tail ** (1 / n))
-    if n - wrong < 1e-9:
-        return float(tail ** (1 / n)), 1.0
-    low = stats.beta.ppf(tail / 2, error * fewer, (1 - error) * fewer + 1)
-    high = stats.beta.ppf(1 - tail / 2, error * fewer + 1, (1 - error) * fewer)
+    """The 95 % interval of Clopper and Pearson, with fewer rows for those that share a fit."""
+    tail, fewer = 1 - LEVEL, n / VARIANCE_FACTOR
+    wrong, right = error * fewer, (1 - error) * fewer
+    low = stats.beta.ppf(tail / 2, wrong, right + 1) if wrong > 1e-9 else 0.0
+    high = stats.beta.ppf(1 - tail / 2, wrong + 1, right) if right > 1e-9 else 1.0
     return float(low), float(high)
+
+
+def bound_without_errors(n: float) -> float:
+    """Below this is the share of errors, at 95 %, of which n rows show none."""
+    return float(1 - (1 - LEVEL) ** (1 / n))

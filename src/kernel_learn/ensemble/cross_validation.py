@@ -1,6 +1,7 @@
 """Cross-validate candidates: what each says of rows that it has not seen."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import starmap
 
 import numpy as np
@@ -16,12 +17,19 @@ from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RIDGE_REGS,
     Dual,
+    RidgeSolves,
     try_ridge,
 )
-from kernel_learn.criteria.held_out.stacking import fit_stacking
+from kernel_learn.criteria.held_out.stacking import fit_stacking, stack_without_folds
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated, ViewRows, grouped
-from kernel_learn.ensemble.halves import fit_halves, safe_dual, scales_of_halves, use_halves
+from kernel_learn.ensemble.halves import (
+    fit_halves,
+    halves_of,
+    safe_dual,
+    scales_of_halves,
+    use_halves,
+)
 from kernel_learn.ensemble.likelihood_fitting import family_of, fit_likelihoods
 from kernel_learn.ensemble.outcomes.base import AnyTargets, Judged, Said
 from kernel_learn.ensemble.outcomes.kinds import outcome_of, said_by, stacked
@@ -296,6 +304,41 @@ def average_held(found: Sequence[CrossValidated], weights: Array, targets: AnyTa
         return np.tile(outcome_of(targets).without_members(targets), (targets.n, 1))
     said = [Said(one.held, one.log_odds) for one in found]
     return outcome_of(targets).average(said, weights, targets)
+
+
+def crossed_without_folds(
+    one: CrossValidated,
+    sample: Sample,
+    folds: Array,
+    learned: Sequence[ColumnScales] | None,  # of all rows, then of each half
+) -> CrossValidated:
+    """The same with log-odds of every row by scores and a stacking that have not seen its fold.
+
+    Held-out scores of all other rows were told its label, and so is a stacking of these. Where
+    classes have few rows that shows: of 200 classes of ten rows, 6.9 % were wrong and 10.1 % of
+    new ones. Scales of columns are those of the half that the row is not in. As it is where that
+    is not known of scores: of machines.
+    """
+    c, targets = one.candidate, sample.targets
+    if c.loss == "hinge" or not isinstance(targets, Targets):
+        return one
+    scores = np.empty((len(np.unique(folds)), *targets.Y.shape))
+    parts = [(np.arange(targets.n), c.scales)]
+    if c.learned and learned is not None:
+        halves = each_fold(halves_of(targets))
+        parts = [(judged, own.scales) for (_, judged), own in zip(halves, learned[1:], strict=True)]
+    for judged, scales in parts:
+        view = sample.view_rows(c.view, sample.scaled_rows(c.view, scales, slice(None)))
+        kernel = view.kernel(c) if c.learned else one.kernel
+        try:
+            without = RidgeSolves(view.gram(kernel), targets).without_folds(one.reg, folds)
+            for own, found in zip(scores, without, strict=True):
+                own[judged] = found[judged]
+        except np.linalg.LinAlgError:
+            return one
+    for own, (inside, _) in zip(scores, each_fold(folds), strict=True):
+        own[inside] = sample.outcome.moved(own[inside], targets.take(inside))
+    return replace(one, crossed=stack_without_folds(scores, targets, folds))
 
 
 def cross_chosen_held(

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
-from kernel_learn.criteria.held_out.folds import stratified_rows
+from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_rows
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import (
@@ -14,6 +14,7 @@ from kernel_learn.ensemble.cross_validation import (
     average_held,
     cross_chosen_held,
     cross_validate,
+    crossed_without_folds,
     weigh,
 )
 from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
@@ -56,6 +57,10 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
     targets, rows = sample.targets, sample.views
     ensemble = average_members(problem.reader, found, weights, views, rows, targets, targets)
     held = average_held(found, ensemble.member_shares, targets)
+    crossed: Sequence[CrossValidated] = found
+    if problem.plan.blocks:
+        crossed = without_blocks(problem, sample, found, ensemble.member_shares, own)
+        unseen = unseen if crossed else None
     return FittedEnsemble(
         ensemble,
         held,
@@ -63,9 +68,30 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
             sample, views, learned | own, problem.reader.n_columns, held, judging_rows(targets)
         ),
         problem.plan,
-        cross_chosen=cross_chosen_held(found, targets, sample.folds, sample.outcome.weigh),
+        cross_chosen=cross_chosen_held(
+            crossed or found, targets, sample.folds, sample.outcome.weigh
+        ),
         unseen=unseen,
     )
+
+
+def without_blocks(
+    problem: Problem,
+    sample: Sample,
+    found: Sequence[CrossValidated],
+    shares: Array,
+    learned: dict[str, list[ColumnScales]],
+) -> Sequence[CrossValidated]:
+    """Those that predict as they are without each fold; none if there is no time for that."""
+    targets, n_folds = sample.targets, problem.plan.blocks
+    heavy = [one for one, share in zip(found, shares, strict=True) if share > 0]
+    if not all(problem.clock.affordable([one.candidate for one in heavy], targets.n)):
+        return []
+    problem.say(f"working out scores without each of {n_folds} folds")
+    folds = stratified_folds(targets, n_folds)
+    return [
+        crossed_without_folds(one, sample, folds, learned.get(one.candidate.view)) for one in heavy
+    ]
 
 
 def judging_rows(targets: AnyTargets) -> Array | None:

@@ -346,6 +346,7 @@ def size_of(
         most_learned = max(most_learned, 1 + max(families.values()))
     width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
     spaces = {candidate.space for candidate in tried}
+    folds, blocks = folds_to_assess(targets) if estimator.assess == "nested" else (0, 0)
     return EnsembleSize(
         n_given=n_given,
         n_rows=targets.n,
@@ -357,11 +358,8 @@ def size_of(
         learned=most_learned,
         candidates=len(tried),
         n_jobs=min(effective_n_jobs(estimator.n_jobs), len(spaces)),
-        folds=folds_to_assess(
-            targets.n,
-            nested=estimator.assess == "nested",
-            numbers=isinstance(targets, NumberTargets),
-        ),
+        folds=folds,
+        blocks=blocks,
         shares_statistics=not isinstance(targets, NumberTargets),
         smears=isinstance(targets, NumberTargets),
     )

@@ -134,6 +134,7 @@ class Headline:
     interval: tuple[float, float]  # 95 %
     log_loss: float
     n_rows: int  # held out
+    bound: float | None = None  # of the error where none is seen, one-sided; None: the interval's
     threshold: float | None = None  # that parts two classes, where it was asked for
 
     def __str__(self) -> str:
@@ -141,7 +142,8 @@ class Headline:
         at = "" if self.threshold is None else f" at a threshold of {self.threshold:.3g}"
         by = f"Error by {self.words}{at}:"
         if low == 0.0 and self.error == 0.0:
-            return f"{by} 0 of {self.n_rows} wrong: below {100 * high:.1f} % (95 %)"
+            bound = high if self.bound is None else self.bound
+            return f"{by} 0 of {self.n_rows} wrong: below {100 * bound:.1f} % (95 %)"
         return f"{by} {100 * self.error:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"
 
 

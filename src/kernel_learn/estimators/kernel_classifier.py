@@ -19,6 +19,7 @@ from kernel_learn.ensemble.assessment import (
     WORDS,
     Assessment,
     assess,
+    bound_without_errors,
     effective_number,
     error_interval,
 )
@@ -311,7 +312,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         if how is None:
             return None
         n = len(self.held_out_proba_)
-        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n)
+        bound = getattr(self, "_error_bound", None)
+        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, bound)
 
     def _class_scores(self, X: Rows) -> Array:
         check_is_fitted(self)
@@ -401,7 +403,11 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
             judged, targets = proba[unseen], targets.take(unseen)
             squares = None if squares is None else squares[unseen]
         (self.error_, _), (self.log_loss_, _) = figures_of(judged, targets)
-        self.error_interval_ = error_interval(self.error_, effective_number(targets, squares))
+        n = effective_number(targets, squares)
+        self.error_interval_, self._error_bound = (
+            error_interval(self.error_, n),
+            bound_without_errors(n),
+        )
         return proba
 
 

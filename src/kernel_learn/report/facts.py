@@ -215,15 +215,15 @@ def own_figures(model: TableModel, P: Array) -> Facts:
         return {}
     low, high = headline.interval
     accuracy = {"accuracy": 1 - headline.error, "low": 1 - high, "high": 1 - low}
-    return accuracy | {"log_loss": headline.log_loss}
+    return accuracy | {"log_loss": headline.log_loss, "bound": headline.bound}
 
 
 def headline_of(held_out: Facts) -> Headline:
     """What a report, a terminal and the estimator's summary say of held-out rows."""
     interval = (1 - held_out["high"], 1 - held_out["low"])
     error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
-    threshold = held_out.get("threshold")
-    return Headline(held_out["kind"], error, interval, log_loss, held_out["n"], threshold)
+    n, bound, threshold = held_out["n"], held_out.get("bound"), held_out.get("threshold")
+    return Headline(held_out["kind"], error, interval, log_loss, n, bound, threshold)
 
 
 def evaluate_probabilities(

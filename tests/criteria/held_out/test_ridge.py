@@ -4,7 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
 
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RidgePath,
@@ -39,6 +41,27 @@ def counts_of(kind, rng):
 GROUPS = [(), (np.array([0, 4, 5]), np.array([2, 9]))]
 ways = pytest.mark.parametrize("way", [RidgePath, RidgeSolves])
 kinds = pytest.mark.parametrize("kind", ["ones", "weights"])
+
+
+@kinds
+@pytest.mark.parametrize("groups", GROUPS, ids=["rows", "groups"])
+def test_without_a_fold_and_each_other_row_is_a_refit(kind, groups, X, rng):
+    """Rows of the fold by the others; the others without the fold and without themselves."""
+    counts, K, reg = counts_of(kind, rng), Gaussian(0.3)(X), 0.1
+    T = Targets(counts, groups)
+    folds, lam = stratified_folds(T, 3), reg * oracle.ridge_unit(K, counts)
+    together = list(groups)
+    together += [[i] for i in range(14) if not any(i in g for g in groups)]
+    found = RidgeSolves(K.copy(), T).without_folds(reg, folds)
+    for fold, scores in enumerate(found):
+        out = np.flatnonzero(folds == fold)
+        expected = oracle.ridge_left_out(K, counts, lam, [out])
+        for unit in together:
+            if not np.isin(unit, out).any():
+                sets = [np.union1d(out, unit)]
+                expected[unit] = oracle.ridge_left_out(K, counts, lam, sets)[unit]
+        np.testing.assert_allclose(scores, expected, atol=1e4 * EXACT)
+    assert fold == 2
 
 
 @ways
@@ -258,5 +281,19 @@ def test_scores_of_new_rows_where_kernel_values_are_near_one(width, reg, tol, rn
     np.testing.assert_allclose(
         path.new_scores(K_cross, np.array([reg]))[0], path.dual(reg).scores(K_cross), atol=tol
     )
-    if width == 1.0:  # of wider kernels the path leaves out directions that are rounding
-        np.testing.assert_allclose(path.dual(reg).scores(K_cross), exact, atol=tol)
+    np.testing.assert_allclose(path.dual(reg).scores(K_cross), exact, atol=tol)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="no extended precision here")
+@pytest.mark.parametrize(("width", "tol"), [(1, 1e-6), (3, 2e-4), (10, 2e-5), (30, 2e-5)])
+def test_no_direction_that_counts_is_left_out(width, tol, rng):
+    """Of 500 rows, width in medians, at the smallest regulariser."""
+    X, X_new = rng.normal(size=(500, 5)), rng.normal(size=(50, 5))
+    Y = np.eye(2)[(X[:, 0] + 0.3 * rng.normal(size=500) > 0).astype(int)]
+    kernel = Gaussian(1 / (2 * (width * np.median(pdist(X))) ** 2))
+    K, K_cross = kernel(X), kernel(X_new, X)
+    exact, path = in_extended_precision(K, K_cross, Y, 1e-6), RidgePath(K.copy(), Targets(Y))
+    np.testing.assert_allclose(path.dual(1e-6).scores(K_cross), exact, atol=tol)
+    found = path.new_scores(K_cross, np.array([1e-6]))[0]
+    np.testing.assert_allclose(found, exact, atol=tol)

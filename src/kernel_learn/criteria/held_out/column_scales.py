@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.ridge import RANK_TOL, RidgeSolves
+from kernel_learn.criteria.held_out.ridge import RidgeSolves
 from kernel_learn.criteria.held_out.targets import RowTargets
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.shared import SharedStatistics
@@ -115,7 +115,7 @@ def _directions(K: Array, targets: RowTargets) -> Array:
     A = ridge.dual(REG).coef
     if A.shape[1] <= MOST_DIRECTIONS:
         sizes, V = np.linalg.eigh(A.T @ A)  # labels sum to one: one direction is empty
-        return np.asarray(A @ V[:, sizes > RANK_TOL * sizes[-1]])
+        return np.asarray(A @ V[:, sizes > 1e-10 * sizes[-1]])
     root = ridge.centred.root[:, None]
     fitted = ridge.centred.labels - REG * ridge.centred.unit * A / root
     return np.asarray(A @ np.linalg.svd(fitted, full_matrices=False)[2][:MOST_DIRECTIONS].T)

@@ -61,6 +61,8 @@ class Stacking:
     loss: float
     logits: Array  # (n, k), cross-fitted
     crossed: Array | None = None  # those of scores that other folds chose, None: the same ones
+    shrinkage: int = 0  # which of SHRINKAGES
+    temperature: float = 1.0
 
     def proba(self) -> Array:
         return softmax(self.logits)
@@ -92,7 +94,26 @@ def fit_stacking(
         LinearMap(sharp * coef[-1, g], sharp * intercept[-1, g]),
         float(losses[g, t]),
         sharp * logits[g],
+        shrinkage=g,
+        temperature=sharp,
     )
+
+
+def stack_without_folds(
+    scores: Array,  # (F, n, q) without each fold, as new rows would have them
+    targets: Targets,
+    folds: Array,
+) -> Array:
+    """Logits (n, k) by discriminants to which neither the rows of the fold nor what they said of
+    others is known; shrinkage and temperature are those of the rows without the first fold.
+    """
+    logits, first = np.empty((targets.n, targets.n_classes)), None
+    for own, (inside, outside) in zip(scores, each_fold(folds), strict=True):
+        some = targets.take(inside)
+        first = first or fit_stacking(own[inside], some, folds[inside])
+        map = fit_discriminants(own[inside], some.counts)[first.shrinkage]
+        logits[outside] = first.temperature * map(own[outside])
+    return logits
 
 
 def best_stacking(
