@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 
 pytest.importorskip("matplotlib")
 
+from kernel_learn.report import charts
 from kernel_learn.report import facts as found_facts
 from kernel_learn.report.charts import draw_charts
 from kernel_learn.report.facts import (
@@ -30,6 +31,7 @@ from kernel_learn.report.page import (
     thousands,
 )
 from kernel_learn.report.placing import place_new_rows, points_of
+from kernel_learn.tables.deciding import decision_curve, two_class_figures
 
 
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.5, 0.97, 1.0])
@@ -306,3 +308,39 @@ def test_every_colour_of_a_picture_is_in_every_scheme():
     assert len(schemes) == 3  # light, dark, print
     for names in schemes:
         assert {*(f"--c{i}" for i in range(7)), "--soft", "--ink", "--line"} <= names
+
+
+def test_areas_below_the_curves_are_the_figures_that_are_said(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    rng = np.random.default_rng(0)
+    y = rng.random(80) < 0.3
+    p = np.round(np.clip(0.3 * y + rng.random(80), 0, 1), 1)  # many rows with one probability
+    P = np.column_stack([1 - p, p])
+    point = two_class_figures(P, y.astype(int), positive=1)
+    point |= {"curve": decision_curve(p, y), "name": "sick"}
+    monkeypatch.setattr(charts, "draw_picture", lambda draw, *_: draw)
+    areas = {}
+    for name, draw in (("roc", charts.draw_roc), ("precision", charts.draw_precision)):
+        figure, ax = plt.subplots()
+        draw(name, point)(ax)
+        x, height = ax.lines[1].get_data()
+        steps = ax.lines[1].get_drawstyle()
+        heights = height[1:] if steps == "steps-pre" else (height[1:] + height[:-1]) / 2
+        areas[name] = np.sum(np.diff(x) * heights), steps
+        plt.close(figure)
+    assert areas["roc"] == (pytest.approx(point["auc"], abs=1e-4), "default")
+    assert areas["precision"] == (pytest.approx(point["average_precision"], abs=1e-4), "steps-pre")
+
+
+def test_where_nothing_is_said_there_is_no_point_of_precision(monkeypatch):
+    import matplotlib.pyplot as plt
+
+    point = {"recall": 0.0, "precision": None, "share": 0.4, "threshold": 0.9, "name": "sick"}
+    point |= {"found": 0, "positives": 4, "false_alarms": 0, "negatives": 6}
+    point |= {"average_precision": 0.5, "curve": [[0.5, 0.0, 0.5, 1.0], [0.1, 1.0, 1.0, 0.4]]}
+    monkeypatch.setattr(charts, "draw_picture", lambda draw, *_: draw)
+    figure, ax = plt.subplots()
+    charts.draw_precision("precision", point)(ax)
+    assert np.ma.is_masked(ax.collections[-1].get_offsets()[0, 1])
+    plt.close(figure)

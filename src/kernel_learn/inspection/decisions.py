@@ -26,10 +26,11 @@ def draw_operating_curve(
     *,
     chance: tuple[Array, Array],
     names: tuple[str, str],
+    steps: str = "default",  # straight lines; steps-pre: each value holds back to the one before
 ) -> Points:
     """What every threshold gives, chance as a dashed line, and where decisions are made."""
     ax.plot(*chance, color=QUIET, linestyle="--", linewidth=0.8)
-    ax.plot(x, y, color=COLORS[0], linewidth=1.4, drawstyle="steps-post")
+    ax.plot(x, y, color=COLORS[0], linewidth=1.4, drawstyle=steps)
     ax.set(xlabel=names[0], ylabel=names[1], xlim=(-0.03, 1.03), ylim=(-0.03, 1.03))
     show_shares(ax)
     return ax.scatter(*point, color=COLORS[5], s=42, zorder=4)

@@ -77,7 +77,7 @@ def shown_coverage(facts: Facts) -> list[Facts]:
 
 
 def draw_roc(name: str, point: Facts) -> str:
-    """Recall against false alarms."""
+    """Recall against false alarms, straight between thresholds: the area below it is the AUC."""
     _, alarms, recall, _ = np.array(point["curve"]).T
     place = (point["false_alarms"] / max(point["negatives"], 1), point["recall"] or 0.0)
     ends = np.array([0.0, 1.0])
@@ -93,16 +93,17 @@ def draw_roc(name: str, point: Facts) -> str:
 
 
 def draw_precision(name: str, point: Facts) -> str:
-    """Precision against recall."""
+    """Precision against recall, in steps: the area below them is the average precision."""
     _, _, recall, precision = np.array(point["curve"]).T
-    place = (point["recall"] or 0.0, 1.0 if point["precision"] is None else point["precision"])
+    is_said = point["precision"] is not None  # else the point would be nowhere
+    place = (point["recall"] or 0.0, point["precision"] if is_said else np.nan)
     chance = np.array([0.0, 1.0]), np.full(2, point["share"])
 
     def draw(ax: Axes) -> None:
         x = np.concatenate([[0.0], recall])
         y = np.concatenate([precision[:1], precision])
         names = (f"found of {short_name(point)}", "right when it is said")
-        mark = draw_operating_curve(ax, x, y, place, chance=chance, names=names)
+        mark = draw_operating_curve(ax, x, y, place, chance=chance, names=names, steps="steps-pre")
         mark.set_urls([operating_point(point)])
 
     area = point["average_precision"]

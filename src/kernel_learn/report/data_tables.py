@@ -138,7 +138,7 @@ def curve_tables(decision: Facts) -> tuple[DataTable, DataTable]:
     )
     lines = [[f"{t:.3g}", *percents(r, p)] for t, _, r, p in steps]
     columns = ["threshold", "found", "right when it is said"]
-    return roc, DataTable(roc.caption, columns, lines)
+    return roc, DataTable(f"{roc.caption}, and how often it is right", columns, lines)
 
 
 def embedding_table(embedding: Facts | None) -> DataTable | None:

@@ -180,9 +180,9 @@ def explain_row(truth: str, said: str, near: Sequence[Facts]) -> str:
         return ""
     own = sum(other["label"] == truth for other in near)
     if truth == said:
-        return f"Right, but not sure: of its {len(near)} nearest rows {own} are {truth}."
+        return f"Right, but not sure: of its {len(near)} nearest rows {own} are “{truth}”."
     others = sum(other["label"] == said for other in near)
-    return f"Of its {len(near)} nearest rows {others} are {said} and {own} {truth}."
+    return f"Of its {len(near)} nearest rows {others} are “{said}” and {own} “{truth}”."
 
 
 def format_cell(value: object) -> str:
