@@ -2,8 +2,9 @@
 
 import textwrap
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from kernel_learn.cli.session import Session
 from kernel_learn.rows.frames import Frame
@@ -16,6 +17,9 @@ from kernel_learn.tables.reading.clean_files import CleanTable, clean_table
 from kernel_learn.tables.reading.showing import WIDTH, ColumnLine, describe_reading, show_lines
 from kernel_learn.tables.reading.table_reading import parse_types
 from kernel_learn.tables.writing import check_output
+
+if TYPE_CHECKING:
+    from kernel_learn.tables.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -142,6 +146,8 @@ def read_command(
         target=target,
         is_regression=task is not None and task.is_regression,
     )
+    for sentence in find_leak_warnings(read.frame, columns, target, task):
+        run.warn(sentence)
     values = {
         "files": list(data),
         "rows": len(read.frame),
@@ -150,3 +156,23 @@ def read_command(
     }
     text = reading_text(data, read.notes, lines, len(read.frame))
     run.result(values, lambda: print("\n".join(text)))
+
+
+def find_leak_warnings(
+    frame: Frame, columns: Columns, target: str | None, task: "Task | None"
+) -> list[str]:
+    """A sentence on each column that gives the target away, if the target can be predicted."""
+    from kernel_learn.tables.columns import find_leaks
+    from kernel_learn.tables.number_columns import find_number_leaks
+    from kernel_learn.tables.tasks import take_target
+
+    if target is None or task is None:
+        return []
+    try:
+        y = take_target(frame[target], task)
+    except TableError:  # fit says what is wrong with it
+        return []
+    rows = frame.loc[frame[target].notna()].reset_index(drop=True)
+    if task.is_regression:
+        return find_number_leaks(rows, columns, y)
+    return replace(columns, leaks=find_leaks(rows, columns.kinds, y)).leak_warnings
