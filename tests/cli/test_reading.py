@@ -14,6 +14,7 @@ testing = pytest.importorskip("typer.testing")
 import kernel_learn as kl  # noqa: E402
 from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import app  # noqa: E402
+from kernel_learn.tables.reading.showing import columns_of  # noqa: E402
 from kernel_learn.tables.reading.table_reading import TableReading  # noqa: E402
 from messy_files import base, mixed_dates  # noqa: E402
 
@@ -124,6 +125,24 @@ def test_a_file_without_names_is_told(folder, tmp_path):
     waves = pd.DataFrame(np.eye(30), columns=[f"{400.5 + i}" for i in range(30)])
     waves.to_csv(tmp_path / "w.csv", index=False)
     assert "looks like cells" not in run("read", tmp_path / "w.csv")[0]
+
+
+def test_read_names_leaks(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = base().assign(price=rng.normal(size=120))
+    frame = frame.assign(code=np.where(frame["y"] == "sick", "X", "Y"), cents=100 * frame["price"])
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for target, leak in (("y", "code"), ("price", "cents")):
+        _, err = run("read", tmp_path / "t.csv", "-t", target)
+        assert f"Column '{leak}' alone predicts the target" in err and err.count("alone") == 1
+    assert run("read", tmp_path / "t.csv")[1] == ""
+
+
+def test_wide_letters_are_aligned(tmp_path):
+    base().rename(columns={"age": "体重の測定値です"}).to_csv(tmp_path / "t.csv", index=False)
+    lines = run("read", tmp_path / "t.csv")[0].splitlines()[1:]
+    places = {columns_of(line[: line.index(" number")]) for line in lines if " number" in line}
+    assert places == {2 + 16}
 
 
 def test_no_clean_takes_cells_as_they_stand(folder):

@@ -248,3 +248,28 @@ def test_every_word_that_pandas_takes_for_missing_is_known(tmp_path):
     assert pd.read_csv(tmp_path / "t.csv")["a"].isna().all()
     for word in NA_WORDS:
         assert NA_BYTES.search(f",{word},".encode()), word
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["000", "001", "006"] * 9, "O"),  # codes
+        (["00179", "50667"] * 9, "O"),
+        (["100", "101", "106"] * 9, "i"),
+        (["01", "02", "12"] * 9, "i"),  # months
+        ([f"{i:03d}" for i in range(60, 160)], "i"),  # a measurement in three digits
+    ],
+)
+def test_codes_keep_the_zeros_in_front(cells, kind, tmp_path):
+    pd.DataFrame({"a": cells, "b": 1}).to_csv(tmp_path / "t.csv", index=False)
+    table = TableFiles([str(tmp_path / "t.csv")])
+    found = table.read()["a"]
+    assert column_type(found) == kind and [str(cell) for cell in found] == (
+        cells if kind == "O" else [str(int(cell)) for cell in cells]
+    )
+    blocks = pd.concat(list(table.blocks(2)))["a"]
+    assert blocks.tolist() == found.tolist()
+
+
+def column_type(column):
+    return "i" if column.dtype.kind == "i" else "O"

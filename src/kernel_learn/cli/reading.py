@@ -17,10 +17,12 @@ from kernel_learn.tables.columns import (
     Columns,
     check_complete,
     check_there,
+    find_leaks,
     look_at_columns,
     offer,
 )
 from kernel_learn.tables.names import task_of_names
+from kernel_learn.tables.number_columns import find_number_leaks
 from kernel_learn.tables.reading.clean_files import CleanTable, clean_table
 from kernel_learn.tables.reading.showing import WIDTH, ColumnLine, describe_reading, show_lines
 from kernel_learn.tables.reading.table_reading import check_kinds, parse_types
@@ -222,6 +224,8 @@ def read_command(
         target=target,
         is_regression=task is not None and task.is_regression,
     )
+    for sentence in find_leak_warnings(read.frame, columns, target, task):
+        run.warn(sentence)
     values = {
         "files": list(data),
         "rows": len(read.frame),
@@ -230,3 +234,19 @@ def read_command(
     }
     text = reading_text(data, read.notes, lines, len(read.frame))
     run.result(values, lambda: put("\n".join(text)))
+
+
+def find_leak_warnings(
+    frame: Frame, columns: Columns, target: str | None, task: Task | None
+) -> list[str]:
+    """A sentence on each column that gives the target away, if the target can be predicted."""
+    if target is None or task is None:
+        return []
+    try:
+        y = take_target(frame[target], task)
+    except TableError:  # fit says what is wrong with it
+        return []
+    rows = frame.loc[frame[target].notna()].reset_index(drop=True)
+    if task.is_regression:
+        return find_number_leaks(rows, columns, y)
+    return replace(columns, leaks=find_leaks(rows, columns.kinds, y)).leak_warnings

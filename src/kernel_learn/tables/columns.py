@@ -63,13 +63,17 @@ class Columns:
             found.append(
                 f"{capital(named(self.constants))} is the same in every row and is left out."
             )
-        found += [
+        return [*found, *self.leak_warnings]
+
+    @property
+    def leak_warnings(self) -> list[str]:
+        """What of it is on columns that give the target away."""
+        return [
             f"{capital(named([name]))} alone predicts the target ({100 * accuracy:.1f} % balanced "
             "accuracy). Is it known before the target is? If it is filled in only when the target "
             f"is known, leave it out with --drop {name!r}."
             for name, accuracy in self.leaks.items()
         ]
-        return found
 
 
 def named(columns: Sequence[str], most: int = 5, several: str = "each of the columns") -> str:

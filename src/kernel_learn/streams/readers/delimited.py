@@ -7,7 +7,7 @@ over once before they are read (about a second for 100 MB), and only files with 
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +26,8 @@ from kernel_learn.streams.readers.layout import SPARE, Layout, find_layout
 SNIFFED = 65536  # bytes that show the separator
 SCANNED_BYTES, SCANNED_CELLS = 2**20, 2_000_000  # looked at together
 # Cells such as 00179 are codes, if all are whole: a number would lose their zeros.
-CODE_BYTES, CODE = re.compile(rb"[,;\t|\"\r\n ]0\d{3}"), r" *0\d{3,} *"
+CODE_BYTES, CODE = re.compile(rb"[,;\t|\"\r\n ]0\d{2}"), r" *0\d{3,} *"
+SHORT_CODE, MOST_SHORT = re.compile(r"\d{3}"), 20  # of three digits a few alone are codes
 BEFORE_CODE = (" ", *(f"0{digit}" for digit in range(10)))
 # What pandas takes for missing, beside empty cells.
 NA_PATTERN = "NA|N/A|n/a|#N/A|#NA|NULL|null|NaN|nan|-NaN|-nan|None|<NA>"
@@ -104,9 +105,13 @@ class DelimitedFiles(ScannedFiles[dict[str, str]]):
         numbers = [name for name, own in types.items() if own in (*INTEGERS, WHOLE)]
         files = [file for file in self.files if numbers and holds(file, CODE_BYTES)]
         codes: set[str] = set()
+        short: dict[str, set[str]] = {name: set() for name in numbers}
         for name, words in self._texts(files, numbers):
             if name not in codes and has_codes(words):
                 codes.add(name)
+            if len(short[name]) <= MOST_SHORT:
+                short[name].update(words.unique()[: MOST_SHORT + 1])
+        codes |= {name for name, words in short.items() if are_short_codes(words)}
         return dict.fromkeys(codes, TEXT)
 
     def _find_decimals(self, types: dict[str, str]) -> dict[str, str]:
@@ -249,6 +254,13 @@ def has_codes(words: FrameColumn) -> bool:
     """Whether a cell is one of digits that begin with zero."""
     likely = words[words.str.startswith(BEFORE_CODE)]  # far fewer, and far faster, than patterns
     return bool(likely.str.fullmatch(CODE).any())
+
+
+def are_short_codes(words: Collection[str]) -> bool:
+    """Whether a few words such as 001 are codes: of three digits each, some with zeros in front."""
+    texts = {word.strip() for word in words}
+    is_few = 0 < len(texts) <= MOST_SHORT
+    return is_few and all(map(SHORT_CODE.fullmatch, texts)) and any(t[0] == "0" for t in texts)
 
 
 def exact_numbers(pandas: Any) -> dict[str, str]:

@@ -46,6 +46,7 @@ def clean_blocks(
     for block in chain(blocks, [None]):
         if waiting is not None:
             kept, dropped = reading.drop_odd_rows(waiting, before, is_last=block is None)
+            reading = reading.adapted(kept)
             yield kept, reading.read(kept)[0], dropped
             if block is not None:
                 before.add(kept)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from kernel_learn.streams.readers import TableError
+from kernel_learn.streams.readers.delimited import are_short_codes
 
 SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u00a0": " ", "\u202f": " ", "\u2019": "'"})
 CURRENCY = r"[$€£¥₹]|USD|EUR|GBP|CHF|JPY|Rs\.?"
@@ -106,7 +107,7 @@ def find_form(
     share = 0.0 if asked else least
     if not parts or sum(counts[text] for text in parts) < share * total:
         return None
-    if not asked and any(CODE.fullmatch(text.strip()) for text in parts):
+    if not asked and (are_short_codes(parts) or any(CODE.fullmatch(own.strip()) for own in parts)):
         return None
     few = few_units(Counter({text: counts[text] for text in parts}), 1 - least)
     kept = {text: own for text, own in parts.items() if plain_unit(own["unit"]) not in few}

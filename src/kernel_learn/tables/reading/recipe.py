@@ -23,7 +23,7 @@ from kernel_learn.tables.reading.numbers import (
 )
 
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
-ALMOST_ALL, HALF = 0.95, 0.5
+ALMOST_ALL = 0.95
 TYPES = ("number", "category", "date", "text", "skip", "date-dmy", "date-mdy")
 # A few numbers may look like dates by chance, of which three in a hundred do.
 FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
@@ -47,13 +47,13 @@ class ColumnRecipe:
         return READS[self.kind](self, column)
 
     def number_form(self, counts: Mapping[str, int], name: str) -> NumberForm:
-        """How cells write numbers: as they did when this was learned, or as most do now.
+        """How cells write numbers: as they did when this was learned, or as almost all do now.
 
         Refuses those of another unit.
         """
         filled = {text: n for text, n in counts.items() if level_key(text) not in self.missing}
         unread = sum(n for text, n in filled.items() if self.number.value(text) is None)
-        if unread <= HALF * sum(filled.values()):
+        if unread <= (1 - ALMOST_ALL) * sum(filled.values()):
             return self.number
         form = find_form(filled, name, ALMOST_ALL)
         if form is None:
@@ -160,6 +160,9 @@ def count_texts(column: FrameColumn) -> dict[str, int]:
 
 def read_as_it_is(recipe: ColumnRecipe, column: FrameColumn) -> tuple[FrameColumn, list[str]]:
     """Nothing is done, but for a column that held dates of one kind and holds another now."""
+    if recipe.date.forms and column_kind(column) == "number":
+        digits = find_digit_dates(column)
+        return (column, []) if digits is None else read_date(ColumnRecipe(date=digits), column)
     if recipe.date.forms and column_kind(column) == "object":
         form = find_date_form(count_texts(column.iloc[:LOOKED_AT]), ALMOST_ALL)
         if form is not None and set(form.forms) != set(recipe.date.forms):

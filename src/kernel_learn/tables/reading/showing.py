@@ -1,6 +1,7 @@
 """How I read your table: a line for each column, 80 letters wide."""
 
 import textwrap
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -130,9 +131,11 @@ def show_lines(lines: Sequence[ColumnLine], width: int = WIDTH) -> list[str]:
     shown = {line.name for line in [*telling, *lines][:MOST_LINES]}
     shown |= {line.name for line in lines if line.kind == "target"}
     kept = [line for line in lines if line.name in shown]
-    wide = min(MOST_NAME, max((len(line.name) for line in kept), default=0))
+    letters = min(MOST_NAME, max((len(line.name) for line in kept), default=0))
+    names = [fitting(own, MOST_NAME) for own in shorten_all([line.name for line in kept], letters)]
+    wide = max(map(columns_of, names), default=0)
     text: list[str] = []
-    for line, name in zip(kept, shorten_all([line.name for line in kept], wide), strict=True):
+    for line, name in zip(kept, names, strict=True):
         text += show_line(line, name, wide, width)
     rest = [line for line in lines if line.name not in shown]
     if rest:
@@ -148,14 +151,33 @@ def show_line(line: ColumnLine, name: str, wide: int, width: int) -> list[str]:
     """A column, and below it what does not fit beside."""
     missing = f"{line.missing} missing" if line.missing else ""
     room = 24
-    values = line.values if len(line.values) <= room else line.values[: room - 1] + "…"
-    start = f"  {name:<{wide}} {line.kind:<8} {values:<{room}} {missing:<10}"
+    values = fitting(line.values, room)
+    start = f"  {padded(name, wide)} {line.kind:<8} {padded(values, room)} {missing:<10}"
     done = "; ".join(line.done)
     if not done:
         return [start.rstrip()]
     for beside in (start, start.rstrip()):
-        if len(beside) + 2 + len(done) <= width:
+        if columns_of(beside) + 2 + columns_of(done) <= width:
             return [f"{beside}  {done}"]
     indent = " " * (wide + 3)
     folded = textwrap.wrap(done, width, initial_indent=indent, subsequent_indent=indent)
     return [start.rstrip(), *folded]
+
+
+def columns_of(text: str) -> int:
+    """How many columns of a terminal a text takes: letters of East Asia take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
+
+
+def fitting(text: str, most: int) -> str:
+    """The text, cut where it is wider than so many columns."""
+    if columns_of(text) <= most:
+        return text
+    while columns_of(text) >= most:
+        text = text[:-1]
+    return f"{text}…"
+
+
+def padded(text: str, wide: int) -> str:
+    """The text with spaces behind up to so many columns."""
+    return text + " " * (wide - columns_of(text))

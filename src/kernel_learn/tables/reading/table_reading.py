@@ -2,15 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kernel_learn.rows.frames import Frame
+from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.reading.dates import DateForm
 from kernel_learn.tables.reading.numbers import NumberForm
 from kernel_learn.tables.reading.odd_rows import Dropped, Sums, drop_rows, find_odd_rows
-from kernel_learn.tables.reading.recipe import TYPES, ColumnRecipe, find_recipe
+from kernel_learn.tables.reading.recipe import TYPES, ColumnRecipe, count_texts, find_recipe
 
 Kept = Any  # a field of a recipe in JSON
 Remarks = dict[str, list[str]]  # what was done to the cells of each column
@@ -54,6 +55,16 @@ class TableReading:
             if done:
                 remarks[name] = done
         return (frame.assign(**changed) if changed else frame), remarks
+
+    def adapted(self, frame: Frame) -> "TableReading":
+        """The reading for a file whose numbers are written as in these rows, its first ones."""
+        changed = {}
+        for name, recipe in self.columns.items():
+            if recipe.kind != "number" or name not in frame.columns:
+                continue
+            if column_kind(frame[name]) == "object" and (counts := count_texts(frame[name])):
+                changed[name] = replace(recipe, number=recipe.number_form(counts, name))
+        return replace(self, columns={**self.columns, **changed})
 
     def drop_odd_rows(
         self, frame: Frame, before: Sums | None = None, *, is_last: bool = True
