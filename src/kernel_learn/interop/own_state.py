@@ -74,8 +74,10 @@ def check_kept_rows(model: Held) -> None:
             if rows is not None and np.ndim(rows) == 1:
                 need_positions(rows, model.n_features_in_, where)
         elif is_matrix(rows):
-            need_matrix(rows, (rows.shape[0], model.n_features_in_), where)
-            check_columns(kernel, model.n_features_in_)
+            # a model of a state, or of texts, does not say how many columns there were
+            columns = getattr(model, "n_features_in_", rows.shape[1])
+            need_matrix(rows, (rows.shape[0], columns), where)
+            check_columns(kernel, columns)
 
 
 def check_used_numbers(kernel: Held, table: Held, where: str) -> None:
