@@ -76,8 +76,8 @@ def test_forgetting_fits_the_leaves_of_the_rows(fitted):
     told = smaller.forgotten_
     assert told.n_rows == len(GONE) and told.distance < 1e-8
     for member in left.predicting:  # quantiles, which are no one's residuals
-        for map in member.maps:
-            assert all(len(own.values) == 100 for own in getattr(map, "residuals", ()))
+        for own in member.maps:
+            assert all(len(found.values) == 100 for found in getattr(own, "residuals", ()))
     assert told.digest == digest(row_keys(X[stay])) and "features" in told.redrawn[0]
     # rows by their content: distinct rows of both models
     old_rows = {row.tobytes(): i for i, row in enumerate(X[model._first])}

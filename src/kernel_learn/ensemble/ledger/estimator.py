@@ -18,7 +18,6 @@ from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ledger.forgetting import (
     KEPT,
-    REDRAWN,
     Forgotten,
     Remaining,
     assessment_without,
@@ -211,10 +210,12 @@ class Ledger:
             self._assessment = assessment_without(self._assessment, n, left, reader)
         self._rows_digest = digest(some.keys[some.counting])
         total = len(gone) + self._n_forgotten
-        redrawn, kept = (), KEPT[left.kind]
+        kept: list[str] = list(KEPT[left.kind])
+        redrawn: list[str] = []
         if self._fitted.ensemble.forest is not None:
-            redrawn, kept = REDRAWN, (*kept, "trees, which have no rows but those of their leaves")
-        self.forgotten_ = Forgotten(total, self._rows_digest, distance, redrawn, kept)
+            kept.append("trees, whose cuts lie between rows")
+            redrawn.append("rows of the features that transform gives")
+        self.forgotten_ = Forgotten(total, self._rows_digest, distance, tuple(redrawn), tuple(kept))
 
     def _forget_levels(self) -> None:
         """Words of categories that no row has any more."""

@@ -61,9 +61,6 @@ KEPT = {
 }
 
 
-REDRAWN = ("rows of the features that transform gives",)  # of models in leaves
-
-
 @dataclass(frozen=True)
 class Forgotten:
     """Certificate of a model without some rows; prints itself."""
@@ -219,9 +216,10 @@ def member_without(
     if not is_ridge(member):
         assert isinstance(left, ClassesLeft)
         model = machine_without(K, ensemble.class_targets, member, left)
-        K, lam = K[np.ix_(left.rows, left.rows)], member.reg * offset_of(member.models[0][0])
-        off = hinge_distance(K, left.targets(ensemble.class_targets), lam, model)
-        return replace(member, models=((model,),)), off
+        own_lam = member.reg * offset_of(member.models[0][0])
+        own_targets = left.targets(ensemble.class_targets)
+        distance = hinge_distance(K[np.ix_(left.rows, left.rows)], own_targets, own_lam, model)
+        return replace(member, models=((model,),)), distance
     unit = kernel_variance(K, old)
     K = K[np.ix_(left.rows, left.rows)]
     own_unit = kernel_variance(K, targets)

@@ -56,7 +56,7 @@ def changes_in_leaves(
         for leaf, own in _changes(ensemble, some, contrast[rows]):
             assert isinstance(leaf.new, np.ndarray) and leaf.known is not None
             i, j = np.meshgrid(leaf.new, leaf.known, indexing="ij")
-            changes += sparse.csr_array((own.ravel(), (i.ravel(), j.ravel())), shape)
+            changes = changes + sparse.csr_array((own.ravel(), (i.ravel(), j.ravel())), shape)
         found[rows] = abs(changes).max(axis=1).toarray().ravel()
     return found
 
