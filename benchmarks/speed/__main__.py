@@ -57,6 +57,7 @@ CASES = [
     Case("inductive.satimage", {"n": 500}, needs_data=True),
     Case("inductive.mnist", full_only=True, needs_data=True),
     Case("classifier.against_the_search", {"names": ("wine", "cancer")}),
+    Case("classifier.fading", {}),
     Case("classifier.threads", {}),
     Case("classifier.time_budget"),
     Case("classifier.many_rows", full_only=True, needs_data=True),

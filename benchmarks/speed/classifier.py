@@ -1,5 +1,7 @@
 """KernelClassifier beside the search that people run instead."""
 
+from copy import copy
+from dataclasses import replace
 from time import perf_counter, process_time
 
 import numpy as np
@@ -8,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from threadpoolctl import threadpool_limits
 from timing import best_times, report_ratio
 
-from kernel_learn import InductiveKernel, KernelClassifier
+from kernel_learn import InductiveKernel, KernelClassifier, SubspaceSVC
 from kernel_learn.datasets import find_data
 
 SETS = {"wine": load_wine, "cancer": load_breast_cancer, "digits": load_digits}
@@ -37,6 +39,29 @@ def against_the_search(names=tuple(SETS)):
     report_ratio(f"KernelClassifier / SVC search, mean {where}", mean[0], 1.2)
     report_ratio(f"KernelClassifier / SVC search, largest {where}", most[0], 3.0)
     report_ratio(f'KernelClassifier(quality="fast") / SVC search, mean {where}', mean[1], 0.4)
+
+
+def fading(n=800):
+    """predict_proba beside that without the comparison with training rows, and sets beside it."""
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((n, 20)), rng.standard_normal((2000, 20))
+    for model in (KernelClassifier(quality="fast", assess="loo"), SubspaceSVC()):
+        model.fit(X, (X[:, 0] + X[:, 1] ** 2 > 1).astype(int))
+        plain = copy(model)
+        plain._calibration = replace(model._calibration, reference=None)
+        times = best_times(
+            {
+                "proba": lambda model=model: model.predict_proba(T),
+                "plain": lambda plain=plain: plain.predict_proba(T),
+                "set": lambda model=model: model.predict_set(T),
+            },
+            7,
+        )
+        name = f"{type(model).__name__}, n={n}"
+        report_ratio(
+            f"{name}: predict_proba / without fading", times["proba"] / times["plain"], 1.1
+        )
+        report_ratio(f"{name}: predict_set / predict_proba", times["set"] / times["proba"], 1.1)
 
 
 def threads():

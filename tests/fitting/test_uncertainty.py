@@ -251,6 +251,12 @@ def test_intervals_of_a_chosen_number_are_by_rows_left_out():
     np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, np.sort(sizes)[54], rtol=1e-8)  # 55 of 61
 
 
+def test_groups_are_refused_by_a_sentence_where_rows_are_left_out_one_by_one():
+    for model in (kl.KernelDiscriminant(), kl.SubspaceSVC(), kl.KernelPLS()):
+        with pytest.raises(TypeError, match=f"{type(model).__name__}.fit takes no groups"):
+            model.fit(X[train], y[train], groups=train // 5)
+
+
 def test_sources_give_sets_block_by_block():
     model = kl.KernelDiscriminant().fit(X[train], y[train])
     source = Blocks([(X[test[:50]], None), (X[test[50:]], None)])

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, DataLike, MemoryBudget, PathLike, Rows
+from kernel_learn.criteria.held_out.conformal import least_rows
 from kernel_learn.criteria.held_out.intervals import (
     jackknife_intervals,
     rmse_interval,
@@ -286,8 +287,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
             found = self._fitted.intervals(table, coverage)
         if np.isinf(found).any():
             warn_user(
-                f"A coverage of {coverage:g} needs at least {1 / (1 - coverage) - 1:.0f} rows (or "
-                "groups) that are held out, and there are fewer: intervals are infinite."
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows (or groups) that "
+                "are held out, and there are fewer: intervals are infinite."
             )
         return np.asarray(found[:, 0] if self._single else found)
 

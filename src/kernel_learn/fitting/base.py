@@ -89,6 +89,12 @@ def all_or_nothing(fit: Fit) -> Fit:
     @wraps(fit)
     def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
         check_parameters(self)
+        if "groups" in kwargs and "groups" not in arguments:
+            raise TypeError(
+                f"{type(self).__name__}.fit takes no groups: its figures, probabilities and sets "
+                "are for new rows, not for rows of new groups. KernelClassifier and "
+                "KernelRegressor leave whole groups out."
+            )
         if len(args) <= len(arguments):  # else Python has its sentence
             given = take_named({**dict(zip(arguments, args, strict=False)), **kwargs})
             args = tuple(given[name] for name in arguments[: len(args)])
