@@ -271,6 +271,20 @@ def test_an_error_of_numbers_comes_out_again(monkeypatch):
     assert np.mean(errors) == pytest.approx(shown, abs=2e-3)
 
 
+def test_tables_of_numbers_are_written_as_they_are_read(monkeypatch, tmp_path):
+    tables = load(ROOT / "packaged_tables.py", monkeypatch)
+    compare = load(ROOT / "regression" / "compare.py", monkeypatch)
+    given = "RMSD,size,kind\n1.5,3,a\n2.5,4,b\n,5,a\n" * 9
+    (tmp_path / "CASP.csv").write_text(given.replace("\n,", "\n0.5,"))
+    frame = tables.read_numbers("casp", tmp_path)
+    assert list(frame) == ["size", "kind", "RMSD"]
+    tables.write_numbers(frame, tmp_path / "out.csv")
+    X, y = compare.read_table(tmp_path / "out.csv")
+    assert list(X) == ["x0", "c1"] and y[:3].tolist() == [1.5, 2.5, 0.5]
+    process = compare.GaussianProcess().fit(X[X.c1 == "a"], y[X.c1 == "a"])
+    assert np.isfinite(process.predict(X)).all()  # the level b was not seen
+
+
 def test_ratios_are_over_common_splits(monkeypatch):
     compare = load(ROOT / "regression" / "compare.py", monkeypatch)
     lines = [("a", 0, "KernelRegressor", 10, 1.0, 2.0), ("a", 1, "KernelRegressor", 10, 9.0, 9.0)]
