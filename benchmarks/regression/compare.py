@@ -3,13 +3,13 @@
     KERNEL_LEARN_DATA=FOLDER OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
         python benchmarks/regression/compare.py --methods KernelRegressor SVR -o results.csv
 
-Tables are FOLDER/regression/*.csv (``--data`` names another folder), with their last column as the target: ``x..`` are numbers,
-``c..`` categories, an empty cell is missing. At most ``--rows`` rows are drawn with seed 0, and cut
-in halves by permutations with seeds 0, 1, 2; the error is the RMSE divided by the standard
-deviation of the test half. ``--inner`` splits the first half of each table again, to choose by.
-A method that is in the results already is not run again. ``--page`` runs nothing and writes
-docs/results/regression.md from results.csv, of ``--rows 20000`` large.csv, and, of the tables that
-benchmarks/packaged_tables.py writes, unseen.csv beside this file.
+Tables are FOLDER/regression/*.csv (``--data`` names another folder), with their last column as the
+target: ``x..`` are numbers, ``c..`` categories, an empty cell is missing. At most ``--rows`` rows
+are drawn with seed 0, and cut in halves by permutations with seeds 0, 1, 2; the error is the RMSE
+divided by the standard deviation of the test half. ``--inner`` splits the first half of each table
+again, to choose by. A method that is in the results already is not run again. ``--page`` runs
+nothing and writes docs/results/regression.md from results.csv, of ``--rows 20000`` large.csv, and,
+of the tables that benchmarks/packaged_tables.py writes, unseen.csv beside this file.
 """
 
 import argparse
@@ -259,8 +259,8 @@ python benchmarks/regression/compare.py --page
 ```
 
 Made from `results.csv`, `large.csv` and `unseen.csv` in `benchmarks/regression`, which the same
-program writes (`--methods ... -o`). Origin of the page: {origin}; what is in it took {seconds:.0f} s of processor
-time.
+program writes (`--methods ... -o`). Origin of the page: {origin}; what is in it took
+{seconds:.0f} s of processor time.
 """
 UNSEEN = """## Tables that had no part in it
 
