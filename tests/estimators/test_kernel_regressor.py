@@ -322,6 +322,16 @@ def test_chance_is_told_from_signal(rng):
     assert signal.permutation_p_value(99) <= 0.02
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_target_that_is_the_same_everywhere_beside_another(rows):
+    X, y = rows
+    model = KernelRegressor(quality="fast", assess=False).fit(X, np.c_[y, np.full(N, 3.0)])
+    said, std = model.predict(X[:4], return_std=True)
+    np.testing.assert_allclose(said[:, 1], 3.0)
+    assert np.all(std[:, 0] > 0) and np.all(std[:, 1] == 0)
+    np.testing.assert_allclose(model.predict_interval(X[:4])[:, 1], 3.0)
+
+
 def test_several_targets(rows):
     X, y = rows
     Y = np.c_[y, np.exp(X[:, 1])]

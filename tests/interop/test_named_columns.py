@@ -89,3 +89,31 @@ def test_features_of_a_classifier_on_dask():
     model = kl.KernelClassifier(quality="fast", assess=False).fit(FRAME, "label")
     rows = FRAME.drop(columns="label")
     np.testing.assert_allclose(np.asarray(model.transform(dask(rows))), model.transform(rows))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_several_targets_are_a_list_of_names(library):
+    pd = pytest.importorskip("pandas")
+    module = pytest.importorskip(library)
+    rng = np.random.default_rng(0)
+    plain = pd.DataFrame(rng.normal(size=(40, 4)), columns=list("abyz"))
+    frames = {
+        "pandas": lambda: plain,
+        "polars": lambda: module.DataFrame({c: plain[c].to_numpy() for c in plain}),
+        "pyarrow": lambda: module.table({c: plain[c].to_numpy() for c in plain}),
+    }
+    frame = frames[library]()
+    expected = kl.KernelPLSRegressor(n_components=2).fit(plain[["a", "b"]], plain[["y", "z"]])
+    found = kl.KernelPLSRegressor(n_components=2).fit(frame, ["y", "z"])
+    assert found.feature_names_in_.tolist() == ["a", "b"]
+    np.testing.assert_allclose(
+        found.predict(plain[["a", "b"]]), expected.predict(plain[["a", "b"]]), atol=1e-12
+    )
+    score = expected.score(plain[["a", "b"]], plain[["y", "z"]])
+    assert found.score(frame, ["y", "z"]) == pytest.approx(score)
+    single = kl.KernelPLSRegressor(n_components=2).fit(frame, ["y"])
+    assert single.predict(plain[["a", "b", "z"]]).shape == (40, 1)
+    with pytest.raises(ValueError, match="y='w' names no column"):
+        kl.KernelPLSRegressor().fit(frame, ["y", "w"])
+    labels = ["y", "z"] * 20  # as many as there are rows
+    assert kl.KernelDiscriminant().fit(frame, labels).classes_.tolist() == ["y", "z"]

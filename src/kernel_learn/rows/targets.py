@@ -116,7 +116,7 @@ def label_rows(y: LabelsLike) -> list[Iterable[object]] | None:
     values = np.empty(0) if is_sparse(y) else as_array(y, "y")
     if values.ndim != 2 or _as_numbers(values.reshape(-1)) is not None:
         return None
-    return [row.tolist() for row in values]
+    return list(values)
 
 
 def binarise(y: LabelsLike) -> tuple[Array, Array]:

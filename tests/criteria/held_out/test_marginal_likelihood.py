@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Matern, WhiteKernel
 
 from kernel_learn.criteria.held_out.marginal_likelihood import (
     JITTER,
@@ -52,7 +52,7 @@ def test_the_gradient_is_that_of_differences(rows, family, form, rng):
         ("exp", lambda s: Matern(1 / s, nu=0.5)),
     ],
 )
-def test_the_value_is_that_of_a_gaussian_process(rows, family, radial):
+def test_value_and_gradient_are_those_of_a_gaussian_process(rows, family, radial):
     X, Y = rows
     y = Y[:, 0]
     problem = MarginalLikelihood(X, targets_of(y), family)
@@ -60,12 +60,16 @@ def test_the_value_is_that_of_a_gaussian_process(rows, family, radial):
     s, (a, b, e) = np.exp(t[:-3]), np.exp(t[-3:])
     unit = np.mean(np.sum(X**2, axis=1))
     kernel = ConstantKernel(a) * radial(s) + ConstantKernel(b / unit) * DotProduct(0.0, "fixed")
-    kernel += ConstantKernel(MEAN_VARIANCE)
-    process = GaussianProcessRegressor(kernel, alpha=e + JITTER, optimizer=None)
+    kernel += ConstantKernel(MEAN_VARIANCE, "fixed") + WhiteKernel(e)
+    process = GaussianProcessRegressor(kernel, alpha=JITTER, optimizer=None)
     process.fit(X, (y - y.mean()) / y.std())
+    expected, slopes = process.log_marginal_likelihood(kernel.theta, eval_gradient=True)
+    by_a, by_length, (by_b, by_noise) = slopes[0], slopes[1 : 1 + D], slopes[1 + D :]
     prior = np.sum((t - problem.mode) ** 2) / 8
-    value = problem.value_and_gradient(t)[0]
-    assert value - prior == pytest.approx(-process.log_marginal_likelihood_value_, abs=1e-8)
+    value, gradient = problem.value_and_gradient(t)
+    assert value - prior == pytest.approx(-expected, abs=1e-8)
+    found = gradient - (t - problem.mode) / 4
+    np.testing.assert_allclose(found, np.r_[by_length, -by_a, -by_b, -by_noise], atol=1e-8)
 
 
 def test_a_weight_is_a_repetition(rows, rng):

@@ -134,6 +134,8 @@ def local_scale(
     None where a constant does as well.
     """
     size, count = np.abs(e), targets.count
+    if not size.any():  # of a target that is always the same
+        return None
     p = count / count.sum()
     constant = float(np.sqrt(p @ e**2)) or np.finfo(float).tiny
     logs = np.log(size + SMALL * float(np.median(size)) + 1e-12 * constant)
