@@ -22,7 +22,7 @@ from kernel_learn.report.facts import (
 )
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.values import held_out_values
-from kernel_learn.tables.deciding import decision_figures, two_class_figures
+from kernel_learn.tables.deciding import decide_between, decision_figures, two_class_figures
 from kernel_learn.tables.forgetting import ledger_of
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.streaming import held_out_answers
@@ -67,7 +67,8 @@ def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
         decision = two_class_figures(
             P, labels, positive=model.positive_, threshold=model.threshold_
         )
-        held_out |= decided_figures(P, labels, decision)
+        said = decide_between(P, model.positive_, model.threshold_)
+        held_out |= decided_figures(model, P, said, groups) | {"threshold": model.threshold_}
     found: Facts = {
         "counts": np.bincount(labels, minlength=len(model.classes_)).tolist(),
         "held_out": held_out,
