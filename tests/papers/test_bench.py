@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from kernel_learn import papers
 from kernel_learn.papers import Bench, Cell, Protocol, bench, load_protocol
 from kernel_learn.papers.difference import verdict
-from kernel_learn.papers.shipping import ship
+from kernel_learn.papers.shipping import ship, without_points
 
 X, Y = load_iris(return_X_y=True)
 RNG = np.random.default_rng(0)
@@ -164,6 +164,7 @@ def test_a_table_ships_whole(tmp_path):
     home.mkdir()
     shipped = [json.loads(line) for line in ship(TABLE, tmp_path, home).read_text().splitlines()]
     assert [record["key"] for record in shipped] == [cell.key for cell in CELLS]
+    assert without_points({"a": 1, "b": [2] * 9, "embedding": [3] * 2000}) == {"a": 1, "b": [2] * 9}
     assert sorted(shipped, key=lambda r: r["key"]) == sorted(whole, key=lambda r: r["key"])
 
 

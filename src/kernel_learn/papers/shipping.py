@@ -1,4 +1,4 @@
-"""Records as they come with the package: all cells of a table, in their order.
+"""Records as they come with the package: all cells of a table, in their order, without pictures.
 
     python -m kernel_learn.papers.shipping RESULTS TABLE ...
 
@@ -11,9 +11,15 @@ from pathlib import Path
 
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.papers import load_protocol
-from kernel_learn.papers.protocol import Protocol, read_records
+from kernel_learn.papers.protocol import Protocol, Record, read_records
 
+LONGEST = 1000
 HOME = Path(__file__).parent / "records"
+
+
+def without_points(record: Record) -> Record:
+    """A record without the points of a picture, which take a hundred times its room."""
+    return {key: v for key, v in record.items() if not (isinstance(v, list) and len(v) > LONGEST)}
 
 
 def ship(protocol: Protocol, results: Path, home: Path = HOME) -> Path:
@@ -27,7 +33,7 @@ def ship(protocol: Protocol, results: Path, home: Path = HOME) -> Path:
         )
     file = home / f"{protocol.name}.jsonl"
     with atomic_write(file) as part:
-        lines = (json.dumps(found[cell.key]) + "\n" for cell in protocol.cells)
+        lines = (json.dumps(without_points(found[cell.key])) + "\n" for cell in protocol.cells)
         part.write_text("".join(lines), encoding="utf-8")
     return file
 
