@@ -345,3 +345,4 @@ def test_classes_that_may_stand_for_missing_are_named():
     assert doubts([0, 1, -9] * 9, "a") == ["'-9' is taken as a class; if it is none: --na -9"]
     assert "'unknown' is taken" in doubts(["sick", "well", "unknown"] * 9, "a")[0]
     assert doubts(list(range(10)) * 9, "a") == doubts([1, 2, 3, 4, 5] * 9, "a") == []
+    assert doubts([8, 9] * 9, "a") == []
