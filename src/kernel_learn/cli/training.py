@@ -58,7 +58,7 @@ def read_learning_table(run: Session, given: Given) -> LearningTable:
     read, y, task = found.clean, found.y, found.task
     frame, reading = read.frame, read.reading
     notes: list[str] = []
-    if target is not None:
+    if target is not None and y is not None:
         labelled = frame[target].notna()
         notes += [task.sentence] * task.is_guess
         if not labelled.all():
