@@ -29,6 +29,12 @@ rng = np.random.default_rng(0)
 N = 3000
 
 
+def no_table_fits(monkeypatch):
+    """From now on every table is larger than memory."""
+    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    monkeypatch.setattr("kernel_learn.cli.reading.EARLY_BYTES", 0)
+
+
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """A table in three files, with holes, a category and whole-number labels."""
@@ -148,8 +154,7 @@ def test_a_folder_is_a_table(table, tmp_path):
 def test_compare_reads_in_blocks(table, small_blocks, monkeypatch):
     """One test share for all methods that can, and a word on those that cannot."""
     *_, data = table
-    monkeypatch.setattr("kernel_learn.cli.reading.EARLY_BYTES", 0)
-    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    no_table_fits(monkeypatch)
     monkeypatch.setattr("kernel_learn.cli.training.sample_rows.__defaults__", (800, 0))
     named = ["-m", "HSICSubspace", "-m", "KernelLMNN", "--set", "quality=fast"]
     out, _ = run("compare", *data, "-t", "y", *named, "--json")
@@ -177,7 +182,7 @@ def test_size_decides(table, monkeypatch):
 @pytest.mark.slow
 def test_command_reads_in_blocks(table, small_blocks, monkeypatch):
     frame, folder, data = table
-    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    no_table_fits(monkeypatch)
     monkeypatch.setattr("kernel_learn.cli.training.sample_rows.__defaults__", (800, 0))
     fast = ["-t", "y", "-o", folder / "m.skops", "--set", "quality=fast", "--memory", "3MB"]
     out, _ = run("fit", *data, *fast, "--report", folder / "r.html", "--json")
@@ -237,7 +242,7 @@ FITTED = {  # what each of them needs to be told
 @pytest.mark.parametrize("method", [*CLASSIFIERS, *TRANSFORMERS])
 def test_every_method_is_fitted_in_blocks_or_refused(method, small, small_blocks, monkeypatch):
     frame, folder = small
-    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    no_table_fits(monkeypatch)
     monkeypatch.setattr("kernel_learn.report.facts.PERMUTATIONS", 3)
     words = [folder / "rows.csv", "-t", "y", "-o", folder / f"{method}.skops", "-m", method]
     words += [word for setting in FITTED.get(method, []) for word in ("--set", setting)]
@@ -259,7 +264,7 @@ def test_every_method_is_fitted_in_blocks_or_refused(method, small, small_blocks
 
 def test_methods_that_learn_no_features_in_blocks_are_refused(small, monkeypatch):
     _, folder = small
-    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    no_table_fits(monkeypatch)
     words = [folder / "rows.csv", "-t", "y", "-o", folder / "k.skops", "-m", "KernelNCA"]
     said = " ".join(run("learn-kernel", *words, code=3)[1].split())
     assert "KernelNCA is not fitted in blocks; choose one of HSICSubspace" in said
@@ -269,7 +274,7 @@ def test_methods_that_learn_no_features_in_blocks_are_refused(small, monkeypatch
 @pytest.mark.parametrize("method", ["KernelClassifier", "KernelDiscriminant"])
 def test_sparse_files_are_fitted_in_blocks(method, small, small_blocks, monkeypatch):
     _, folder = small
-    monkeypatch.setattr(streaming, "SHARE", 1e9)
+    no_table_fits(monkeypatch)
     monkeypatch.setattr("kernel_learn.report.facts.PERMUTATIONS", 3)
     words = [folder / "rows.libsvm", "-t", "label", "-o", folder / "s.skops", "-m", method]
     words += [word for setting in FITTED[method] for word in ("--set", setting)]
