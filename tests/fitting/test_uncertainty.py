@@ -154,6 +154,19 @@ def test_new_rows_of_a_class_of_few_are_not_taken_for_strangers(model, few):
     assert model.predict_proba(rows[600:] * 30).max() < 0.999
 
 
+@pytest.mark.parametrize("n_classes", [2, 40, 200])
+def test_new_rows_are_compared_with_so_many_and_with_every_class(n_classes):
+    rng = np.random.default_rng(0)
+    labels = np.r_[np.repeat(np.arange(1, n_classes), 2), np.zeros(700, int)]
+    rows = rng.normal(size=(len(labels), 3)) + 5 * labels[:, None]
+    reference = uncertainty.reference_of(
+        Gaussian(), uncertainty.ArraySource(rows, labels, n_classes=n_classes)
+    )
+    assert 200 < len(reference.rows) <= 250
+    seen = np.unique(np.rint(reference.rows.mean(axis=1) / 5))
+    assert n_classes == 200 or set(range(n_classes)) <= set(seen.astype(int))
+
+
 def test_rows_well_known_by_few_of_those_compared_need_no_others(monkeypatch):
     rng = np.random.default_rng(0)
     rows, new = rng.normal(size=(400, 5)), 1.5 * rng.normal(size=(300, 5))
@@ -162,7 +175,7 @@ def test_rows_well_known_by_few_of_those_compared_need_no_others(monkeypatch):
     assert 0.1 < np.mean(less > 1) < 0.9
     del reference.__dict__["few"]
     monkeypatch.setattr(uncertainty, "LEAST_MANY", 10**9)
-    np.testing.assert_array_equal(reference.less_known(new), less)
+    np.testing.assert_allclose(reference.less_known(new), less, rtol=1e-12)
     assert reference.few is None
 
 

@@ -174,11 +174,11 @@ def reference_of(kernel: Kernel, source: ArraySource | PooledSource) -> Referenc
         return None
     summary = source.summary
     seen = np.flatnonzero(summary.weight > 0)
-    if source.n_classes is None:
-        seen = seen[:COMPARED_ROWS]
-    else:
+    room = COMPARED_ROWS - 2 * (source.n_classes or COMPARED_ROWS)  # beside two rows of each
+    if len(seen) > COMPARED_ROWS and room >= COMPARED_ROWS // 2:
         labels = np.asarray(summary.labels[seen].argmax(axis=1)).reshape(-1)
-        seen = seen[first_by_class(labels, COMPARED_ROWS)]
+        seen = seen[first_by_class(labels, room)]
+    seen = seen[:COMPARED_ROWS]
     weight = np.asarray(summary.weight[seen], dtype=np.float64)
     rows = take_rows(source.X, summary.rows[seen])
     if kernel.input == "vectors" and isinstance(rows, np.ndarray):
