@@ -134,7 +134,7 @@ class TestTime:
         """More time never makes fewer members; measured in processor time."""
         monkeypatch.setattr("kernel_learn.ensemble.clock.now", time.process_time)
         X, y = make_classification(5200, 20, n_informative=8, random_state=0)
-        found = {}
+        found, whole = {}, np.inf
         for share in (None, 0.3, 0.5, 3.0):
             budget = None if share is None else share * whole
             start = time.process_time()
