@@ -158,6 +158,4 @@ def check_seen(seen: PassDigest, kept: PassDigest) -> None:
 def check_counted(rows: str, seen: PassDigest, kept: PassDigest) -> None:
     """The same of all rows, or of some."""
     if said := seen.said_of_checkpoint(kept):
-        raise ValueError(
-            f"{rows} are not those that the checkpoint has counted: {said}. {REMEDY}"
-        )
+        raise ValueError(f"{rows} are not those that the checkpoint has counted: {said}. {REMEDY}")
