@@ -130,7 +130,7 @@ def test_a_time_budget_includes_the_assessment():
     X, y = linear_table(40)
     model = KernelClassifier(**FAST, time_budget=1e-6).fit(X, y)
     assert model._assessment.way == "weights" and not model._assessment.folds
-    assert "Error by cross-validation of members and their weights: " in model.summary_
+    assert "members chosen by the same rows (optimistic on few): " in model.summary_
     long = KernelClassifier(**FAST, time_budget=1e4).fit(X, y)
     assert len(long._assessment.folds) == 5
     few = Assessment("nested", (Fold(np.arange(2), None),) * 3, hurried=True)

@@ -64,7 +64,7 @@ def test_intervals_contain_the_error_of_the_procedure():
     """And no column is called relevant where labels are by chance, but in one of twenty tables."""
     inside, relevant, widths = [], [], []
     for number, (is_noise, name, expected) in enumerate(expected_errors()):
-        draw = (tables.NOISE if is_noise else tables.SIGNALS)[name]
+        draw = (tables.NOISE if is_noise else tables.SIGNALS | tables.LARGE)[name]
         for i in range(1 if "6000" in name else INTERVAL_DRAWS):
             X, y, groups = tables.draw_classes(draw, np.random.default_rng([11, number, i]))
             model = KernelClassifier(**SMALL).fit(X, y, groups=groups)

@@ -1,15 +1,20 @@
 """Which candidates go on, and at which widths."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
 
+from kernel_learn import KernelClassifier
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
+from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble import screening
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated, narrower
 from kernel_learn.ensemble.clock import Clock
+from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.leaf_tuning import leaf_candidates, narrowed, tune_on_leaves
 from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import Combination, Gaussian, Linear
@@ -112,3 +117,57 @@ def test_two_widths_of_a_family_go_on(sample):
     assert {one.candidate.view for one in tune_on_leaves(sample, [*wide, other], leaves, 5, 1)} == {
         chosen[0].candidate.view
     }
+
+
+class TestTime:
+    def test_rows_within_are_those_that_the_price_allows(self):
+        clock = Clock(budget=10.0)
+        clock.__dict__["per_cube"] = 4e-11
+        n = clock.rows_within(2.0, 3.0, 5000)
+        assert clock.seconds(3.0, n) <= 2.0 < clock.seconds(3.0, n + 1)
+        assert clock.rows_within(0.0, 3.0, 5000) == 100 and clock.rows_within(1e9, 3.0, 700) == 700
+        one = Candidate("z", "rbf", 1.0)
+        assert clock.cost(one, 3000) == pytest.approx(1.3 * 4e-11 * (3000**3 + 1000 * 3000**2))
+
+    @pytest.mark.slow
+    def test_half_of_the_time_makes_a_good_model(self, monkeypatch):
+        """More time never makes fewer members; measured in processor time."""
+        monkeypatch.setattr("kernel_learn.ensemble.clock.now", time.process_time)
+        X, y = make_classification(5200, 20, n_informative=8, random_state=0)
+        found, whole = {}, np.inf
+        for share in (None, 0.3, 0.5, 3.0):
+            budget = None if share is None else share * whole
+            start = time.process_time()
+            model = KernelClassifier(assess="loo", time_budget=budget).fit(X[:2200], y[:2200])
+            spent = time.process_time() - start
+            whole = spent if share is None else whole
+            assert share is None or spent < 1.3 * budget
+            found[share] = (1 - model.score(X[2200:], y[2200:]), len(model.members_))
+        assert found[0.5][0] < 1.3 * found[None][0] and found[3.0][1] == found[None][1]
+        assert found[0.3][1] <= found[0.5][1] <= found[3.0][1]
+
+
+class TestManyClasses:
+    """Of 100 classes, 80 rows are those of ten, eight rows each, as they first occur."""
+
+    def test_rows_of_some_classes_are_tried(self):
+        y = np.arange(900) % 100
+        rows = screening.rows_to_try(Targets(np.eye(100)[99 - y]), 80)
+        np.testing.assert_array_equal(np.unique(y[rows], return_counts=True), [range(10), [8] * 10])
+        few = Targets(np.eye(3)[y % 3])
+        np.testing.assert_array_equal(screening.rows_to_try(few, 80), stratified_rows(few, 80))
+
+    def test_other_classes_are_not_in_their_targets(self, rng):
+        X, y = rng.normal(size=(900, 2)), np.arange(900) % 100
+        sample = Sample({"z": X}, Targets(np.eye(100)[y]), {}, {}, np.arange(900) % 5)
+        rows = screening.rows_to_try(sample.targets, 80)
+        some = screening.taken(sample, rows)
+        np.testing.assert_array_equal(some.targets.counts, np.eye(10)[y[rows]])
+        np.testing.assert_array_equal(some.views["z"], X[rows])
+
+    def test_the_plan_says_so(self, rng):
+        X, y = rng.normal(size=(840, 3)), np.arange(840) % 60
+        prepared = prepare(KernelClassifier(quality="fast"), X, y, None, None, 0)
+        assert "candidates tried on 400 rows of 50 classes" in str(prepared.problem.plan)
+        prepared = prepare(KernelClassifier(quality="fast"), X, y % 50, None, None, 0)
+        assert "candidates tried on 400 rows, " in str(prepared.problem.plan)

@@ -7,6 +7,7 @@ rows or the number of rows is another one.
 import inspect
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from itertools import count
 from types import SimpleNamespace
@@ -704,3 +705,15 @@ def test_a_first_pass_without_rows_is_refused():
     passes.check(PassSum(PassDigest(3)))
     with pytest.raises(ValueError, match="0 rows in a later pass and 3 rows in the first"):
         passes.check(None)
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_fit_that_goes_on_names_the_checkpoint(goes_on):
+    content = {"is_spread": False, "summary": None} if goes_on else {}
+    checkpoint = SimpleNamespace(content=content, set=lambda content, now: None)
+    passes = Passes(SimpleNamespace(source=None), None, checkpoint)
+    first = PassDigest(n=3)
+    passes.check(PassSum(first))
+    said = "weights differ from those of the checkpoint" if goes_on else "other weights in a later"
+    with pytest.raises(ValueError, match=said):
+        passes.check(PassSum(replace(first, weights=1)))

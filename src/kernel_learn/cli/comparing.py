@@ -240,7 +240,8 @@ def show_board(
         if row["failure"]:
             say(f"{row['method']} failed: {row['failure']}")
     if held_out is not None:
-        say(f"{AUTO}, fitted to all rows. {headline_of(held_out)}.")
+        by_others = "" if board.n_test else " The table is of other folds than this line."
+        say(f"{AUTO}, fitted to all rows. {headline_of(held_out)}.{by_others}")
     show_written(report, output)
 
 

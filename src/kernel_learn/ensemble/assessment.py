@@ -5,7 +5,8 @@ noisy errors is too small: labels by chance on 40 rows looked like 44 % error. H
 procedure, views, screening, members, scales and weights, is carried out without each of five folds
 and judged on it, of more than 500 rows without each of three. Of more than 1000, kernels and widths
 are chosen on some of the rows: the others judge, by regularisers and weights that are chosen
-without the fold of each. In leaves all rows judge in this way.
+without the fold of each. In leaves all rows judge in this way. Where classes have few rows there
+are five folds up to 1000 rows, and above scores and stacking are without the judged rows too.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +38,7 @@ Way = Literal["nested", "unseen", "weights", "loo"]
 WORDS: dict[Way, str] = {
     "nested": "nested cross-validation",
     "unseen": "cross-validation on rows that chose no kernel",
-    "weights": "cross-validation of members and their weights",
+    "weights": "cross-validation of weights, members chosen by the same rows (optimistic on few)",
     "loo": "leave-one-out",
 }
 Fit = Callable[[Problem], FittedEnsemble]

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
-from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_rows
+from kernel_learn.criteria.held_out.folds import stratified_folds
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.cross_validation import (
@@ -28,6 +28,7 @@ from kernel_learn.ensemble.screening import (
     after_screening,
     refine,
     refit_regs,
+    rows_to_try,
     screen,
     screened_rows,
     within_time,
@@ -49,9 +50,10 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
             return fit_in_leaves(problem, sample, views, kept, learned)
         sample = after_screening(problem, sample)
         unseen = np.setdiff1d(np.arange(sample.targets.n), screened_rows(problem, sample))
-        if sample.targets.n > NARROW_ABOVE and len(in_time) == len(kept):
-            unseen = np.setdiff1d(unseen, stratified_rows(sample.targets, problem.plan.narrow_rows))
-            in_time = within_time(problem, refine(problem, sample, kept))
+        if sample.targets.n > NARROW_ABOVE:
+            unseen = np.setdiff1d(unseen, rows_to_try(sample.targets, problem.plan.narrow_rows))
+            refined = refine(problem, sample, kept)
+            in_time = within_time(problem, refined) or refined[:1]
         chosen, paths = [one.candidate for one in in_time], refit_regs(in_time, sample.targets)
     found, weights, own = cross_validate_all(problem, sample, chosen, paths)
     targets, rows = sample.targets, sample.views

@@ -360,6 +360,7 @@ def size_of(
         n_jobs=min(effective_n_jobs(estimator.n_jobs), len(spaces)),
         folds=folds,
         blocks=blocks,
+        n_classes=targets.n_classes if isinstance(targets, Targets) else 0,
         shares_statistics=not isinstance(targets, NumberTargets),
         smears=isinstance(targets, NumberTargets),
     )

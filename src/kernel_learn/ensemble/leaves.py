@@ -40,6 +40,7 @@ from kernel_learn.ensemble.outcomes.kinds import outcome_of
 from kernel_learn.ensemble.plan import LEAF_ROWS
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.sample import Sample
+from kernel_learn.ensemble.screening import screened_rows
 from kernel_learn.ensemble.spilled_table import in_memory
 from kernel_learn.ensemble.trees import Forest, Tree, divide
 from kernel_learn.ensemble.views import TableView
@@ -158,7 +159,7 @@ def choose_kernels(
     """
     hurried = not np.isinf(problem.clock.budget)
     kept = [one for one in kept if one.candidate.loss != "hinge"] or list(kept)
-    screened = stratified_rows(sample.targets, problem.plan.screen_rows)
+    screened = screened_rows(problem, sample)
     if isinstance(sample.targets, NumberTargets) and not hurried:
         few = sample.take(screened)
         kept = learn_scales_again(kept, few.views, few.blocks, sample.targets.take(screened))

@@ -67,6 +67,7 @@ FEWEST_FOLDS, MOST_NESTED = 3, 1000
 # 6.8 of new rows), and of more than MOST_NESTED rows it shows that held-out scores of all others
 # were told a row's label: BLOCKS folds are left out of these scores and of what is fitted to them.
 FEW_PER_CLASS, BLOCKS = 30, 10
+TRIED_PER_CLASS = 8  # rows at the least, or those of fewer classes are tried
 
 Form = Literal["exact", "leaves", "landmarks"]
 
@@ -98,6 +99,7 @@ class EnsemblePlan:
     disk_bytes: int = 0  # what the rows take on the disk, 0 where they are not there
     folds: int = 0  # without which the fit is repeated to assess it, 0: it is not
     blocks: int = 0  # folds without which scores are worked out for that, 0: single rows
+    screen_classes: int = 0  # whose rows candidates are tried on, 0: all
 
     @property
     def exact(self) -> bool:
@@ -106,6 +108,7 @@ class EnsemblePlan:
     def __str__(self) -> str:
         rows = f"{self.n_rows} distinct rows of {self.n_given}"
         screen = "all of them" if self.screen_rows >= self.n_rows else f"{self.screen_rows} rows"
+        screen += f" of {self.screen_classes} classes" if self.screen_classes else ""
         refit = (
             "one exact fit per member"
             if self.exact
@@ -144,6 +147,7 @@ class EnsembleSize:
     n_jobs: int = 1
     folds: int = 0  # without which the fit is to be repeated
     blocks: int = 0  # without which scores are to be worked out
+    n_classes: int = 0  # 0 where there are none, or several per row
     shares_statistics: bool = True  # kernels of fits beyond the screened rows
     has_ranks: bool = True  # views hold sorted columns and their ranks
     smears: bool = False  # members hold held-out residuals
@@ -186,7 +190,10 @@ class EnsembleSize:
     ) -> EnsemblePlan:
         """What all plans of these rows say."""
         n = self.n_rows
-        return EnsemblePlan(form, n, self.n_given, screen, narrow, int(need), budget, reason)
+        tried = classes_to_try(screen, self.n_classes)
+        some = tried if screen < n and tried < self.n_classes else 0
+        plan = EnsemblePlan(form, n, self.n_given, screen, narrow, int(need), budget, reason)
+        return replace(plan, screen_classes=some)
 
 
 class TooLargeError(ValueError):
@@ -235,6 +242,11 @@ def folds_to_assess(targets: AnyTargets) -> tuple[int, int]:
     if n > (MOST_IN_FIVE if isinstance(targets, NumberTargets) else MOST_NESTED):
         return 0, BLOCKS if few else 0
     return FOLDS if few or n <= MOST_IN_FIVE else FEWEST_FOLDS, 0
+
+
+def classes_to_try(n_rows: int, n_classes: int) -> int:
+    """How many classes so many rows can stand for, a handful of rows each."""
+    return min(n_classes, max(2, n_rows // TRIED_PER_CLASS))
 
 
 def few_per_class(targets: AnyTargets) -> bool:

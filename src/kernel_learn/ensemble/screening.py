@@ -10,17 +10,22 @@ from kernel_learn.criteria.held_out.column_scales import ColumnScales
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import PATH_REGS
+from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, CrossValidated, narrower
+from kernel_learn.ensemble.clock import units_of
 from kernel_learn.ensemble.cross_validation import cross_validate, weigh
 from kernel_learn.ensemble.likelihood_fitting import learn_scales_again
 from kernel_learn.ensemble.outcomes.base import AnyTargets
-from kernel_learn.ensemble.plan import ONE_REG_ABOVE
+from kernel_learn.ensemble.plan import ONE_REG_ABOVE, classes_to_try
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.sample import Sample
 
 # Of the heaviest weight: below, a candidate is surely worse (2.4 standard errors of the paired
 # difference), and on more rows its weight only falls.
 SURVIVOR_SHARE = 0.05
+# Of the time that is left. What 400 rows rank first is not what more rows do: of 3000 rows and half
+# the time of the whole fit, members in the order of 400 rows had 2.7 % errors, all of them 1.6.
+NARROW_SHARE = 0.3
 REFIT_REGS = 10.0 ** np.array([-0.5, 0.0, 0.5])
 
 
@@ -28,7 +33,7 @@ def screen(
     problem: Problem, sample: Sample
 ) -> tuple[list[CrossValidated], dict[str, list[ColumnScales]]]:
     """Try all candidates on some rows; the heaviest go on."""
-    some = sample.take(screened_rows(problem, sample))
+    some = taken(sample, screened_rows(problem, sample))
     problem.say(f"trying {len(problem.candidates)} candidates on {some.targets.n} rows")
     found, learned = cross_validate(
         some, problem.candidates, None, problem.clock.before(0.4), problem.n_jobs
@@ -38,7 +43,30 @@ def screen(
 
 def screened_rows(problem: Problem, sample: Sample) -> Array:
     """The rows on which all candidates are tried."""
-    return stratified_rows(sample.targets, problem.plan.screen_rows)
+    return rows_to_try(sample.targets, problem.plan.screen_rows)
+
+
+def rows_to_try(targets: AnyTargets, n_rows: int) -> Array:
+    """About so many rows; those of some classes where all would have but a few rows each.
+
+    Kernels that tell fifty of 400 classes apart tell all: the same error (14.4 %, 4000 rows) in a
+    third of the time, most of which was spent on discriminants of 400 classes of two rows.
+    """
+    if not isinstance(targets, Targets):
+        return stratified_rows(targets, n_rows)
+    classes = list(dict.fromkeys(targets.strata.tolist()))  # whatever they are called
+    some = classes[: classes_to_try(n_rows, len(classes))]
+    rows = np.flatnonzero(np.isin(targets.strata, some))
+    return np.asarray(rows[stratified_rows(targets.take(rows), n_rows)])
+
+
+def taken(sample: Sample, rows: Array) -> Sample:
+    """Some rows, with the classes that they have."""
+    some = sample.take(rows)
+    if not isinstance(some.targets, Targets):
+        return some
+    there = some.targets.counts.any(axis=0)
+    return replace(some, targets=Targets(some.targets.counts[:, there], some.targets.groups))
 
 
 def after_screening(problem: Problem, sample: Sample) -> Sample:
@@ -104,10 +132,10 @@ def try_narrower(
     problem: Problem, sample: Sample, kept: Sequence[CrossValidated]
 ) -> list[CrossValidated]:
     """Survivors and their narrower kin on more rows: widths narrow as rows grow."""
-    units = sum(problem.clock.cost(one.candidate, 1) for one in kept) / problem.clock.per_cube
+    units = sum(units_of(one.candidate) for one in kept)
     most = problem.plan.narrow_rows
-    n_rows = problem.clock.rows_within(0.2 * problem.clock.left, 2 * units, most)
-    some = sample.take(stratified_rows(sample.targets, n_rows))
+    n_rows = problem.clock.rows_within(NARROW_SHARE * problem.clock.left, 2 * units, most)
+    some = taken(sample, rows_to_try(sample.targets, n_rows))
     regs = near_regs(kept)
     for one in kept:
         if one.candidate.family in WIDE_FAMILIES:

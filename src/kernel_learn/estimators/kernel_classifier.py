@@ -85,8 +85,10 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     assess : {"nested", "loo"} or False
         Where ``error_`` comes from. ``"nested"``: up to 500 distinct rows the whole procedure is
         repeated without each of five folds, for four to five times the time of the fit alone, up to
-        1000 without each of three; of more rows those are judged on which no kernel was chosen, by
-        regularisers and weights chosen without their fold, which costs nothing that shows.
+        1000 without each of three (five where many classes have fewer than 30 rows); of more rows
+        those are judged on which no kernel was chosen, by regularisers and weights chosen without
+        their fold, which costs nothing that shows (scores and stacking without a tenth of the rows
+        where classes have fewer than 30).
         ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
     n_jobs : int, optional
         Threads in which the views are cross-validated side by side; the result is the same.
@@ -103,10 +105,11 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     members_ : tuple of Member
         View, kernel, reg, weight, held-out loss and error of each; prints as a table.
     error_ : float
-        Share of errors among rows that nothing was chosen by: what to expect of new rows like
-        these. Equal rows are left out together, and so are groups. Of more than 1000 distinct rows
-        those are judged on which no kernel was chosen, all but 400, and of more than 2000 all but
-        1500; of more than 5000 all of them, by weights that have not seen their fold.
+        Share of errors to expect of new rows like these. Up to 1000 distinct rows that of rows held
+        out of the whole procedure. Equal rows are left out together, and so are groups. Of more
+        rows those are judged on which no kernel was chosen, all but 400, and of more than 2000 all
+        but 1500; of more than 5000 all of them, by weights that have not seen their fold. A time
+        budget that is too short for this leaves rows that chose the members; ``summary_`` says so.
     error_interval_ : tuple of two floats
         Its 95 % interval; wider than that of so many independent rows, since rows share fits.
         Weights count as (sum w)^2 / sum w^2 rows, a group as one.

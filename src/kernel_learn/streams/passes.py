@@ -32,6 +32,7 @@ class Passes:
         own, kept = {"is_spread": self.spread is not None}, checkpoint.content if checkpoint else {}
         self.kept: Content = kept if kept.get("is_spread") == own["is_spread"] else own
         self._begun = self.kept  # as it was before the last pass
+        self.goes_on = self.kept.keys() != own.keys()
 
     def keep(self, *, now: bool = True, **content: object) -> None:
         """Some more is kept for a fit that goes on."""
@@ -85,6 +86,8 @@ class Passes:
         found = PassSum(PassDigest()) if found is None else found
         if self.first is not None:
             with self._given_back():
+                if self.goes_on:
+                    check_counted("The rows of the source", found.read, self.first)
                 found.read.check_pass(self.first)
         elif not found.n_rows:
             raise NoRowsError
@@ -149,8 +152,10 @@ def after_seen(blocks: Iterable[CheckedBlock], kept: PassDigest) -> Iterator[Che
 
 def check_seen(seen: PassDigest, kept: PassDigest) -> None:
     """Refuse rows that are not those which a checkpoint has counted."""
+    check_counted(f"The first {kept.n} rows of the source", seen, kept)
+
+
+def check_counted(rows: str, seen: PassDigest, kept: PassDigest) -> None:
+    """The same of all rows, or of some."""
     if said := seen.said_of_checkpoint(kept):
-        raise ValueError(
-            f"The first {kept.n} rows of the source are not those that the checkpoint has "
-            f"counted: {said}. {REMEDY}"
-        )
+        raise ValueError(f"{rows} are not those that the checkpoint has counted: {said}. {REMEDY}")
