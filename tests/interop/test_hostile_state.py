@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from sklearn.svm import SVC, NuSVC
 
 import kernel_learn as kl
 from kernel_learn.interop import shapes, trusted
+from kernel_learn.interop.errors import WrongStateError
 from kernel_learn.interop.files import ModelFileError
 from kernel_learn.interop.state import RULES, check_state
 
@@ -303,12 +305,21 @@ def test_every_type_has_rules():
     Forest Gaussian
     GaussianProcessKernel Hamming
     LabelMap Landmarks Laplacian Linear Matching Matern PairwiseAnova PairwiseKernel Plan Polynomial
-    PartSums Pipeline Precomputed Price RawView Spectrum Subsequence TableEncoder TableSummary
-    TrainingRows Transform ViewKernel
+    PartSums Pipeline Precomputed Price RawView ReadRows Spectrum Subsequence
+    TableEncoder TableSummary TrainingRows Transform ViewKernel
     """
     without_arrays = set(plain.split())
     assert set(trusted.OURS) == set(shapes.OURS) | without_arrays
     assert not set(shapes.OURS) & without_arrays
+
+
+def test_kept_rows_are_those_of_their_reader():
+    model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)
+    check_state(model)
+    rows = model._given.rows
+    model._given = replace(model._given, rows=replace(rows, table=rows.table.select([0, 1])))
+    with pytest.raises(WrongStateError, match="ReadRows has numbers of other columns"):
+        check_state(model)
 
 
 @pytest.mark.slow
