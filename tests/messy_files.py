@@ -78,7 +78,7 @@ def month(value, form):
     return pd.Timestamp(value).strftime(form)
 
 
-MONTHS = "Januar Februar März April Mai Juni Juli August September Oktober"
+MONTHS = "Jan Feb März April Mai Jun Jul August September Okt"
 GERMAN = MONTHS.split()
 
 
