@@ -29,8 +29,8 @@ CS = (
     *(100.0 + 50 * i for i in range(1, 19)),
 )
 LAMBDAS = tuple(10.0**i for i in range(-5, 6))
-# What is run, set by set. Beyond C = 100 the exact values are those of C = 100, or lie on no axis of
-# Figure 2.
+# What is run, set by set. Beyond C = 100 the exact values are those of C = 100, or lie on no axis
+# of Figure 2.
 GRIDS = (
     ("wine", (1.0,), CS),
     ("wine", WIDTHS[-2::-1], CS[:25]),
