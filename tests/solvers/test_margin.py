@@ -73,6 +73,24 @@ def test_tolerance_is_kept_or_the_gap_says_so(monkeypatch):
     assert solve_margin(K, SIGNS, 10.0, max_iter=2).relative_gap > 1e-3
 
 
+def test_libsvm_is_stopped_where_it_goes_in_circles(monkeypatch):
+    """It did on wine in rounds of the alternation; what it left is mended, or its gap says so."""
+    given = []
+
+    class Machine(margin.SVC):
+        def fit(self, *args, **options):
+            given.append(self.max_iter)
+            return super().fit(*args, **options)
+
+    monkeypatch.setattr(margin, "SVC", Machine)
+    solve_margin(K, SIGNS, 10.0)
+    assert set(given) == {10_000_000}
+    monkeypatch.setattr(margin, "MOST_STEPS", 0)
+    given.clear()
+    assert solve_margin(K, SIGNS, 10.0, tol=1e-9).relative_gap < 1e-9
+    assert set(given) == {100 * len(K)}
+
+
 def test_repeated_rows_do_not_stop_it():
     """Free rows that repeat make singular systems; single precision alone stops at 1e-6."""
     rows = np.concatenate([np.arange(len(y)), np.arange(0, len(y), 2)])

@@ -33,6 +33,9 @@ FIRST_EPS, LAST_EPS = 1e-4, 1e-8
 MENDING_ROUNDS, WARM_ROUNDS = 20, 8
 CHEAP_SYSTEM = 600
 SMALL_BOX = 1e-30
+# LIBSVM's own limit, which scikit-learn takes away: on kernels of low rank and large C rounding can
+# let it go in circles for ever, at a gap that is small enough.
+MOST_STEPS = 10_000_000
 EDGE = 1e-8  # a row so close to its bound, relative to its box, is at the bound
 
 
@@ -267,7 +270,8 @@ def _libsvm(K: Array, y: Array, uppers: Array, eps: float, max_iter: int) -> Arr
         # alpha = scale * beta: LIBSVM loses boxes so small, and the problem in beta has boxes 1
         return scale * _libsvm(scale * K, y, uppers / scale, eps, max_iter)
     cache = int(min(2000.0, 200.0 + 4e-6 * K.size))
-    machine = SVC(C=scale, kernel="precomputed", tol=eps, max_iter=max_iter, cache_size=cache)
+    steps = max_iter if max_iter > 0 else max(MOST_STEPS, 100 * len(y))
+    machine = SVC(C=scale, kernel="precomputed", tol=eps, max_iter=steps, cache_size=cache)
     uniform = bool(np.all(uppers == scale))
     # K was made here: there is no need to look through it for what is not finite
     with warnings.catch_warnings(), config_context(assume_finite=True):
