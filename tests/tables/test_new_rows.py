@@ -134,6 +134,12 @@ def test_numbers_of_another_unit_are_refused(old, new):
     files = [pd.DataFrame({"dose": [form.format(v) for v in OLD["dose"]]}) for form in (old, new)]
     with pytest.raises(TableError, match="when the model was fitted: its numbers are not alike"):
         written(*files)
-    files[1].loc[2:, "dose"] = files[0]["dose"]  # a few are missing
+    files[1].loc[10:, "dose"] = files[0]["dose"]  # a few are missing
     found, sentences = written(*files)
-    assert found.isna().sum() == 2 and "2 of 50 cells of 'dose' are no numbers" in sentences[0]
+    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are no numbers" in sentences[0]
+
+
+def test_a_unit_of_a_few_is_not_taken_off_where_training_had_none():
+    new = OLD["dose"].astype(str).where(OLD.index > 9, "160 lb")
+    found, sentences = written(OLD[["dose"]], pd.DataFrame({"dose": new}))
+    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are no numbers" in sentences[0]

@@ -23,7 +23,7 @@ from kernel_learn.tables.reading.numbers import (
 )
 
 # So many of the cells that are not missing must be numbers or dates; the others are set missing.
-ALMOST_ALL = 0.95
+ALMOST_ALL, HALF = 0.95, 0.5
 TYPES = ("number", "category", "date", "text", "skip", "date-dmy", "date-mdy")
 # A few numbers may look like dates by chance, of which three in a hundred do.
 FIRST_DIGITS, LAST_DIGITS, LEAST_DATES = 19000101, 20991231, 5
@@ -49,17 +49,22 @@ class ColumnRecipe:
     def number_form(self, counts: Mapping[str, int], name: str) -> NumberForm:
         """How cells write numbers: as they did when this was learned, or as almost all do now.
 
-        Refuses those of another unit.
+        Refuses another unit if half of the cells have it; fewer are no numbers.
         """
         filled = {text: n for text, n in counts.items() if level_key(text) not in self.missing}
         unread = sum(n for text, n in filled.items() if self.number.value(text) is None)
-        if unread <= (1 - ALMOST_ALL) * sum(filled.values()):
+        share = unread / max(1, sum(filled.values()))
+        if share <= 1 - ALMOST_ALL:
             return self.number
-        form = find_form(filled, name, ALMOST_ALL)
-        if form is None:
+        try:
+            form = find_form(filled, name, ALMOST_ALL) or self.number
+            check_same_unit(name, self.number, form)
+        except TableError:
+            if share >= HALF:
+                raise
             return self.number
-        check_same_unit(name, self.number, form)
-        return form
+        has_other_unit = len(form.units) > len(self.number.units) and not form.multiplies
+        return self.number if has_other_unit and share < HALF else form
 
 
 def find_recipe(
