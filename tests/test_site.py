@@ -13,6 +13,10 @@ if not (DOCS / "check_site.py").exists():
 SITE = runpy.run_path(str(DOCS / "check_site.py"))
 PAGES = sorted(DOCS.glob("**/*.md"))
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
+SET_APART = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
+TYPED_FORMULA = re.compile(
+    r"\b(?:sum_\w|sum hinge|argmin|sqrt\(|exp\(|softmax\(|tr\(|lam\b)|[\^_]\{|\|\^2| \+- "
+)
 
 
 def page(body):
@@ -66,11 +70,12 @@ def test_some_page_has_the_words_that_people_look_for(term):
 
 @pytest.mark.parametrize("path", sorted((DOCS / "methods").glob("*.md")), ids=lambda p: p.stem)
 def test_formulas_of_the_methods_are_mathematics(path):
-    """Not text in a fixed font: no fence and no indented line states a problem."""
+    """Not text in a fixed font: no fence, no line and no sentence has a formula in it."""
     text = path.read_text()
     stated = [fence for fence in FENCE.findall(text) if re.search(r"\b(max|min) over\b", fence)]
     assert not stated
     assert not re.search(r"^    (max|min) over\b", text, re.MULTILINE)
+    assert not TYPED_FORMULA.findall(SET_APART.sub("", FENCE.sub("", text)))
     assert not re.search(r"\\t?frac[^{]", text), "docutils takes 12 of \\frac12 for one number"
 
 
