@@ -12,6 +12,7 @@ if not (DOCS / "check_site.py").exists():
     pytest.skip("the pages are not part of this archive", allow_module_level=True)
 SITE = runpy.run_path(str(DOCS / "check_site.py"))
 PAGES = sorted(DOCS.glob("**/*.md"))
+RESULTS = [*sorted((DOCS / "results").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 SET_APART = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 TYPED_FORMULA = re.compile(
@@ -77,6 +78,12 @@ def test_formulas_of_the_methods_are_mathematics(path):
     assert not re.search(r"^    (max|min) over\b", text, re.MULTILINE)
     assert not TYPED_FORMULA.findall(SET_APART.sub("", FENCE.sub("", text)))
     assert not re.search(r"\\t?frac[^{]", text), "docutils takes 12 of \\frac12 for one number"
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_results_speak_to_readers(path):
+    """They say what came out, not what somebody had hoped for."""
+    assert not re.search(r"\b(aimed at|above its aim|lucky)\b", path.read_text(), re.IGNORECASE)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
