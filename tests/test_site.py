@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kernel_learn import estimators
+from kernel_learn.fitting.kernel_weights import BankWeights
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 if not (DOCS / "check_site.py").exists():
@@ -90,3 +93,10 @@ def test_results_speak_to_readers(path):
 def test_pages_show_figures(path):
     """A bound that is met hides the figure; bounds are for tests."""
     assert not re.search(r"(>>> |print\(.*)bool\(.*[<>]", path.read_text())
+
+
+def test_the_reference_names_all_that_take_a_bank():
+    text = (DOCS / "api/estimators.rst").read_text()
+    (named,) = re.findall(r"take a bank of kernels learn its weights:\n(.*?)\.\n", text, re.DOTALL)
+    takers = {name for name in estimators.__all__ if issubclass(vars(estimators)[name], BankWeights)}
+    assert set(re.findall(r"``(\w+)``", named)) == takers
