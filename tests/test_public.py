@@ -47,6 +47,7 @@ PATHS = {
     "kernel_learn.inspection": """
         ConvergenceDisplay EmbeddingDisplay GramDisplay KernelWeightsDisplay MembersDisplay
         RegularizationPathDisplay RelevanceDisplay""",
+    "kernel_learn.interop": "files onnx",
     "kernel_learn.interop.files": """
         ModelFileError check_savable describe load save""",
     "kernel_learn.interop.onnx": """
@@ -129,6 +130,8 @@ assert "sklearn" not in sys.modules
 assert dir(kl) == sorted(kl.__all__)
 for name in kl.__all__:
     getattr(kl, name)
+kl.interop.files.save, kl.interop.onnx.export_onnx
+assert not hasattr(kl.interop, "nothing")
 """
     subprocess.run([sys.executable, "-c", program], check=True)
 

@@ -89,7 +89,9 @@ def test_results_speak_to_readers(path):
     assert not re.search(r"\b(aimed at|above its aim|lucky)\b", path.read_text(), re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "path", [*PAGES, *sorted(ROOT.glob("src/**/*.py"))], ids=lambda p: str(p.relative_to(ROOT))
+)
 def test_pages_show_figures(path):
     """A bound that is met hides the figure; bounds are for tests."""
     assert not re.search(r"(>>> |print\(.*)bool\(.*[<>]", path.read_text())
@@ -98,5 +100,7 @@ def test_pages_show_figures(path):
 def test_the_reference_names_all_that_take_a_bank():
     text = (DOCS / "api/estimators.rst").read_text()
     (named,) = re.findall(r"take a bank of kernels learn its weights:\n(.*?)\.\n", text, re.DOTALL)
-    takers = {name for name in estimators.__all__ if issubclass(vars(estimators)[name], BankWeights)}
+    takers = {
+        name for name in estimators.__all__ if issubclass(vars(estimators)[name], BankWeights)
+    }
     assert set(re.findall(r"``(\w+)``", named)) == takers

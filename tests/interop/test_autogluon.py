@@ -103,8 +103,8 @@ def test_the_memory_asked_for_is_that_of_the_plan(model_class):
 def test_without_autogluon_the_extra_is_named():
     code = (
         "import sys; sys.modules['autogluon'] = None\n"
-        "import kernel_learn.interop\n"
-        "try:\n    import kernel_learn.interop.autogluon\n"
+        "import kernel_learn as kl\n"
+        "try:\n    kl.interop.autogluon\n"
         "except ImportError as error:\n    print(error)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

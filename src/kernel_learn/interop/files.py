@@ -43,7 +43,7 @@ REMEDIES = {
     "KDTree": 'KNeighborsClassifier(algorithm="brute") holds no tree',
     "BallTree": 'KNeighborsClassifier(algorithm="brute") holds no tree',
     "Tree": "trees of scikit-learn are read without checks, so no reader of files trusts them",
-    "GridSearchCV": "save its best_estimator_",
+    "GridSearchCV": "save the best_estimator_ of a search",
     "StreamState": "between two calls of partial_fit keep the state, by "
     "kernel_learn.representations.save_state(model.state_, path); what was learned so far is a "
     "model, clone(model).fit(model.state_)",
@@ -83,8 +83,8 @@ def save(model: BaseEstimator, path: PathLike, *, trusted: TypesLike = ()) -> No
     >>> model = make_pipeline(StandardScaler(), kl.KernelDiscriminant()).fit(X, y)
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "wine.skops"
     >>> kl.save(model, path)
-    >>> bool((kl.load(path).predict(X) == model.predict(X)).all())
-    True
+    >>> print((kl.load(path).predict(X) != model.predict(X)).sum(), "of", len(X), "differ")
+    0 of 178 differ
     """
     path, named = as_path(path), _check_given(trusted)
     skops = import_skops("kernel_learn.save")

@@ -71,8 +71,8 @@ def export_onnx(model: BaseEstimator, path: PathLike, X: RowsLike | None = None)
     >>> label, probabilities, decision, features = onnxruntime.InferenceSession(path).run(
     ...     None, {"X": X}
     ... )
-    >>> bool((label == model.predict(X)).all())
-    True
+    >>> print((label != model.predict(X)).sum(), "of", len(X), "differ")
+    0 of 178 differ
     """
     path = Path(path)
     skl2onnx = import_skl2onnx()
