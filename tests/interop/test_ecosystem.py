@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.cluster import SpectralClustering
 from sklearn.datasets import load_wine
 from sklearn.decomposition import KernelPCA
+from sklearn.exceptions import NotFittedError
 from sklearn.gaussian_process import GaussianProcessClassifier, GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from sklearn.kernel_approximation import Nystroem
@@ -210,6 +212,28 @@ def test_a_process_does_not_write_to_the_kernel_given():
 def test_a_learned_kernel_classifies_in_a_process():
     kernel = ConstantKernel() * learned(kl.HSICSubspace(kk.Gaussian(0.1)))().as_gp_kernel()
     assert GaussianProcessClassifier(kernel).fit(X, y).score(X, y) > 0.9
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        kl.HSICSubspace(kk.Gaussian(0.1)),
+        kl.MultiKernelSVC([kk.Gaussian(0.1), kk.Laplacian(0.1)]),
+        kl.InductiveKernel(kernel=kk.Gaussian(0.1)),
+        kl.FeatureScales(),
+        kl.KernelClassifier(quality="fast", assess=False),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_estimator_gives_its_learned_kernel_to_a_process(model):
+    with pytest.raises(NotFittedError):
+        clone(model).as_gp_kernel()
+    covariance = clone(model).fit(X, y).as_gp_kernel("fixed")
+    assert covariance.n_dims == 0
+    process = GaussianProcessRegressor(covariance, alpha=0.1).fit(X, y)
+    ridge = KernelRidge(kernel="precomputed", alpha=0.1).fit(covariance(X), y)
+    expected = ridge.predict(covariance(NEW, X))
+    np.testing.assert_allclose(process.predict(NEW), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_whole_blocks_where_the_tool_asks_for_them():

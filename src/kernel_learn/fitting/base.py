@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from inspect import signature
-from typing import Any, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -38,6 +38,7 @@ from kernel_learn.fitting.training import (
 from kernel_learn.fitting.variance import check_distinct, check_variance, warn_of_scales
 from kernel_learn.kernels.bank import common_input
 from kernel_learn.kernels.base import InputKind, Kernel, KernelsLike
+from kernel_learn.kernels.covariance import Bounds, CovarianceFunction
 from kernel_learn.kernels.nested import nested_parameters, with_parameters
 from kernel_learn.kernels.resolve import as_kernel, is_bank, named_kernels
 from kernel_learn.kernels.subspace import SubspaceKernel
@@ -125,8 +126,26 @@ class FitsAndTransforms(TransformerMixin):
         return self.fit(X, y, **fit_params).transform(rows)
 
 
+class HasKernel(Protocol):
+    """An estimator that has learned a kernel."""
+
+    @property
+    def kernel_(self) -> Kernel: ...
+
+
 class Convertible:
-    """What skl2onnx finds on its way to ONNX."""
+    """The ways from an estimator to other tools: Gaussian processes of scikit-learn, and ONNX."""
+
+    def as_gp_kernel(self: HasKernel, parameter_bounds: Bounds = (1e-5, 1e5)) -> CovarianceFunction:
+        """The learned kernel for ``GaussianProcessRegressor``: ``kernel_.as_gp_kernel()``.
+
+        Parameters
+        ----------
+        parameter_bounds : pair of floats or "fixed", default=(1e-5, 1e5)
+            Between which values each of ``kernel_.log_parameters`` is sought there.
+        """
+        check_is_fitted(self)
+        return self.kernel_.as_gp_kernel(parameter_bounds)
 
     def onnx_parser(self) -> Any:
         """Asked by skl2onnx of an estimator that it does not know: our converters register then.
