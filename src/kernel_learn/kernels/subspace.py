@@ -12,7 +12,9 @@ class SubspaceKernel(Kernel):
     """k_w(x, y) = f(x)'f(y) with the features f(x) = coef'k(x, landmarks) - offset.
 
     Everything it needs is a parameter, so it can be cloned, saved, and used
-    as ``kernel=`` of another estimator.
+    as ``kernel=`` of another estimator. Its values can be negative, which
+    ``SpectralClustering`` does not take: give it ``affinity="precomputed"`` and a Gaussian
+    of the distance, exp(-(k_w(x, x) + k_w(y, y) - 2 k_w(x, y)) / width).
 
     Parameters
     ----------
