@@ -14,7 +14,7 @@ testing = pytest.importorskip("typer.testing")
 import kernel_learn as kl  # noqa: E402
 from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import app  # noqa: E402
-from kernel_learn.tables.reading.showing import columns_of  # noqa: E402
+from kernel_learn.tables.reading.showing import shown_columns  # noqa: E402
 from kernel_learn.tables.reading.table_reading import TableReading  # noqa: E402
 from messy_files import base, mixed_dates  # noqa: E402
 
@@ -141,7 +141,7 @@ def test_read_names_leaks(tmp_path):
 def test_wide_letters_are_aligned(tmp_path):
     base().rename(columns={"age": "体重の測定値です"}).to_csv(tmp_path / "t.csv", index=False)
     lines = run("read", tmp_path / "t.csv")[0].splitlines()[1:]
-    places = {columns_of(line[: line.index(" number")]) for line in lines if " number" in line}
+    places = {shown_columns(line[: line.index(" number")]) for line in lines if " number" in line}
     assert places == {2 + 16}
 
 

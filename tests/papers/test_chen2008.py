@@ -114,8 +114,8 @@ def test_the_alternation_approaches_where_the_paper_shows_it():
     assert found[100.0]["exact"] == pytest.approx(265.83, abs=0.01)
     assert first == pytest.approx(1.9, abs=0.05) and third == pytest.approx(0.10, abs=0.01)
     assert 0.05 < eighth < 0.09 and 0.05 < last < 0.09
-    assert chen2008_alternation.judge(found[100.0]["apart"]) == "approach"
-    assert chen2008_alternation.judge(found[1.0]["apart"]) == "drift apart"
+    assert chen2008_alternation.judge_bounds(found[100.0]["apart"]) == "approach"
+    assert chen2008_alternation.judge_bounds(found[1.0]["apart"]) == "drift apart"
     page = protocol.render([record])
     assert "| wine, SVM_joint | 1 | 100 | 3 | 265.83 | 1.91 |" in page
     assert "| 100 | 1.9 to 0.074 \\* |" in page
@@ -123,7 +123,7 @@ def test_the_alternation_approaches_where_the_paper_shows_it():
 
 def test_words_of_the_alternation():
     """Distances after rounds 1, 2, 3 and 8."""
-    judge = chen2008_alternation.judge
+    judge = chen2008_alternation.judge_bounds
     assert judge([2.0, 9.0, 1.0, 0.5]) == "approach"
     assert judge([2.0, 1.0, 1.0, 2.0]) == "mixed"
     assert judge([2.0, 1.0, 3.0, 9.0, 0.1]) == "drift apart"

@@ -26,7 +26,7 @@ def now() -> float:
     return time.perf_counter()
 
 
-def units_of(candidate: Candidate) -> float:
+def cost_units(candidate: Candidate) -> float:
     """What a refit costs in factorisations."""
     if candidate.loss in ("hinge", "combined"):
         return HINGE_COST
@@ -64,7 +64,7 @@ class Clock:
 
     def cost(self, candidate: Candidate, n_rows: int) -> float:
         """About how many seconds a refit of this candidate takes."""
-        return self.seconds(units_of(candidate), n_rows)
+        return self.seconds(cost_units(candidate), n_rows)
 
     def seconds(self, units: float, n_rows: int) -> float:
         """About how many seconds so many factorisations take."""

@@ -12,7 +12,7 @@ from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import PATH_REGS
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import WIDE_FAMILIES, Candidate, CrossValidated, narrower
-from kernel_learn.ensemble.clock import units_of
+from kernel_learn.ensemble.clock import cost_units
 from kernel_learn.ensemble.cross_validation import cross_validate, weigh
 from kernel_learn.ensemble.likelihood_fitting import learn_scales_again
 from kernel_learn.ensemble.outcomes.base import AnyTargets
@@ -132,7 +132,7 @@ def try_narrower(
     problem: Problem, sample: Sample, kept: Sequence[CrossValidated]
 ) -> list[CrossValidated]:
     """Survivors and their narrower kin on more rows: widths narrow as rows grow."""
-    units = sum(units_of(one.candidate) for one in kept)
+    units = sum(cost_units(one.candidate) for one in kept)
     most = problem.plan.narrow_rows
     n_rows = problem.clock.rows_within(NARROW_SHARE * problem.clock.left, 2 * units, most)
     some = taken(sample, rows_to_try(sample.targets, n_rows))

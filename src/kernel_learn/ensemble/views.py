@@ -305,7 +305,7 @@ class TableView:
         """The table's rows in this view."""
         parts: list[Rows] = []
         if self.of_numbers is not None:
-            parts.append(self.of_numbers.transform(_take_columns(table.numbers, self.numbers)))
+            parts.append(self.of_numbers.transform(_own_columns(table.numbers, self.numbers)))
         if len(self.categories):
             codes = table.others[:, self.categories]
             parts.append(codes if self.of_codes is None else self.of_codes.transform(codes))
@@ -361,7 +361,7 @@ def fit_view(
     of_numbers, of_codes = None, None
     owner = [reader.numbers[numbers]]
     if len(numbers):
-        of_numbers = make().fit(_take_columns(table.numbers, numbers), sample_weight=weight)
+        of_numbers = make().fit(_own_columns(table.numbers, numbers), sample_weight=weight)
     if len(categories) and kind == "u":
         owner.append(reader.categories[categories])
     elif len(categories):
@@ -378,5 +378,5 @@ def varying(X: Rows) -> Array:
     return np.asarray(np.any((first != X) & ~np.isnan(X), axis=0))
 
 
-def _take_columns(numbers: Rows, positions: Array) -> Rows:
+def _own_columns(numbers: Rows, positions: Array) -> Rows:
     return numbers if len(positions) == numbers.shape[1] else numbers[:, positions]

@@ -34,7 +34,7 @@ from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import BLOCK_SIZE, KernelsLike, check_values
+from kernel_learn.kernels.base import BLOCK_SIZE, KernelsLike, check_kernel_values
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
@@ -287,5 +287,5 @@ def machine_values(
     with np.errstate(over="ignore", invalid="ignore"):
         for rows in row_blocks(len(values), max(1, BLOCK_SIZE // max(1, dual_coef.shape[1]))):
             values[rows] = kernel(take_rows(X, rows), support) @ dual_coef.T + intercept
-    check_values(values, kernel, X)
+    check_kernel_values(values, kernel, X)
     return values

@@ -47,7 +47,7 @@ from kernel_learn.fitting.training import Labelled, Training, Valued, store_targ
 from kernel_learn.fitting.uncertainty import (
     HeldOutIntervals,
     ReferenceRows,
-    Residuals,
+    HeldOutResiduals,
     reference_of,
 )
 from kernel_learn.kernels.base import KernelsLike
@@ -476,7 +476,9 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
             targets = pool_targets(source, int(rows.max()) + 1, standardize=False)
             values, mass = targets.Y[rows], targets.weight[rows]
         reference = reference_of(self.base_kernel_, source)
-        self._calibration = Residuals(np.abs(values - scores), np.asarray(mass, float), reference)
+        self._calibration = HeldOutResiduals(
+            np.abs(values - scores), np.asarray(mass, float), reference
+        )
 
     @on_sources
     def predict(self, X: DataLike) -> Array:

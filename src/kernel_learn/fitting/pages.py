@@ -72,12 +72,12 @@ class Card:
         """In the colours and letters of the notebook."""
         more = len(self.rows) - MOST_SHOWN
         link = f' <a href="{html.escape(self.address)}">what it does</a>' if self.address else ""
-        parts = [f"<div><p><code>{escaped(self.title)}</code>{link}</p>"]
-        parts += [f"<p>{escaped(text)}</p>" for text in self.sentences[:MOST_SHOWN]]
+        parts = [f"<div><p><code>{html_text(self.title)}</code>{link}</p>"]
+        parts += [f"<p>{html_text(text)}</p>" for text in self.sentences[:MOST_SHOWN]]
         if self.rows:
-            names = "".join(f'<th scope="col">{escaped(name)}</th>' for name in self.head)
+            names = "".join(f'<th scope="col">{html_text(name)}</th>' for name in self.head)
             head = f"<thead><tr>{names}</tr></thead>" if names else ""
-            lines = ["".join(f"<td>{escaped(c)}</td>" for c in own) for own in self.rows]
+            lines = ["".join(f"<td>{html_text(c)}</td>" for c in own) for own in self.rows]
             body = "".join(f"<tr>{line}</tr>" for line in lines[:MOST_SHOWN])
             parts.append(f"<table>{head}<tbody>{body}</tbody></table>")
         if more > 0:
@@ -87,7 +87,7 @@ class Card:
         return "".join(parts) + "</div>"
 
 
-def escaped(text: str) -> str:
+def html_text(text: str) -> str:
     """A text for HTML, cut where it is long."""
     return html.escape(text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...")
 

@@ -233,7 +233,7 @@ def calibrate_rows(
 
 
 @dataclass(frozen=True, eq=False)
-class Residuals:
+class HeldOutResiduals:
     """What is kept of held-out numbers."""
 
     sizes: Array  # (m, q) |y - what was said of it held out|
@@ -279,7 +279,7 @@ class TellsNovelty:
         return reference
 
     def _kept_reference(self) -> ReferenceRows | None:
-        calibration: Calibration | Residuals | None = getattr(self, "_calibration", None)
+        calibration: Calibration | HeldOutResiduals | None = getattr(self, "_calibration", None)
         return None if calibration is None else calibration.reference
 
     def _reference_rows(self, X: Rows) -> Rows:
@@ -368,7 +368,7 @@ class HeldOutSets(TellsNovelty):
 class HeldOutIntervals(TellsNovelty):
     """Intervals for a regressor with ``_calibration`` of residuals."""
 
-    _calibration: Residuals
+    _calibration: HeldOutResiduals
 
     def predict_interval(
         self, X: DataLike, coverage: float = 0.9, method: SetMethod = "loo"

@@ -77,7 +77,7 @@ def check_kept_rows(model: Held) -> None:
             # a model of a state, or of texts, does not say how many columns there were
             columns = getattr(model, "n_features_in_", rows.shape[1])
             need_matrix(rows, (rows.shape[0], columns), where)
-            check_columns(kernel, columns)
+            check_scaled_columns(kernel, columns)
 
 
 def check_used_numbers(kernel: Held, table: Held, where: str) -> None:
@@ -87,7 +87,7 @@ def check_used_numbers(kernel: Held, table: Held, where: str) -> None:
     need(all_finite(table.numbers[:, places]), f"{where} hold entries that are not finite")
 
 
-def check_columns(kernel: Held, columns: int) -> None:
+def check_scaled_columns(kernel: Held, columns: int) -> None:
     """Scales and rows of kernels, and of kernels within them, are of so many columns."""
     if isinstance(kernel, ColumnKernel | ViewKernel):
         return  # which have columns of their own
@@ -100,7 +100,7 @@ def check_columns(kernel: Held, columns: int) -> None:
         return
     for part in (*getattr(kernel, "kernels", ()), *map(vars(kernel).get, ("kernel", "base"))):
         if isinstance(part, Kernel):
-            check_columns(part, columns)
+            check_scaled_columns(part, columns)
 
 
 def check_machines(model: Held) -> None:
@@ -210,7 +210,7 @@ def check_group_rows(targets: Held) -> None:
         need_positions(group, targets.n, "Rows of a group")
 
 
-def check_labels(targets: Held) -> None:
+def check_label_targets(targets: Held) -> None:
     """A label is there as often as its row at the most."""
     most = targets.weight[:, None] * (1 + 1e-9)
     need(bool((targets.there <= most).all()), "LabelTargets have more labels than rows")
@@ -240,7 +240,7 @@ def check_ensemble(ensemble: Held) -> None:
         for view in known.views.values():
             check_positions(view, reader)
         for member in ensemble.predicting:
-            check_seen(member, known)
+            check_seen_columns(member, known)
     shares = ensemble.shares
     need(shares is None or len(shares) == k, "Ensemble has shares of other classes")
     leaves = check_leaves(ensemble)
@@ -268,14 +268,14 @@ def check_positions(view: Held, reader: Held) -> None:
     need_positions(view.owner, reader.n_columns, "Columns of a view")
 
 
-def check_seen(member: Held, known: Held) -> None:
+def check_seen_columns(member: Held, known: Held) -> None:
     """A member's view is there, with its rows and a scale for each column."""
     view = known.views[member.plain_view]
     is_there = member.view in known.rows or member.plain_view in known.rows
     need(is_there, f"Member lacks its rows in view {member.view!r}")
     scales = member.scales
     need(scales is None or len(scales) == width_of(view), "Member has scales of other columns")
-    check_columns(member.kernel, width_of(view))
+    check_scaled_columns(member.kernel, width_of(view))
 
 
 def check_leaves(ensemble: Held) -> Sequence[Sequence[int]]:
@@ -404,7 +404,7 @@ BY_NAME: Mapping[str, Callable[[Held], None]] = {
     "KernelPLSRegressor": check_kept_rows,
     "KernelRCA": check_kept_rows,
     "KernelRegressor": check_ensemble_model,
-    "LabelTargets": check_labels,
+    "LabelTargets": check_label_targets,
     "MultiKernelSVC": check_machines,
     "NumberTargets": check_value_rows,
     "PairClassifier": check_kept_rows,

@@ -87,7 +87,7 @@ OURS = {
     "Probe": "owner:d held:nq held_rows:n sample_rows:s reference_rows:r",
     "Quadruplets": "quadruplets:r*!",
     "ReferenceRows": "rows:m*! weight:m+",
-    "Residuals": "sizes:mq mass:m",
+    "HeldOutResiduals": "sizes:mq mass:m",
     "SmearingResiduals": "values:r shares:r",
     "RidgeRows": "Y:nq weight:n distinct:m<n labels:m<q counted:m sample_weight:m T:qj mean:q",
     "Sample": "folds:n targets.counts:nc",

@@ -256,11 +256,11 @@ def landmark_features(kernel: Kernel, X: Rows, landmarks: Rows, coef: Array) -> 
         for rows in row_blocks(n, max(1, BLOCK_SIZE // max(1, len(coef)))):
             K = kernel(take_rows(X, rows), landmarks)
             np.matmul(K, coef, out=F[rows], casting="same_kind")
-    check_values(F, kernel, X)
+    check_kernel_values(F, kernel, X)
     return F
 
 
-def check_values(values: Array | float, kernel: Kernel, X: Rows) -> None:
+def check_kernel_values(values: Array | float, kernel: Kernel, X: Rows) -> None:
     """Refuse what a kernel's values became where they leave the range of the rows' numbers."""
     if not np.isfinite(values).all():
         raise ValueError(

@@ -192,7 +192,7 @@ def make_method(name: str, method: MethodLike) -> BaseEstimator:
             f"The method {name} has no {' and no '.join(missing)}: give a classifier with "
             "scikit-learn's interface, its class, or a function that makes one."
         )
-    kind = kind_of(model)
+    kind = method_kind(model)
     if kind not in (None, "classifier"):
         raise ValueError(
             f"The method {name} is a {kind}, and {type(model).__name__} cannot join a table of "
@@ -201,7 +201,7 @@ def make_method(name: str, method: MethodLike) -> BaseEstimator:
     return model
 
 
-def kind_of(model: BaseEstimator) -> str | None:
+def method_kind(model: BaseEstimator) -> str | None:
     """ "classifier", "regressor" ... by scikit-learn's tags; None where it has none."""
     try:
         kind: str | None = get_tags(model).estimator_type

@@ -113,7 +113,7 @@ def settings_of(records: Iterable[Record]) -> list[Record]:
     ]
 
 
-def judge(apart: list[float]) -> str:
+def judge_bounds(apart: list[float]) -> str:
     """Whether the bounds are nearer after 3 and after 8 rounds than after the first."""
     first, *later = (apart[ROUNDS.index(i)] for i in (1, 3, 8))
     return SAID[sum(distance >= first for distance in later)]
@@ -126,7 +126,7 @@ def render(records: Iterable[Record]) -> str:
     counts: list[list[object]] = []
     by_ratio: list[list[object]] = []
     tables: list[str] = []
-    for (name, u), own in grouped(settings, "set", "uncorrelated"):
+    for (name, u), own in by_setting(settings, "set", "uncorrelated"):
         label = f"{name}, {FORMS[u]}"
         counts.append(count_row(label, "all", own))
         for low, high in SHOWN:
@@ -145,12 +145,14 @@ def render(records: Iterable[Record]) -> str:
         ratios=make_table(ratio_head, by_ratio),
         shown=shown_table(shown),
         n_shown=len(shown),
-        words=", ".join(f"{word} {sum(judge(s['apart']) == word for s in shown)}" for word in SAID),
+        words=", ".join(
+            f"{word} {sum(judge_bounds(s['apart']) == word for s in shown)}" for word in SAID
+        ),
         tables="\n".join(tables),
     )
 
 
-def grouped(settings: list[Record], *keys: str) -> list[tuple[tuple[Any, ...], list[Record]]]:
+def by_setting(settings: list[Record], *keys: str) -> list[tuple[tuple[Any, ...], list[Record]]]:
     """The settings of each value of some keys, in the order in which these come."""
     groups: defaultdict[tuple[Any, ...], list[Record]] = defaultdict(list)
     for setting in settings:
@@ -160,7 +162,7 @@ def grouped(settings: list[Record], *keys: str) -> list[tuple[tuple[Any, ...], l
 
 def count_row(label: str, which: str, settings: list[Record]) -> list[object]:
     """How many of some settings have bounds that approach, and that are close."""
-    said = [judge(setting["apart"]) for setting in settings]
+    said = [judge_bounds(setting["apart"]) for setting in settings]
     near = np.array([setting["apart"][: len(ROUNDS)] for setting in settings]) <= CLOSE
     close = [int(near[:, ROUNDS.index(i)].sum()) for i in (3, 8)]
     return [label, which, len(settings), *(said.count(word) for word in SAID), *close]
@@ -168,7 +170,7 @@ def count_row(label: str, which: str, settings: list[Record]) -> list[object]:
 
 def share_near(settings: list[Record], low: float, high: float) -> str:
     """ "12 of 40": how many with low <= lambda / C < high have bounds that approach."""
-    own = [judge(s["apart"]) for s in settings if low <= s["lam"] / s["C"] < high]
+    own = [judge_bounds(s["apart"]) for s in settings if low <= s["lam"] / s["C"] < high]
     return f"{own.count(SAID[0])} of {len(own)}"
 
 
@@ -177,8 +179,8 @@ def shown_table(settings: list[Record]) -> str:
     rows: list[list[object]] = []
     placed = [{**setting, "panel": panel_of(setting["exact"])} for setting in settings]
     keys = ("set", "uncorrelated", "sigma", "panel", "lam")
-    for (name, u, sigma, _, lam), own in grouped(placed, *keys):
-        for word, run in groupby(own, key=lambda s: judge(s["apart"])):
+    for (name, u, sigma, _, lam), own in by_setting(placed, *keys):
+        for word, run in groupby(own, key=lambda s: judge_bounds(s["apart"])):
             alike = list(run)
             apart = np.array([s["apart"] for s in alike])
             rows.append(

@@ -27,7 +27,7 @@ from kernel_learn.papers.chen2008 import (
     scaled_features,
 )
 from kernel_learn.papers.chen2008 import REGS as REGS_OF_TABLE_2
-from kernel_learn.papers.difference import count_words, tell_counts, verdict
+from kernel_learn.papers.difference import verdict_words, tell_counts, verdict
 from kernel_learn.papers.protocol import (
     Bench,
     Cell,
@@ -222,5 +222,5 @@ def claims(runs: dict[str, list[Record]]) -> tuple[str, dict[str, Counter[str]]]
             told[family].append(test)
         rows.append([name, *cells])
     families = (f"{family}_mkl against the best {family}_ker" for family in told)
-    counts = {family: count_words(tests) for family, tests in told.items()}
+    counts = {family: verdict_words(tests) for family, tests in told.items()}
     return make_table(["data", *families], rows), counts

@@ -87,7 +87,7 @@ def verdict(
     return f"undecided ({format_p(p)})"
 
 
-def count_words(verdicts: Iterable[str]) -> Counter[str]:
+def verdict_words(verdicts: Iterable[str]) -> Counter[str]:
     """How many verdicts have each of ``WORDS``."""
     return Counter(told.split(" (")[0] for told in verdicts)
 

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
-from kernel_learn.papers.difference import count_words, tell_counts
+from kernel_learn.papers.difference import verdict_words, tell_counts
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import (
@@ -228,7 +228,7 @@ def against_trace(runs: list[Record]) -> list[str]:
 def told_of_itml(done: dict[str, list[Record]]) -> str:
     """How often Trace-SSIKDR is what against ITML."""
     itml = METHODS.index("ITML")
-    return tell_counts(count_words(against_trace(runs)[itml] for runs in done.values()))
+    return tell_counts(verdict_words(against_trace(runs)[itml] for runs in done.values()))
 
 
 def behind_points(done: dict[str, list[Record]]) -> str:

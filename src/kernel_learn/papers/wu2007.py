@@ -27,7 +27,7 @@ from kernel_learn.estimators.pls import KernelPLS
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.papers.difference import count_words, tell_counts, verdict
+from kernel_learn.papers.difference import verdict_words, tell_counts, verdict
 from kernel_learn.papers.protocol import (
     Bench,
     Cell,
@@ -286,7 +286,7 @@ def _became(runs: dict[str, list[Record]]) -> str:
             fewer = [n for n, f in done.items() if f["skfe_paper"].mean() < f[key].mean()]
             told = [verdict(f["skfe_paper"], f[key], ratio) for f in done.values()]
             rows.append(
-                [title, method, f"{len(fewer)} of {len(done)}", tell_counts(count_words(told))]
+                [title, method, f"{len(fewer)} of {len(done)}", tell_counts(verdict_words(told))]
             )
     return make_table(["", "plain SKFE against", "fewer errors on", "by the tests"], rows)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination
-from kernel_learn.kernels.base import Kernel, check_values
+from kernel_learn.kernels.base import Kernel, check_kernel_values
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.linalg import eigh_positive, solve_shifted
 
@@ -209,7 +209,7 @@ class Representation(ABC):
     def _check_traces(self, traces: Array, mean_diagonals: Array, rows: Rows = None) -> Array:
         """Traces with zero in the place of rounding; refuses what is not finite."""
         for kernel, trace in zip(self.kernels, traces, strict=True):
-            check_values(trace, kernel, rows)
+            check_kernel_values(trace, kernel, rows)
         varies = [
             has_variance(trace / self.n, diagonal)
             for trace, diagonal in zip(traces, mean_diagonals, strict=True)

@@ -9,7 +9,7 @@ from scipy.linalg.blas import daxpy
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.bank import Combination, evaluate_bank, rows_for
-from kernel_learn.kernels.base import Kernel, check_values
+from kernel_learn.kernels.base import Kernel, check_kernel_values
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
@@ -175,7 +175,7 @@ class GramForm(Representation):
             self.mean_diagonals[i] = float(self.weight @ np.diagonal(K)) / self.n
             if self.dtype == np.float32:  # new rows are compared in single precision
                 with np.errstate(over="ignore"):
-                    check_values(np.diagonal(K).astype(np.float32), self.kernels[i], self.X)
+                    check_kernel_values(np.diagonal(K).astype(np.float32), self.kernels[i], self.X)
         center_and_weigh(K, mean, self.weight, self.root_weight, center=self.center)
         return K
 

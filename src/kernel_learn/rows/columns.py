@@ -111,7 +111,7 @@ class ReadRows:
         codes, levels = np.array(self.table.others), []
         for j, (c, own) in enumerate(zip(self.reader.categories, self.reader.levels, strict=True)):
             used = np.unique(codes[:, j][codes[:, j] >= 0]).astype(int)
-            if not _is_text(own[used]) and _is_text(own):
+            if not _are_words(own[used]) and _are_words(own):
                 raise ValueError(
                     f"Column {c} holds no text any more, and may not be a category where the "
                     "remaining rows are read alone. Fit these rows, or use choices='keep'."
@@ -123,7 +123,7 @@ class ReadRows:
         return replace(self, reader=reader, table=replace(self.table, others=codes))
 
 
-def _is_text(levels: Array) -> bool:
+def _are_words(levels: Array) -> bool:
     """Whether some levels are no numbers."""
     return any(level and not level.startswith("n") for level in levels.tolist())
 

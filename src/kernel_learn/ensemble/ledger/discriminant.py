@@ -31,7 +31,7 @@ from kernel_learn.ensemble.ledger.shapley import (
     SEED,
     Groups,
     ShapleyValues,
-    is_rows,
+    is_background,
     players_of,
 )
 from kernel_learn.ensemble.summary import Explanation, contrasts, explain_rows
@@ -342,7 +342,7 @@ class DiscriminantLedger:
         return X
 
     def _background(self, background: int | Rows) -> Background:
-        if is_rows(background, self):
+        if is_background(background, self):
             X = self._dense_rows(self._ledger_rows(background))
             return Background(X, np.full(len(X), 1 / len(X)))
         known = self._dense_rows(to_double(self.kernel_.landmarks))

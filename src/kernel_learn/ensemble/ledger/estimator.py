@@ -32,7 +32,7 @@ from kernel_learn.ensemble.ledger.shapley import (
     ShapleyValues,
     can_explain,
     check_explainable,
-    is_rows,
+    is_background,
     players_of,
 )
 from kernel_learn.ensemble.members import Ensemble
@@ -268,7 +268,7 @@ class Ledger:
         read = self._read(X)
         table = self._table(X)
         behind: int | Table
-        if is_rows(background, self):
+        if is_background(background, self):
             behind = self._table(background)
         else:
             behind = min(int(background), ensemble.targets.n)

@@ -110,7 +110,7 @@ class Explained:
     names: list[str]  # of the players
 
 
-def is_rows(background: object, owner: object) -> bool:
+def is_background(background: object, owner: object) -> bool:
     """Whether the background is rows, and not how many of those known."""
     if background is None or isinstance(background, bool | float | int | np.number):
         check_count("background", background, owner)  # type: ignore[arg-type]

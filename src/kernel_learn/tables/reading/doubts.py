@@ -45,7 +45,7 @@ def doubt_words(name: str, counts: Mapping[str, int]) -> list[str]:
     total = sum(counts.values())
     if any(CODE.fullmatch(text.strip()) for text in counts):
         return []
-    kinds: dict[str, Callable[[str], bool]] = {"date": is_dated, "number": is_plain}
+    kinds: dict[str, Callable[[str], bool]] = {"date": is_dated, "number": is_plain_text}
     for kind, holds in kinds.items():
         others = {text: n for text, n in counts.items() if not holds(text)}
         like = total - sum(others.values())
@@ -62,7 +62,7 @@ def doubt_words(name: str, counts: Mapping[str, int]) -> list[str]:
     return []
 
 
-def is_plain(text: str) -> bool:
+def is_plain_text(text: str) -> bool:
     """Whether a cell is a number, with a unit that is one or none."""
     parts = split_cell(text)
     if parts is None:

@@ -97,7 +97,7 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
         return "empty"
     if kind == "number":
         values = np.asarray(filled, dtype=float)
-        return f"{as_text(values.min())} to {as_text(values.max())}"
+        return f"{cell_text(values.min())} to {cell_text(values.max())}"
     if kind == "date" and column_kind(column) == "date":
         return f"{filled.min():%Y-%m-%d} to {filled.max():%Y-%m-%d}"
     if kind == "date" and (ends := date_range(filled)):
@@ -109,7 +109,7 @@ def range_or_levels(column: FrameColumn, kind: str) -> str:
     return f"{len(counts)}: {words}"
 
 
-def as_text(value: float) -> str:
+def cell_text(value: float) -> str:
     """A number in a few digits, whole ones with all of theirs."""
     is_whole = value == round(value) and abs(value) < MOST_WHOLE
     return f"{value:.0f}" if is_whole else f"{value:.6g}"
@@ -133,7 +133,7 @@ def show_lines(lines: Sequence[ColumnLine], width: int = WIDTH) -> list[str]:
     kept = [line for line in lines if line.name in shown]
     letters = min(MOST_NAME, max((len(line.name) for line in kept), default=0))
     names = [fitting(own, MOST_NAME) for own in shorten_all([line.name for line in kept], letters)]
-    wide = max(map(columns_of, names), default=0)
+    wide = max(map(shown_columns, names), default=0)
     text: list[str] = []
     for line, name in zip(kept, names, strict=True):
         text += show_line(line, name, wide, width)
@@ -157,27 +157,27 @@ def show_line(line: ColumnLine, name: str, wide: int, width: int) -> list[str]:
     if not done:
         return [start.rstrip()]
     for beside in (start, start.rstrip()):
-        if columns_of(beside) + 2 + columns_of(done) <= width:
+        if shown_columns(beside) + 2 + shown_columns(done) <= width:
             return [f"{beside}  {done}"]
     indent = " " * (wide + 3)
     folded = textwrap.wrap(done, width, initial_indent=indent, subsequent_indent=indent)
     return [start.rstrip(), *folded]
 
 
-def columns_of(text: str) -> int:
+def shown_columns(text: str) -> int:
     """How many columns of a terminal a text takes: letters of East Asia take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def fitting(text: str, most: int) -> str:
     """The text, cut where it is wider than so many columns."""
-    if columns_of(text) <= most:
+    if shown_columns(text) <= most:
         return text
-    while columns_of(text) >= most:
+    while shown_columns(text) >= most:
         text = text[:-1]
     return f"{text}…"
 
 
 def padded(text: str, wide: int) -> str:
     """The text with spaces behind up to so many columns."""
-    return text + " " * (wide - columns_of(text))
+    return text + " " * (wide - shown_columns(text))
