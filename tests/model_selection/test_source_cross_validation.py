@@ -8,6 +8,7 @@ import kernel_learn as kl
 from kernel_learn.datasets import Blocks
 from kernel_learn.kernels import Gaussian
 from kernel_learn.model_selection import cross_validate_source
+from kernel_learn.rows.block import Block
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.splitting import FOLDS, RowHash
 from mixed_tables import make_rows
@@ -19,7 +20,7 @@ W = RNG.integers(1, 4, 300).astype(float)
 
 
 def folds_of(rows, cv, by="key"):
-    return (RowHash(by, salt=FOLDS)(rows) * cv).astype(int)
+    return (RowHash(by, salt=FOLDS)(Block(rows)) * cv).astype(int)
 
 
 def blocks(rows, y, size=41, weight=None):

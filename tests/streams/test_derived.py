@@ -177,4 +177,67 @@ class TestSplit:
     def test_columns_that_are_not_there(self):
         for by in ("city", 3):
             with pytest.raises(ValueError, match=f"by={by!r} is no column of the rows"):
-                list(ArrayRows(X).split(by=by)[0].read(10))
+                ArrayRows(X).split(by=by)
+            with pytest.raises(ValueError, match=f"stratify={by!r} is no column of the rows"):
+                ArrayRows(X, Y).split(stratify=by)
+        with pytest.raises(TypeError, match="by=None must be 'key', or the name or number"):
+            ArrayRows(X).split(by=None)
+        with pytest.raises(TypeError, match=r"stratify=0\.2 must be True, False, or"):
+            ArrayRows(X, Y).split(stratify=0.2)
+
+
+class TestColumnsBeside:
+    """Groups and strata by columns that are no features."""
+
+    @pytest.fixture
+    def sources(self, tmp_path):
+        frame = pd.DataFrame({"a": np.arange(400.0), "b": X[:, 2], "label": Y})
+        frame["city"] = [f"c{i}" for i in RNG.integers(0, 30, 400)]
+        frame.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        options = {"target": "label", "columns": ["a", "b"]}
+        return frame, {
+            "parquet": ParquetSource(tmp_path / "rows.parquet", **options),
+            "csv": CsvSource(tmp_path / "rows.csv", dtype=float, **options),
+        }
+
+    def test_groups(self, sources):
+        frame, sources = sources
+        expected = rows_of(ArrayRows(frame).split(by="city")[1])[:, 0]
+        for source in sources.values():
+            train, test = source.split(by="city")
+            block = next(test.read(50))
+            assert isinstance(block.X, np.ndarray) and block.X.shape[1] == 2
+            np.testing.assert_array_equal(rows_of(test)[:, 0], expected)
+            sides = [
+                set(frame.city[rows_of(own)[:, 0].astype(int)]) for own in train.split(by="city")
+            ]
+            assert not sides[0] & sides[1] and all(sides)
+            scaled = source.map(StandardScaler().fit(frame[["a", "b"]].to_numpy()))
+            assert len(rows_of(scaled.split(by="city")[1])) == len(expected)
+
+    def test_the_target(self, sources):
+        frame, sources = sources
+        dd = pytest.importorskip("dask.dataframe")
+        sources["dask"] = as_source(dd.from_pandas(frame, npartitions=3), "label")
+        for source in sources.values():
+            sides = [set(labels_of(own)) for own in source.split(0.5, by="label")]
+            assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abc")
+
+    def test_strata(self, sources):
+        frame, sources = sources
+        for source in (*sources.values(), ArrayRows(frame, Y)):
+            test = source.split(0.4, stratify="city")[1]
+            found = frame.city[rows_of(test)[:, 0].astype(int)].value_counts()
+            wanted = 0.4 * frame.city.value_counts()
+            assert (found.reindex(wanted.index, fill_value=0) - wanted).abs().max() <= 1
+        by_target = sources["csv"].split(0.4, stratify=True)[1]
+        assert len(rows_of(by_target)) == len(
+            rows_of(sources["csv"].split(0.4, stratify="label")[1])
+        )
+
+    def test_names_of_files_are_checked_at_once(self, sources):
+        for source in sources[1].values():
+            for argument in ("by", "stratify"):
+                with pytest.raises(ValueError, match=f"{argument}='town' is no column.* 'city'"):
+                    source.split(**{argument: "town"})

@@ -28,9 +28,11 @@ from kernel_learn.streams.splitting import (
     FOLDS,
     RowHash,
     check_rewinds,
+    check_split_column,
     check_split_seed,
     count_splits,
     source_names,
+    with_columns,
 )
 
 
@@ -72,7 +74,7 @@ def cross_validate_source(
     cv : int, default=5
         The number of folds.
     by : str or int, default="key"
-        "key", or a column of the rows: those with one value in it are in one fold.
+        "key", or a column as in ``source.split``: rows with one value in it are in one fold.
     seed : int, default=0
         Another number gives other folds.
 
@@ -86,10 +88,12 @@ def cross_validate_source(
     rows = as_source(source, y)
     rows = ArrayRows(source, y) if rows is None else rows
     check_rewinds(rows, "cross_validate_source")
+    rows = with_columns(rows, by)
     steps, last = pipeline_parts(model)
     check_split_seed(seed)
     salt = FOLDS + count_splits(rows)
     folds = _Folds(rows, RowHash(by, seed, source_names(rows), salt), cv)
+    check_split_column(rows, "by", by)
     for i, step in enumerate(steps):
         before = reduce(mapped, steps[:i], rows)
         steps[i] = fit_step(clone(step), before)
@@ -109,7 +113,7 @@ class _Folds:
         for block in self.source.read(READ_ROWS):
             if not block.n_rows:
                 continue
-            fold = np.minimum((self.row_hash(block.X) * self.n_folds).astype(int), self.n_folds - 1)
+            fold = np.minimum((self.row_hash(block) * self.n_folds).astype(int), self.n_folds - 1)
             encoded = reduce(lambda rows, step: Transformed(step)(rows), steps, block)
             for k in np.unique(fold).tolist():
                 yield k, take_block(encoded, np.flatnonzero(fold == k))

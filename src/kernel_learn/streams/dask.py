@@ -121,7 +121,8 @@ def open_part(columns: dict[str, Names], part: list[Given]) -> Iterator[Block]:
         own[i] = X[columns[name]] if name in columns else own[i]
         own[i] = own[i].to_numpy() if hasattr(own[i], "to_numpy") else own[i]
     gone = [name for names in columns.values() for name in as_list(names)]
-    yield Block(X.drop(columns=gone) if gone else X, *own)
+    beside = {name: X[name].to_numpy() for name in gone}
+    yield Block(X.drop(columns=gone) if gone else X, *own).put_beside(beside)
 
 
 def as_list(names: Given) -> list[str]:

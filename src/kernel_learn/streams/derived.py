@@ -16,7 +16,7 @@ from kernel_learn.arrays import Rows
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.rows.block import Block, Given
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.streams.row_source import READ_ROWS, Identity, RowSource
+from kernel_learn.streams.row_source import READ_ROWS, Identity, RowSource, file_names
 
 Change = Callable[[Block], Block]
 # Blocks are changed column by column, so that small ones take their time: as many rows are read
@@ -57,7 +57,7 @@ class Derivable:
         test_size: float = 0.2,
         *,
         by: str | int = "key",
-        stratify: bool = False,
+        stratify: bool | str | int = False,
         seed: int = 0,
     ) -> "tuple[DerivedSource | Self, DerivedSource | Self]":
         """(train, test): each row is in one of them by a hash, the same in every pass.
@@ -68,17 +68,21 @@ class Derivable:
             The share of the test rows, on average over hashes.
         by : str or int, default="key"
             "key": by the content of the row, so that equal rows stay together. Or the name
-            (or number) of a column of the rows: those with one value in it stay together.
-        stratify : bool, default=False
-            The share is then that of every class, as near as its number of rows allows; it takes
-            a pass over the source, and is not for groups.
+            (or number) of a column of the rows: those with one value in it stay together. Of
+            files it may be any column: the target, or one that is no column of the rows.
+        stratify : bool, str or int, default=False
+            True: the share is that of every class, as near as its number of rows allows. Or a
+            column, as in ``by``, whose values are then the classes. It takes a pass over the
+            source, and is not for groups.
         seed : int, default=0
             Another number gives another split.
         """
-        from kernel_learn.streams.splitting import split_rule  # needed by few, with all it reads
+        # needed by few, with all it reads
+        from kernel_learn.streams.splitting import split_rule, with_columns
 
-        rule = split_rule(self, test_size, by, stratify, seed)  # type: ignore[arg-type]
-        parts = [self.derived(Part(rule, side), f"{side} of {rule}") for side in (False, True)]
+        source: Self = with_columns(self, by, stratify)  # type: ignore[arg-type, assignment]
+        rule = split_rule(source, test_size, by, stratify, seed)  # type: ignore[arg-type]
+        parts = [source.derived(Part(rule, side), f"{side} of {rule}") for side in (False, True)]
         for part in parts:
             part.n_splits = self.n_splits + 1
         return parts[0], parts[1]
@@ -109,6 +113,7 @@ class DerivedSource(Derivable):
         columns = getattr(source, "columns", None)
         if not keeps_rows and columns is not None:  # the columns are those of the source
             self.columns = columns
+        self.names = file_names(source)
         before = getattr(source, "row_bytes", None)
         after = before if not keeps_rows else changed_bytes(change)
         self.least_rows = 0
@@ -130,6 +135,12 @@ class DerivedSource(Derivable):
     def identity(self) -> Identity:
         """What tells this source from another."""
         return {**self.source.identity(), "derived": self.what}
+
+    def with_beside(self, name: str) -> Self:
+        """The same with a column of the files beside the rows."""
+        own = copy(self)
+        own.source = self.source.with_beside(name)  # type: ignore[attr-defined]
+        return own
 
 
 def changed_bytes(change: Change) -> float | None:
@@ -183,7 +194,7 @@ class Transformed:
     def __call__(self, block: Block) -> Block:
         rows = self.transformer.transform(block.X)
         known = is_sparse(rows) or is_frame(rows)
-        return block._replace(X=rows if known else np.asarray(rows))
+        return Block(rows if known else np.asarray(rows), *block[1:]).put_beside(block.beside)
 
 
 class Rule(Protocol):
@@ -206,6 +217,6 @@ class Part:
 
 def take_block(block: Block, rows: np.ndarray) -> Block:
     """Some rows of a block, with their labels and weights."""
-    X, *others = block
-    kept = (None if own is None else np.asarray(own)[rows] for own in others)
-    return Block(take_rows(X, rows), *kept)
+    y, weight = (None if own is None else np.asarray(own)[rows] for own in (block.y, block.weight))
+    beside = {name: np.asarray(own)[rows] for name, own in block.beside.items()}
+    return Block(take_rows(block.X, rows), y, weight).put_beside(beside)
