@@ -241,3 +241,18 @@ class TestColumnsBeside:
             for argument in ("by", "stratify"):
                 with pytest.raises(ValueError, match=f"{argument}='town' is no column.* 'city'"):
                     source.split(**{argument: "town"})
+
+
+def test_derived_sources_print_themselves(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    source = NpySource(tmp_path / "X.npy")
+    train, test = source.split(0.25)
+    assert repr(test) == f"DerivedSource(test rows, test_size=0.25, by='key', of {source!r})"
+    assert (
+        repr(train.map(StandardScaler())) == f"DerivedSource(rows by StandardScaler of {train!r})"
+    )
+    strata = ArrayRows(X, Y).split(stratify=True)[0]
+    assert repr(strata) == (
+        "DerivedSource(training rows, test_size=0.2 of every class, by='key', of "
+        "ArrayRows(ndarray of shape (400, 3)))"
+    )

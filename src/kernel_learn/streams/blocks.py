@@ -98,6 +98,9 @@ class ArrayRows(Derivable):
                 found = values.shape[0] if values.ndim else "one value"
                 raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.X).__name__} of shape {tuple(self.X.shape)})"
+
     @property
     def seeks(self) -> bool:
         """Whether ``identity`` sees all rows, and all are counted: those of weight zero are not."""

@@ -82,7 +82,7 @@ class Derivable:
 
         source: Self = with_columns(self, by, stratify)  # type: ignore[arg-type, assignment]
         rule = split_rule(source, test_size, by, stratify, seed)  # type: ignore[arg-type]
-        parts = [source.derived(Part(rule, side), f"{side} of {rule}") for side in (False, True)]
+        parts = [source.derived(Part(rule, side), f"{side} of {rule!r}") for side in (False, True)]
         for part in parts:
             part.n_splits = self.n_splits + 1
         return parts[0], parts[1]
@@ -121,6 +121,9 @@ class DerivedSource(Derivable):
             self.row_bytes = float(after)
             own = int(CHANGE_BYTES / max(before, after, 1.0))
             self.least_rows = min(own, getattr(source, "least_rows", MOST_ROWS))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.change} of {self.source!r})"
 
     def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time, or more if they are short."""
@@ -191,6 +194,9 @@ class Transformed:
 
     transformer: Transformer
 
+    def __str__(self) -> str:
+        return f"rows by {type(self.transformer).__name__}"
+
     def __call__(self, block: Block) -> Block:
         rows = self.transformer.transform(block.X)
         known = is_sparse(rows) or is_frame(rows)
@@ -210,6 +216,9 @@ class Part:
 
     rule: Rule
     side: bool  # the test rows
+
+    def __str__(self) -> str:
+        return f"{'test' if self.side else 'training'} rows, {self.rule},"
 
     def __call__(self, block: Block) -> Block:
         return take_block(block, np.flatnonzero(self.rule.is_test(block) == self.side))

@@ -97,6 +97,11 @@ class ShareRule:
     by_class: dict[str, float] | None = None
     strata: SplitColumn | None = None  # None: the classes are those of the target
 
+    def __str__(self) -> str:
+        strata = "" if self.strata is None else f" {self.strata.name!r}"
+        every = "" if self.by_class is None else f" of every class{strata}"
+        return f"test_size={self.share:g}{every}, by={self.hash.by!r}"
+
     def is_test(self, block: Block) -> Array:
         u = self.hash(block)
         if self.by_class is None:
