@@ -120,3 +120,13 @@ def test_passes_do_not_depend_on_the_folds():
 def test_refusals(model, source, cv, words):
     with pytest.raises(ValueError, match=words):
         cross_validate_source(model, source, cv=cv)
+
+
+def test_labels_by_name():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abc"))
+    found = cross_validate_source(discriminant(), frame.assign(label=Y), "label", cv=3)
+    expected = cross_validate_source(discriminant(), frame, Y, cv=3)
+    np.testing.assert_array_equal(found["test_score"], expected["test_score"])
+    with pytest.raises(ValueError, match="y='town' names no column"):
+        cross_validate_source(discriminant(), frame, "town")

@@ -19,10 +19,11 @@ from kernel_learn.fitting.stream_training import block_target, start_features
 from kernel_learn.fitting.training import stream_kernels
 from kernel_learn.representations.state import StreamState, next_state, sum_states
 from kernel_learn.rows.block import Block
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.derived import Transformed, mapped, take_block
-from kernel_learn.streams.row_source import READ_ROWS, NoRowsError, RowSource
+from kernel_learn.streams.row_source import READ_ROWS, NoRowsError, RowSource, source_names
 from kernel_learn.streams.sources import as_source
 from kernel_learn.streams.splitting import (
     FOLDS,
@@ -31,7 +32,6 @@ from kernel_learn.streams.splitting import (
     check_split_column,
     check_split_seed,
     count_splits,
-    source_names,
     with_columns,
 )
 
@@ -69,8 +69,8 @@ def cross_validate_source(
         It is not fitted itself.
     source : source of blocks, arrays, frame, or Dask collection
         Rows with labels; it is read three times, and once for each transformer.
-    y : array-like, default=None
-        The labels of arrays, frames and Dask collections.
+    y : array-like or str, default=None
+        The labels of arrays, frames and Dask collections; of a frame the name of their column.
     cv : int, default=5
         The number of folds.
     by : str or int, default="key"
@@ -85,6 +85,8 @@ def cross_validate_source(
     """
     if not is_whole(cv, 2):
         raise ValueError(f"cross_validate_source(cv={cv!r}): cv must be an integer of at least 2.")
+    given = take_named({"X": source, "y": y})
+    source, y = given["X"], given["y"]
     rows = as_source(source, y)
     rows = ArrayRows(source, y) if rows is None else rows
     check_rewinds(rows, "cross_validate_source")

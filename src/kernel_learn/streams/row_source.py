@@ -45,3 +45,8 @@ def file_names(source: RowSource) -> Sequence[str]:
     """All columns of a source's files: each can be read beside the rows."""
     found: Sequence[str] = source.names if hasattr(source, "with_beside") else ()  # type: ignore[attr-defined]
     return found
+
+
+def source_names(source: RowSource) -> tuple[str, ...]:
+    """The names of the columns, if the source knows them."""
+    return tuple(map(str, getattr(source, "columns", ())))

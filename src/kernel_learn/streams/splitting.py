@@ -17,7 +17,7 @@ from kernel_learn.rows.codes import entry_text
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import mix_words, row_keys
 from kernel_learn.rows.table import column_names
-from kernel_learn.streams.row_source import READ_ROWS, RowSource, file_names
+from kernel_learn.streams.row_source import READ_ROWS, RowSource, file_names, source_names
 
 # Values of u are counted in so many bins, by class: a share is met to one row or 1 / BINS.
 BINS = 4096
@@ -200,11 +200,6 @@ def count_splits(source: RowSource) -> int:
     """Of how many splits, one after the other, the source is a part."""
     found: int = getattr(source, "n_splits", 0)
     return found
-
-
-def source_names(source: RowSource) -> tuple[str, ...]:
-    """The names of the columns, if the source knows them."""
-    return tuple(map(str, getattr(source, "columns", ())))
 
 
 def with_columns(source: RowSource, by: object, stratify: object = False) -> RowSource:
