@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, NpySource, ParquetSource
 from kernel_learn.streams import derived
 from kernel_learn.streams.blocks import ArrayRows
-from kernel_learn.streams.sources import as_source
 
 pd, pl, pa = optional("pandas"), optional("polars"), optional("pyarrow")
 RNG = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class TestSplit:
             "arrow": ArrayRows(pa.Table.from_pandas(frame)),
             "objects": ArrayRows(frame.astype(object).to_numpy()),
             "parquet": ParquetSource(tmp_path / "rows.parquet"),
-            "dask": as_source(dask_frames.from_pandas(frame, npartitions=3)),
+            "dask": kl.DaskSource(dask_frames.from_pandas(frame, npartitions=3)),
         }
         for by in ("key", 3, 4):
             found = {
@@ -145,7 +145,7 @@ class TestSplit:
 
     def test_strata_on_dask(self):
         da = pytest.importorskip("dask.array")
-        source = as_source(da.from_array(X, chunks=(90, 3)), da.from_array(Y, chunks=90))
+        source = kl.DaskSource(da.from_array(X, chunks=(90, 3)), da.from_array(Y, chunks=90))
         found = rows_of(source.split(0.2, stratify=True)[1])
         np.testing.assert_array_equal(found, rows_of(ArrayRows(X, Y).split(0.2, stratify=True)[1]))
 
@@ -219,7 +219,7 @@ class TestColumnsBeside:
     def test_the_target(self, sources):
         frame, sources = sources
         dd = pytest.importorskip("dask.dataframe")
-        sources["dask"] = as_source(dd.from_pandas(frame, npartitions=3), "label")
+        sources["dask"] = kl.DaskSource(dd.from_pandas(frame, npartitions=3), "label")
         for source in sources.values():
             sides = [set(labels_of(own)) for own in source.split(0.5, by="label")]
             assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abc")
@@ -256,3 +256,22 @@ def test_derived_sources_print_themselves(tmp_path):
         "DerivedSource(training rows, test_size=0.2 of every class, by='key', of "
         "ArrayRows(ndarray of shape (400, 3)))"
     )
+
+
+def test_dask_sources():
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    frame = pd.DataFrame(np.nan_to_num(X), columns=list("abc")).assign(label=Y)
+    rows = dd.from_pandas(frame, npartitions=3)
+    source = kl.DaskSource(rows, "label")
+    text = "DaskSource('DataFrame of 3 blocks': rows not counted, 3 columns, target 'label')"
+    assert repr(source) == text
+    train, test = source.split(0.25)
+    assert repr(test) == f"DerivedSource(test rows, test_size=0.25, by='key', of {text})"
+    model = kl.KernelDiscriminant(landmarks=10, random_state=0).fit(train)
+    here = ArrayRows(frame[list("abc")], Y).split(0.25)[1]
+    assert model.score(test) == pytest.approx(model.score(here))
+    assert "400 rows" in repr(kl.DaskSource(da.from_array(X, chunks=(90, 3))))
+    with pytest.raises(TypeError, match=r"kernel_learn\.DaskSource"):
+        Blocks(rows)
+    with pytest.raises(TypeError, match="X is a ndarray; a DaskSource is of"):
+        kl.DaskSource(X, Y)

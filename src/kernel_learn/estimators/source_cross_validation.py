@@ -172,7 +172,11 @@ def fit_without(
     """The estimator from the moments of all other folds."""
     model: Any = clone(last)
     model._single, model._is_set = checked.single, checked.is_set
-    return model.fit(reduce(add, [own for k, own in enumerate(states) if k != fold]))
+    names = getattr(checked.reader.estimator, "feature_names_in_", None)  # type: ignore[attr-defined]
+    model.fit(reduce(add, [own for k, own in enumerate(states) if k != fold]))
+    if names is not None:
+        model.feature_names_in_ = names
+    return model
 
 
 def score_folds(

@@ -123,7 +123,7 @@ class DerivedSource(Derivable):
             self.least_rows = min(own, getattr(source, "least_rows", MOST_ROWS))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.change} of {self.source!r})"
+        return derived_text(self.source, self.change)
 
     def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time, or more if they are short."""
@@ -144,6 +144,11 @@ class DerivedSource(Derivable):
         own = copy(self)
         own.source = self.source.with_beside(name)  # type: ignore[attr-defined]
         return own
+
+
+def derived_text(source: object, change: Change) -> str:
+    """As what a source with changed blocks is printed."""
+    return f"DerivedSource({change} of {source!r})"
 
 
 def changed_bytes(change: Change) -> float | None:
@@ -176,6 +181,7 @@ class SpreadDerivable(Derivable):
     open_part: Callable[[Given], Iterator[Block]]
     sizes: list[int] | None
     n_rows: int | None
+    text: str  # as which it is printed
     _identity: Identity
 
     def derived(self, change: Change, what: str, *, keeps_rows: bool = False) -> Self:
@@ -183,6 +189,7 @@ class SpreadDerivable(Derivable):
         own = copy(self)
         own.open_part = partial(changed_part, change, self.open_part)
         own._identity = {**self._identity, "derived": f"{self._identity.get('derived', '')}{what}"}
+        own.text = derived_text(self, change)
         if not keeps_rows:
             own.sizes = own.n_rows = None
         return own
