@@ -87,6 +87,14 @@ class Derivable:
             part.n_splits = self.n_splits + 1
         return parts[0], parts[1]
 
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        """Refuses: what asks for an array needs all rows at once."""
+        raise TypeError(
+            f"A {type(self).__name__} is read in blocks, and all its rows are asked for as one "
+            "array. In front of an estimator here, put transformers together by "
+            "kernel_learn.make_pipeline instead of scikit-learn's: it fits them block by block."
+        )
+
     def derived(
         self, change: Change, what: str, *, keeps_rows: bool = False
     ) -> "DerivedSource | Self":
