@@ -24,7 +24,8 @@ PATHS = {
         __version__ constraints
         describe export_onnx inspection kernels load make_pipeline metrics neighbors papers
         presets save
-        Blocks CsvSource LibsvmSource NpySource ParquetSource datasets interop metric_learning
+        Blocks CsvSource DaskSource LibsvmSource NpySource ParquetSource datasets interop
+        metric_learning
         model_selection report tables testing""",
     "kernel_learn.constraints": """
         ClassProbabilities Constraints Linear Pairs Quadruplets Similarities Triplets""",
@@ -32,7 +33,8 @@ PATHS = {
     "kernel_learn.criteria.regularizers": "Frobenius LogDet Pola Regularizer Trace TraceNorm",
     "kernel_learn.criteria.general_forms.penalties": "Absolute Hinge Penalty Squared SquaredHinge",
     "kernel_learn.datasets": """
-        Blocks CsvSource DataFolder DataSets LibsvmSource NpySource ParquetSource find_data""",
+        Blocks CsvSource DaskSource DataFolder DataSets LibsvmSource NpySource ParquetSource
+        find_data""",
     "kernel_learn.estimators": """
         AlignmentSubspace ExpansionSVC FeatureScales HSICSubspace InductiveKernel
         KernelClassifier KernelDiscriminant KernelDiscriminantQR KernelLMNN KernelMCML

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from kernel_learn.interop.onnx import export_onnx
     from kernel_learn.representations import Landmarks
     from kernel_learn.streams.blocks import Blocks
+    from kernel_learn.streams.dask import DaskSource
     from kernel_learn.streams.files import CsvSource, LibsvmSource, NpySource
     from kernel_learn.streams.parquet import ParquetSource
 
@@ -59,6 +60,7 @@ __all__ = [
     "AlignmentSubspace",
     "Blocks",
     "CsvSource",
+    "DaskSource",
     "ExpansionSVC",
     "FeatureScales",
     "HSICSubspace",
@@ -109,6 +111,7 @@ __all__ = [
 _HOMES = {
     "Blocks": "streams.blocks",
     "CsvSource": "streams.files",
+    "DaskSource": "streams.dask",
     "Landmarks": "representations",
     "LibsvmSource": "streams.files",
     "NpySource": "streams.files",

@@ -204,3 +204,18 @@ def test_saved_with_its_steps(tmp_path):
     other = kl.load(tmp_path / "model.kl")
     assert type(other) is Pipeline
     np.testing.assert_array_equal(other.predict(ROWS), model.predict(ROWS))
+
+
+def test_the_pipeline_of_scikit_learn_is_told_of_ours():
+    """Where its first step needs an array."""
+
+    source = kl.Blocks([(np.eye(4), [0, 1, 0, 1])])
+    for rows in (source, source.split()[0]):
+        with pytest.raises(TypeError, match=r"read in blocks.* kernel_learn\.make_pipeline"):
+            make_row_pipeline(StandardScaler(), kl.KernelDiscriminant(landmarks=2)).fit(rows)
+
+
+def test_texts_in_a_source_are_told_of_the_encoder():
+    rows = np.array([["x", 1.0], ["y", 2.0]] * 4, dtype=object)
+    with pytest.raises(ValueError, match=r"kernel_learn\.TableEncoder"):
+        kl.KernelDiscriminant(landmarks=2).fit(Blocks([(rows, [0, 1] * 4)]))

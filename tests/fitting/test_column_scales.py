@@ -81,6 +81,17 @@ def test_streams_say_it_once(kind):
     assert "column 1 is 3,000 times as wide as column 0" in text
 
 
+def test_files_say_names(tmp_path):
+    """Their rows are arrays, and the source knows the names."""
+    X, y = made()
+    frame = pd.DataFrame(X, columns=["age", "income"]).assign(label=y)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    source = kl.ParquetSource(tmp_path / "rows.parquet", target="label")
+    for rows in (source, source.split()[0]):
+        (text,) = said(lambda rows=rows: kl.KernelDiscriminant(landmarks=10).fit(rows))
+        assert "column income is 3,000 times as wide as age, " in text
+
+
 def test_a_hundred_is_not_enough():
     """The limit is where the page says it is."""
     X, y = made()

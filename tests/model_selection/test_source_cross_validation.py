@@ -8,6 +8,7 @@ import kernel_learn as kl
 from kernel_learn.datasets import Blocks
 from kernel_learn.kernels import Gaussian
 from kernel_learn.model_selection import cross_validate_source
+from kernel_learn.rows.block import Block
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.splitting import FOLDS, RowHash
 from mixed_tables import make_rows
@@ -19,7 +20,7 @@ W = RNG.integers(1, 4, 300).astype(float)
 
 
 def folds_of(rows, cv, by="key"):
-    return (RowHash(by, salt=FOLDS)(rows) * cv).astype(int)
+    return (RowHash(by, salt=FOLDS)(Block(rows)) * cv).astype(int)
 
 
 def blocks(rows, y, size=41, weight=None):
@@ -119,3 +120,13 @@ def test_passes_do_not_depend_on_the_folds():
 def test_refusals(model, source, cv, words):
     with pytest.raises(ValueError, match=words):
         cross_validate_source(model, source, cv=cv)
+
+
+def test_labels_by_name():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=list("abc"))
+    found = cross_validate_source(discriminant(), frame.assign(label=Y), "label", cv=3)
+    expected = cross_validate_source(discriminant(), frame, Y, cv=3)
+    np.testing.assert_array_equal(found["test_score"], expected["test_score"])
+    with pytest.raises(ValueError, match="y='town' names no column"):
+        cross_validate_source(discriminant(), frame, "town")

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
+import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks, CsvSource, NpySource, ParquetSource
 from kernel_learn.streams import derived
 from kernel_learn.streams.blocks import ArrayRows
-from kernel_learn.streams.sources import as_source
 
 pd, pl, pa = optional("pandas"), optional("polars"), optional("pyarrow")
 RNG = np.random.default_rng(0)
@@ -107,7 +107,7 @@ class TestSplit:
             "arrow": ArrayRows(pa.Table.from_pandas(frame)),
             "objects": ArrayRows(frame.astype(object).to_numpy()),
             "parquet": ParquetSource(tmp_path / "rows.parquet"),
-            "dask": as_source(dask_frames.from_pandas(frame, npartitions=3)),
+            "dask": kl.DaskSource(dask_frames.from_pandas(frame, npartitions=3)),
         }
         for by in ("key", 3, 4):
             found = {
@@ -145,7 +145,7 @@ class TestSplit:
 
     def test_strata_on_dask(self):
         da = pytest.importorskip("dask.array")
-        source = as_source(da.from_array(X, chunks=(90, 3)), da.from_array(Y, chunks=90))
+        source = kl.DaskSource(da.from_array(X, chunks=(90, 3)), da.from_array(Y, chunks=90))
         found = rows_of(source.split(0.2, stratify=True)[1])
         np.testing.assert_array_equal(found, rows_of(ArrayRows(X, Y).split(0.2, stratify=True)[1]))
 
@@ -177,4 +177,101 @@ class TestSplit:
     def test_columns_that_are_not_there(self):
         for by in ("city", 3):
             with pytest.raises(ValueError, match=f"by={by!r} is no column of the rows"):
-                list(ArrayRows(X).split(by=by)[0].read(10))
+                ArrayRows(X).split(by=by)
+            with pytest.raises(ValueError, match=f"stratify={by!r} is no column of the rows"):
+                ArrayRows(X, Y).split(stratify=by)
+        with pytest.raises(TypeError, match="by=None must be 'key', or the name or number"):
+            ArrayRows(X).split(by=None)
+        with pytest.raises(TypeError, match=r"stratify=0\.2 must be True, False, or"):
+            ArrayRows(X, Y).split(stratify=0.2)
+
+
+class TestColumnsBeside:
+    """Groups and strata by columns that are no features."""
+
+    @pytest.fixture
+    def sources(self, tmp_path):
+        frame = pd.DataFrame({"a": np.arange(400.0), "b": X[:, 2], "label": Y})
+        frame["city"] = [f"c{i}" for i in RNG.integers(0, 30, 400)]
+        frame.to_parquet(tmp_path / "rows.parquet", row_group_size=90)
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        options = {"target": "label", "columns": ["a", "b"]}
+        return frame, {
+            "parquet": ParquetSource(tmp_path / "rows.parquet", **options),
+            "csv": CsvSource(tmp_path / "rows.csv", dtype=float, **options),
+        }
+
+    def test_groups(self, sources):
+        frame, sources = sources
+        expected = rows_of(ArrayRows(frame).split(by="city")[1])[:, 0]
+        for source in sources.values():
+            train, test = source.split(by="city")
+            block = next(test.read(50))
+            assert isinstance(block.X, np.ndarray) and block.X.shape[1] == 2
+            np.testing.assert_array_equal(rows_of(test)[:, 0], expected)
+            sides = [
+                set(frame.city[rows_of(own)[:, 0].astype(int)]) for own in train.split(by="city")
+            ]
+            assert not sides[0] & sides[1] and all(sides)
+            scaled = source.map(StandardScaler().fit(frame[["a", "b"]].to_numpy()))
+            assert len(rows_of(scaled.split(by="city")[1])) == len(expected)
+
+    def test_the_target(self, sources):
+        frame, sources = sources
+        dd = pytest.importorskip("dask.dataframe")
+        sources["dask"] = kl.DaskSource(dd.from_pandas(frame, npartitions=3), "label")
+        for source in sources.values():
+            sides = [set(labels_of(own)) for own in source.split(0.5, by="label")]
+            assert not sides[0] & sides[1] and sides[0] | sides[1] == set("abc")
+
+    def test_strata(self, sources):
+        frame, sources = sources
+        for source in (*sources.values(), ArrayRows(frame, Y)):
+            test = source.split(0.4, stratify="city")[1]
+            found = frame.city[rows_of(test)[:, 0].astype(int)].value_counts()
+            wanted = 0.4 * frame.city.value_counts()
+            assert (found.reindex(wanted.index, fill_value=0) - wanted).abs().max() <= 1
+        by_target = sources["csv"].split(0.4, stratify=True)[1]
+        assert len(rows_of(by_target)) == len(
+            rows_of(sources["csv"].split(0.4, stratify="label")[1])
+        )
+
+    def test_names_of_files_are_checked_at_once(self, sources):
+        for source in sources[1].values():
+            for argument in ("by", "stratify"):
+                with pytest.raises(ValueError, match=f"{argument}='town' is no column.* 'city'"):
+                    source.split(**{argument: "town"})
+
+
+def test_derived_sources_print_themselves(tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    source = NpySource(tmp_path / "X.npy")
+    train, test = source.split(0.25)
+    assert repr(test) == f"DerivedSource(test rows, test_size=0.25, by='key', of {source!r})"
+    assert (
+        repr(train.map(StandardScaler())) == f"DerivedSource(rows by StandardScaler of {train!r})"
+    )
+    strata = ArrayRows(X, Y).split(stratify=True)[0]
+    assert repr(strata) == (
+        "DerivedSource(training rows, test_size=0.2 of every class, by='key', of "
+        "ArrayRows(ndarray of shape (400, 3)))"
+    )
+
+
+def test_dask_sources():
+    dd, da = pytest.importorskip("dask.dataframe"), pytest.importorskip("dask.array")
+    frame = pd.DataFrame(np.nan_to_num(X), columns=list("abc")).assign(label=Y)
+    rows = dd.from_pandas(frame, npartitions=3)
+    source = kl.DaskSource(rows, "label")
+    text = "DaskSource('DataFrame of 3 blocks': rows not counted, 3 columns, target 'label')"
+    assert repr(source) == text
+    train, test = source.split(0.25)
+    assert repr(test) == f"DerivedSource(test rows, test_size=0.25, by='key', of {text})"
+    model = kl.KernelDiscriminant(landmarks=10, random_state=0).fit(train)
+    here = ArrayRows(frame[list("abc")], Y).split(0.25)[1]
+    assert model.score(test) == pytest.approx(model.score(here))
+    assert "400 rows" in repr(kl.DaskSource(da.from_array(X, chunks=(90, 3))))
+    with pytest.raises(TypeError, match=r"kernel_learn\.DaskSource"):
+        Blocks(rows)
+    with pytest.raises(TypeError, match="X is a ndarray; a DaskSource is of"):
+        kl.DaskSource(X, Y)

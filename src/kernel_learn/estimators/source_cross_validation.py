@@ -19,18 +19,20 @@ from kernel_learn.fitting.stream_training import block_target, start_features
 from kernel_learn.fitting.training import stream_kernels
 from kernel_learn.representations.state import StreamState, next_state, sum_states
 from kernel_learn.rows.block import Block
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.checked_blocks import CheckedBlocks
 from kernel_learn.streams.derived import Transformed, mapped, take_block
-from kernel_learn.streams.row_source import READ_ROWS, NoRowsError, RowSource
+from kernel_learn.streams.row_source import READ_ROWS, NoRowsError, RowSource, source_names
 from kernel_learn.streams.sources import as_source
 from kernel_learn.streams.splitting import (
     FOLDS,
     RowHash,
     check_rewinds,
+    check_split_column,
     check_split_seed,
     count_splits,
-    source_names,
+    with_columns,
 )
 
 
@@ -67,12 +69,12 @@ def cross_validate_source(
         It is not fitted itself.
     source : source of blocks, arrays, frame, or Dask collection
         Rows with labels; it is read three times, and once for each transformer.
-    y : array-like, default=None
-        The labels of arrays, frames and Dask collections.
+    y : array-like or str, default=None
+        The labels of arrays, frames and Dask collections; of a frame the name of their column.
     cv : int, default=5
         The number of folds.
     by : str or int, default="key"
-        "key", or a column of the rows: those with one value in it are in one fold.
+        "key", or a column as in ``source.split``: rows with one value in it are in one fold.
     seed : int, default=0
         Another number gives other folds.
 
@@ -83,13 +85,17 @@ def cross_validate_source(
     """
     if not is_whole(cv, 2):
         raise ValueError(f"cross_validate_source(cv={cv!r}): cv must be an integer of at least 2.")
+    given = take_named({"X": source, "y": y})
+    source, y = given["X"], given["y"]
     rows = as_source(source, y)
     rows = ArrayRows(source, y) if rows is None else rows
     check_rewinds(rows, "cross_validate_source")
+    rows = with_columns(rows, by)
     steps, last = pipeline_parts(model)
     check_split_seed(seed)
     salt = FOLDS + count_splits(rows)
     folds = _Folds(rows, RowHash(by, seed, source_names(rows), salt), cv)
+    check_split_column(rows, "by", by)
     for i, step in enumerate(steps):
         before = reduce(mapped, steps[:i], rows)
         steps[i] = fit_step(clone(step), before)
@@ -109,7 +115,7 @@ class _Folds:
         for block in self.source.read(READ_ROWS):
             if not block.n_rows:
                 continue
-            fold = np.minimum((self.row_hash(block.X) * self.n_folds).astype(int), self.n_folds - 1)
+            fold = np.minimum((self.row_hash(block) * self.n_folds).astype(int), self.n_folds - 1)
             encoded = reduce(lambda rows, step: Transformed(step)(rows), steps, block)
             for k in np.unique(fold).tolist():
                 yield k, take_block(encoded, np.flatnonzero(fold == k))
@@ -166,7 +172,11 @@ def fit_without(
     """The estimator from the moments of all other folds."""
     model: Any = clone(last)
     model._single, model._is_set = checked.single, checked.is_set
-    return model.fit(reduce(add, [own for k, own in enumerate(states) if k != fold]))
+    names = getattr(checked.reader.estimator, "feature_names_in_", None)  # type: ignore[attr-defined]
+    model.fit(reduce(add, [own for k, own in enumerate(states) if k != fold]))
+    if names is not None:
+        model.feature_names_in_ = names
+    return model
 
 
 def score_folds(

@@ -54,6 +54,7 @@ from kernel_learn.rows.named_columns import take_named, without_named
 from kernel_learn.solvers.result import Result
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.progress import with_callbacks
+from kernel_learn.streams.row_source import source_names
 from kernel_learn.streams.sources import as_source
 from kernel_learn.threads import one_thread_if_small
 from kernel_learn.warn import warn_user
@@ -190,7 +191,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
             source = ArrayRows(X, y, sample_weight) if source is None else source
             with read_training(self, source, checkpoint=checkpoint) as data:
                 check_distinct(data.source)
-                warn_of_scales(self, data.kernels, data.source)
+                warn_of_scales(self, data.kernels, data.source, source_names(source))
                 yield data
 
     def _rows(

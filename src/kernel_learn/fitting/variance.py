@@ -1,6 +1,6 @@
 """Rows and kernels of which nothing can be learned are refused; of which little, warned of."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -48,7 +48,10 @@ def check_spread(
 
 
 def warn_of_scales(
-    estimator: BaseEstimator, kernels: Iterable[Kernel], source: ArraySource | PooledSource
+    estimator: BaseEstimator,
+    kernels: Iterable[Kernel],
+    source: ArraySource | PooledSource,
+    columns: Sequence[str] = (),  # names that the rows, arrays, do not have themselves
 ) -> None:
     """Say which column a distance hardly sees beside another, and what to do about it."""
     kernels = list(kernels)
@@ -57,7 +60,7 @@ def warn_of_scales(
     found = find_uneven(kernels, source.summary.pool(source.X))
     if found is None:
         return
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", columns or None)
     wide, narrow = (c if names is None else names[c] for c in (found.wide, found.narrow))
     # one digit: folds of one table say the same, which Python then shows once
     warn_user(

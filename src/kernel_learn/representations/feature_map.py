@@ -16,6 +16,7 @@ from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.linalg import eigh_positive, rounding
 from kernel_learn.representations.moments import Moments
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.rows.block import Block
 from kernel_learn.rows.keys import row_keys
 
 # Eigenvalues of the landmarks' kernel matrix below this share of the largest are cut
@@ -30,7 +31,7 @@ WELL_CONDITIONED = 1e6
 class TargetSource(Protocol):
     """Rows in blocks, with labels that can be turned into targets."""
 
-    def blocks(self, rows: int) -> Iterator[tuple[Rows, Array, Array]]:
+    def blocks(self, rows: int) -> Iterator[Block]:
         """Rows, labels and weights, at most ``rows`` at a time."""
 
     def targets(self, labels: Array) -> Array:

@@ -1,5 +1,6 @@
 """Some rows with what belongs to them: the one shape in which blocks are passed on."""
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 Given = Any  # rows, labels or weights of any kind, as a user has them
@@ -26,3 +27,22 @@ class Block(NamedTuple):
                 f"{type(self.X).__name__}."
             )
         return int(shape[0]) if shape else len(self.X)
+
+    @property
+    def beside(self) -> Mapping[str, Given]:
+        """Columns beside the rows, which tell groups and strata and are no features."""
+        return getattr(self, "_beside", {})
+
+    def put_beside(self, columns: Mapping[str, Given]) -> "Block":
+        """The same with columns beside the rows."""
+        if not columns:
+            return self
+        own = _WideBlock(*self)
+        own._beside = columns
+        return own
+
+
+class _WideBlock(Block):
+    """A block, which is a tuple of three, with columns beside it."""
+
+    _beside: Mapping[str, Given]

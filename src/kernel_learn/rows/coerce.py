@@ -9,7 +9,8 @@ from kernel_learn.rows.access import is_sparse
 
 Entry = Any  # of a column: a number, a text, None, or what does not belong there
 ENCODE = (
-    "Turn text, dates and lists into numbers (OneHotEncoder, skrub's TableVectorizer), leave the "
+    "Turn text, dates and lists into numbers (kernel_learn.TableEncoder in front, by "
+    "kernel_learn.make_pipeline), leave the "
     "column out with ColumnKernel, compare strings by a string kernel (Spectrum), or use "
     "KernelClassifier, which takes categories."
 )

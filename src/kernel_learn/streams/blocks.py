@@ -56,6 +56,12 @@ class Blocks(Derivable):
     def __init__(self, iterable: Iterable[Given] | Callable[[], Iterable[Given]]) -> None:
         if not callable(iterable) and not hasattr(iterable, "__iter__"):
             raise TypeError(f"Blocks needs an iterable of blocks, not a {type(iterable).__name__}.")
+        if hasattr(type(iterable), "__dask_graph__"):
+            raise TypeError(
+                f"Blocks needs an iterable of blocks, and this is a Dask "
+                f"{type(iterable).__name__}. Pass it to fit as it is, or as "
+                "kernel_learn.DaskSource(X, y, weight)."
+            )
         self.iterable = iterable
         self.rewinds = callable(iterable) or iter(iterable) is not iterable
 
@@ -97,6 +103,9 @@ class ArrayRows(Derivable):
             if values is not None and values.shape[:1] != self.X.shape[:1]:
                 found = values.shape[0] if values.ndim else "one value"
                 raise ValueError(f"X has {self.X.shape[0]} rows and {name} has {found}.")
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({type(self.X).__name__} of shape {tuple(self.X.shape)})"
 
     @property
     def seeks(self) -> bool:

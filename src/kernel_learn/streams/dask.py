@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.block import Block, Given
-from kernel_learn.streams.blocks import READ_ROWS, RowSource
+from kernel_learn.streams.blocks import READ_ROWS, RowSource, source_text
 from kernel_learn.streams.checked_blocks import bad_block, bad_row
 from kernel_learn.streams.checkpoint import CONTENTS, EITHER
 from kernel_learn.streams.dask_rows import SpreadRows
@@ -33,32 +33,62 @@ Collection = Any  # a Dask array or frame
 Names = str | list[str]  # of columns
 
 
-def collection_rows(X: Collection, y: Given = None, weight: Given = None) -> SpreadRows:
-    """A Dask array or frame with labels and weights: collections too, arrays, or column names."""
-    dask = need_dask()
-    given = {"y": y, "sample_weight": weight}
-    columns: dict[str, Names] = {}
-    if is_dask_frame(X):
-        columns = {name: own for name, own in given.items() if is_column(X, own)}
-        given.update(dict.fromkeys(columns))
-    elif len(getattr(X, "shape", ())) not in (1, 2):
-        raise TypeError(
-            f"X is a Dask {type(X).__name__}; rows are a Dask array of shape (n, d) or a Dask "
-            "data frame."
+class DaskSource(SpreadRows):
+    """Rows of a Dask array or frame with their labels, read block by block on the workers.
+
+    ``fit(X, y)`` takes collections themselves; a source of them can be split and transformed
+    first, and what it gives is read by the workers too.
+
+    Parameters
+    ----------
+    X : Dask array or data frame
+        An array of shape (n, d), or a frame.
+    y : Dask collection, array, str or list of str, default=None
+        The labels, in the blocks of X; of a frame the name of their column, or several.
+    weight : Dask collection, array or str, default=None
+        The weights alike.
+
+    Notes
+    -----
+    Needs the extra ``dask``.
+    """
+
+    def __init__(self, X: Collection, y: Given = None, weight: Given = None) -> None:
+        dask = need_dask()
+        if not hasattr(type(X), "__dask_graph__"):
+            raise TypeError(
+                f"X is a {type(X).__name__}; a DaskSource is of a Dask array or data frame. "
+                "Rows in memory are passed to fit as they are."
+            )
+        given = {"y": y, "sample_weight": weight}
+        columns: dict[str, Names] = {}
+        if is_dask_frame(X):
+            columns = {name: own for name, own in given.items() if is_column(X, own)}
+            given.update(dict.fromkeys(columns))
+        elif len(getattr(X, "shape", ())) not in (1, 2):
+            raise TypeError(
+                f"X is a Dask {type(X).__name__}; rows are a Dask array of shape (n, d) or a Dask "
+                "data frame."
+            )
+        X = whole_rows(X)
+        others = (own if own is None else with_blocks_of(X, own, k) for k, own in given.items())
+        parts = [X, *others]
+        # labels and weights may be columns of the rows
+        named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
+        graph, keys = graph_of(parts)
+        super().__init__(
+            graph,
+            keys,
+            partial(open_part, columns),
+            known_sizes(X),
+            {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
+            largest_block(X),
         )
-    X = whole_rows(X)
-    parts = [X, *(own if own is None else with_blocks_of(X, own, k) for k, own in given.items())]
-    # labels and weights may be columns of the rows
-    named = {EITHER: X} if columns else dict(zip(CONTENTS, parts, strict=False))
-    graph, keys = graph_of(parts)
-    return SpreadRows(
-        graph,
-        keys,
-        partial(open_part, columns),
-        known_sizes(X),
-        {name: dask.base.tokenize(own) for name, own in named.items()} | columns,
-        largest_block(X),
-    )
+        gone = [name for names in columns.values() for name in as_list(names)]
+        width = X.shape[1] - len(gone) if len(X.shape) == 2 else 1
+        target = columns.get("y", None if y is None else type(y).__name__)
+        where = f"{type(X).__name__} of {self.n_blocks:,} blocks"
+        self.text = source_text(self, where, self.n_rows, width, target)
 
 
 def graph_of(parts: list[Collection | None]) -> tuple[Graph, list[list[object]]]:
@@ -82,7 +112,7 @@ def graph_of(parts: list[Collection | None]) -> tuple[Graph, list[list[object]]]
 
 def lazy_results(X: Collection, estimator: BaseEstimator, method: str) -> Collection:
     """``estimator.method(X)`` as a Dask array with the blocks of X."""
-    rows = collection_rows(X)
+    rows = DaskSource(X)
     none = np.asarray(getattr(estimator, method)(few_rows(X)))[:0]
     name = f"kernel-learn-{method}-{uuid4().hex}"
     model, graph = f"{name}-model", dict(rows.graph)
@@ -121,7 +151,8 @@ def open_part(columns: dict[str, Names], part: list[Given]) -> Iterator[Block]:
         own[i] = X[columns[name]] if name in columns else own[i]
         own[i] = own[i].to_numpy() if hasattr(own[i], "to_numpy") else own[i]
     gone = [name for names in columns.values() for name in as_list(names)]
-    yield Block(X.drop(columns=gone) if gone else X, *own)
+    beside = {name: X[name].to_numpy() for name in gone}
+    yield Block(X.drop(columns=gone) if gone else X, *own).put_beside(beside)
 
 
 def as_list(names: Given) -> list[str]:

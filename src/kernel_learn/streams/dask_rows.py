@@ -70,7 +70,11 @@ class SpreadRows(SpreadDerivable):
         self.n_rows = None if self.sizes is None else sum(self.sizes)
         self.part_bytes = part_bytes
         self._identity = identity
+        self.text = f"{type(self).__name__}({len(self.parts):,} blocks)"
         self.bytes_each, self._typical, self._capacity = 0.0, 0, 0  # known once it was looked at
+
+    def __repr__(self) -> str:
+        return self.text
 
     @property
     def n_blocks(self) -> int:

@@ -16,7 +16,7 @@ from kernel_learn.arrays import Rows
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.rows.block import Block, Given
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.streams.row_source import READ_ROWS, Identity, RowSource
+from kernel_learn.streams.row_source import READ_ROWS, Identity, RowSource, file_names
 
 Change = Callable[[Block], Block]
 # Blocks are changed column by column, so that small ones take their time: as many rows are read
@@ -57,7 +57,7 @@ class Derivable:
         test_size: float = 0.2,
         *,
         by: str | int = "key",
-        stratify: bool = False,
+        stratify: bool | str | int = False,
         seed: int = 0,
     ) -> "tuple[DerivedSource | Self, DerivedSource | Self]":
         """(train, test): each row is in one of them by a hash, the same in every pass.
@@ -68,20 +68,32 @@ class Derivable:
             The share of the test rows, on average over hashes.
         by : str or int, default="key"
             "key": by the content of the row, so that equal rows stay together. Or the name
-            (or number) of a column of the rows: those with one value in it stay together.
-        stratify : bool, default=False
-            The share is then that of every class, as near as its number of rows allows; it takes
-            a pass over the source, and is not for groups.
+            (or number) of a column of the rows: those with one value in it stay together. Of
+            files it may be any column: the target, or one that is no column of the rows.
+        stratify : bool, str or int, default=False
+            True: the share is that of every class, as near as its number of rows allows. Or a
+            column, as in ``by``, whose values are then the classes. It takes a pass over the
+            source, and is not for groups.
         seed : int, default=0
             Another number gives another split.
         """
-        from kernel_learn.streams.splitting import split_rule  # needed by few, with all it reads
+        # needed by few, with all it reads
+        from kernel_learn.streams.splitting import split_rule, with_columns
 
-        rule = split_rule(self, test_size, by, stratify, seed)  # type: ignore[arg-type]
-        parts = [self.derived(Part(rule, side), f"{side} of {rule}") for side in (False, True)]
+        source: Self = with_columns(self, by, stratify)  # type: ignore[arg-type, assignment]
+        rule = split_rule(source, test_size, by, stratify, seed)  # type: ignore[arg-type]
+        parts = [source.derived(Part(rule, side), f"{side} of {rule!r}") for side in (False, True)]
         for part in parts:
             part.n_splits = self.n_splits + 1
         return parts[0], parts[1]
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
+        """Refuses: what asks for an array needs all rows at once."""
+        raise TypeError(
+            f"A {type(self).__name__} is read in blocks, and all its rows are asked for as one "
+            "array. In front of an estimator here, put transformers together by "
+            "kernel_learn.make_pipeline instead of scikit-learn's: it fits them block by block."
+        )
 
     def derived(
         self, change: Change, what: str, *, keeps_rows: bool = False
@@ -109,6 +121,7 @@ class DerivedSource(Derivable):
         columns = getattr(source, "columns", None)
         if not keeps_rows and columns is not None:  # the columns are those of the source
             self.columns = columns
+        self.names = file_names(source)
         before = getattr(source, "row_bytes", None)
         after = before if not keeps_rows else changed_bytes(change)
         self.least_rows = 0
@@ -116,6 +129,9 @@ class DerivedSource(Derivable):
             self.row_bytes = float(after)
             own = int(CHANGE_BYTES / max(before, after, 1.0))
             self.least_rows = min(own, getattr(source, "least_rows", MOST_ROWS))
+
+    def __repr__(self) -> str:
+        return derived_text(self.source, self.change)
 
     def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time, or more if they are short."""
@@ -130,6 +146,17 @@ class DerivedSource(Derivable):
     def identity(self) -> Identity:
         """What tells this source from another."""
         return {**self.source.identity(), "derived": self.what}
+
+    def with_beside(self, name: str) -> Self:
+        """The same with a column of the files beside the rows."""
+        own = copy(self)
+        own.source = self.source.with_beside(name)  # type: ignore[attr-defined]
+        return own
+
+
+def derived_text(source: object, change: Change) -> str:
+    """As what a source with changed blocks is printed."""
+    return f"DerivedSource({change} of {source!r})"
 
 
 def changed_bytes(change: Change) -> float | None:
@@ -162,6 +189,7 @@ class SpreadDerivable(Derivable):
     open_part: Callable[[Given], Iterator[Block]]
     sizes: list[int] | None
     n_rows: int | None
+    text: str  # as which it is printed
     _identity: Identity
 
     def derived(self, change: Change, what: str, *, keeps_rows: bool = False) -> Self:
@@ -169,6 +197,7 @@ class SpreadDerivable(Derivable):
         own = copy(self)
         own.open_part = partial(changed_part, change, self.open_part)
         own._identity = {**self._identity, "derived": f"{self._identity.get('derived', '')}{what}"}
+        own.text = derived_text(self, change)
         if not keeps_rows:
             own.sizes = own.n_rows = None
         return own
@@ -180,10 +209,13 @@ class Transformed:
 
     transformer: Transformer
 
+    def __str__(self) -> str:
+        return f"rows by {type(self.transformer).__name__}"
+
     def __call__(self, block: Block) -> Block:
         rows = self.transformer.transform(block.X)
         known = is_sparse(rows) or is_frame(rows)
-        return block._replace(X=rows if known else np.asarray(rows))
+        return Block(rows if known else np.asarray(rows), *block[1:]).put_beside(block.beside)
 
 
 class Rule(Protocol):
@@ -200,12 +232,15 @@ class Part:
     rule: Rule
     side: bool  # the test rows
 
+    def __str__(self) -> str:
+        return f"{'test' if self.side else 'training'} rows, {self.rule},"
+
     def __call__(self, block: Block) -> Block:
         return take_block(block, np.flatnonzero(self.rule.is_test(block) == self.side))
 
 
 def take_block(block: Block, rows: np.ndarray) -> Block:
     """Some rows of a block, with their labels and weights."""
-    X, *others = block
-    kept = (None if own is None else np.asarray(own)[rows] for own in others)
-    return Block(take_rows(X, rows), *kept)
+    y, weight = (None if own is None else np.asarray(own)[rows] for own in (block.y, block.weight))
+    beside = {name: np.asarray(own)[rows] for name, own in block.beside.items()}
+    return Block(take_rows(block.X, rows), y, weight).put_beside(beside)

@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -130,21 +132,30 @@ class CsvSource(Derivable):
         self.path = find_file(path, "CSV file")
         self.target, self.weight, self.dtype = target, weight, dtype
         self._table = DelimitedFiles([InputFile(str(self.path))])
-        self.columns = choose_columns(self._table.names(), columns, target, weight, self.path)
+        self.names = self._table.names()
+        self.columns = choose_columns(self.names, columns, target, weight, self.path)
+        self.beside: tuple[str, ...] = ()
+
+    def with_beside(self, name: str) -> Self:
+        """The same with a column of the file beside the rows."""
+        own = copy(self)
+        own.beside = (*self.beside, name)
+        return own
 
     def __repr__(self) -> str:
         return source_text(self, self.path, None, len(self.columns), self.target)
 
     def read(self, rows: int) -> Iterator[Block]:
         """All rows from the start, about ``rows`` at a time."""
-        wanted = [*self.columns, *(c for c in (self.target, self.weight) if c is not None)]
+        extra = [c for c in (self.target, self.weight, *self.beside) if c is not None]
+        wanted = list(dict.fromkeys([*self.columns, *extra]))
         for _, chunk in self._table.blocks(rows, wanted):
             X = chunk[self.columns]
             yield Block(
                 X if self.dtype is None else X.to_numpy(dtype=self.dtype),
                 None if self.target is None else chunk[self.target].to_numpy(),
                 None if self.weight is None else chunk[self.weight].to_numpy(),
-            )
+            ).put_beside({name: chunk[name].to_numpy() for name in self.beside})
 
     def identity(self) -> Identity:
         """What tells this source from another."""

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from kernel_learn.rows.block import Block
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.kinds import column_kind, type_kind
 from kernel_learn.streams.blocks import Identity, file_identity, source_text
-from kernel_learn.streams.derived import Derivable
+from kernel_learn.streams.derived import Derivable, take_block
 from kernel_learn.streams.files import check_target_apart, choose_columns
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet, read_batches
@@ -64,13 +66,20 @@ class ParquetSource(Derivable):
         self.targets = [target] if isinstance(target, str) else list(target or [])
         self.is_single, self.weight = isinstance(target, str), weight
         with self._open(self.files[0]) as file:
-            names = file.schema_arrow.names
-        wanted = choose_columns(names, columns, None, weight, self.files[0])
-        choose_columns(names, self.targets, None, None, self.files[0])
+            self.names = file.schema_arrow.names
+        wanted = choose_columns(self.names, columns, None, weight, self.files[0])
+        choose_columns(self.names, self.targets, None, None, self.files[0])
         if columns is not None:
             for name in self.targets:
                 check_target_apart(wanted, name)
         self.columns = [name for name in wanted if name not in self.targets]
+        self.beside: tuple[str, ...] = ()
+
+    def with_beside(self, name: str) -> Self:
+        """The same with a column of the files beside the rows."""
+        own = copy(self)
+        own.beside = (*self.beside, name)
+        return own
 
     def __repr__(self) -> str:
         target = self.targets[0] if self.is_single else self.targets
@@ -109,7 +118,7 @@ class ParquetSource(Derivable):
                 passed = min(start, len(block.X))  # of the first row group
                 start -= passed
                 if passed < len(block.X):
-                    yield Block(*(None if part is None else part[passed:] for part in block))
+                    yield take_block(block, np.arange(passed, len(block.X)))
 
     def _contents(self) -> Iterator[Frame]:
         """The tables of contents of the files."""
@@ -142,7 +151,7 @@ class ParquetSource(Derivable):
     ) -> Iterator[Block]:
         """The rows of one of the files."""
         extra = [*self.targets, *([self.weight] if self.weight else [])]
-        wanted = list(dict.fromkeys([*self.columns, *extra]))
+        wanted = list(dict.fromkeys([*self.columns, *extra, *self.beside]))
         path = self.files[number]
         with self._open(path) as file:
             choose_columns(file.schema_arrow.names, wanted, None, None, path)
@@ -157,7 +166,8 @@ class ParquetSource(Derivable):
             values = [column_array(batch.column(name)) for name in self.targets]
             y = values[0] if self.is_single else np.column_stack(values)
         weight = None if self.weight is None else column_array(batch.column(self.weight))
-        return Block(self._rows(batch), y, weight)
+        beside = {name: column_array(batch.column(name)) for name in self.beside}
+        return Block(self._rows(batch), y, weight).put_beside(beside)
 
     def _rows(self, batch: Frame) -> Rows:
         columns = [batch.column(name) for name in self.columns]

@@ -11,7 +11,7 @@ and weights, is then what says that those before it are the same. Other sources 
 their start, and the rows that were counted are compared with what is known of them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from kernel_learn.rows.block import Block
@@ -39,3 +39,14 @@ class RowSource(Protocol):
 
     def identity(self) -> Identity:
         """What tells this source from another; empty if nothing is known without reading it."""
+
+
+def file_names(source: RowSource) -> Sequence[str]:
+    """All columns of a source's files: each can be read beside the rows."""
+    found: Sequence[str] = source.names if hasattr(source, "with_beside") else ()  # type: ignore[attr-defined]
+    return found
+
+
+def source_names(source: RowSource) -> tuple[str, ...]:
+    """The names of the columns, if the source knows them."""
+    return tuple(map(str, getattr(source, "columns", ())))

@@ -20,9 +20,9 @@ def as_source(X: Given, y: Given = None, weight: Given = None) -> RowSource | No
     A Dask collection takes labels and weights with it; any other source has its own.
     """
     if is_collection(X):
-        from kernel_learn.streams.dask import collection_rows
+        from kernel_learn.streams.dask import DaskSource
 
-        return collection_rows(X, y, weight)
+        return DaskSource(X, y, weight)
     source = _own_source(X)
     if source is not None and not (y is None and weight is None):
         raise ValueError(

@@ -4,7 +4,7 @@ u(x) = hash(seed, key of x) / 2^64 is as good as uniform in (0, 1) and depends o
 row is a test row if u < test_size, and in fold floor(K u) of K.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from kernel_learn.rows.codes import entry_text
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.keys import mix_words, row_keys
 from kernel_learn.rows.table import column_names
-from kernel_learn.streams.row_source import READ_ROWS, RowSource
+from kernel_learn.streams.row_source import READ_ROWS, RowSource, file_names, source_names
 
 # Values of u are counted in so many bins, by class: a share is met to one row or 1 / BINS.
 BINS = 4096
@@ -41,26 +41,51 @@ class RowHash:
     # its rows would be on one side
     salt: int = 0
 
-    def __call__(self, X: Rows) -> Array:
-        return uniform(self._keys(X), self.seed, self.salt)
+    def __call__(self, block: Block) -> Array:
+        return uniform(self._keys(block), self.seed, self.salt)
 
-    def _keys(self, X: Rows) -> Array:
+    def _keys(self, block: Block) -> Array:
         if self.by != "key":
-            return column_keys(X, self._position(X))
+            return value_keys(block, SplitColumn("by", self.by, self.names))
+        X = block.X
         one = not is_frame(X) and not is_sparse(X) and np.ndim(X) == 1  # strings
         return row_keys(X) if one else content_keys(X)
 
-    def _position(self, X: Rows) -> int:
-        names, width = column_names(X) or list(self.names), int(X.shape[1])
-        if isinstance(self.by, str) and self.by in names:
-            return names.index(self.by)
-        if not isinstance(self.by, str) and 0 <= self.by < width:
-            return int(self.by)
-        known = ", ".join(map(repr, names)) if names else f"0 to {width - 1}"
-        raise ValueError(
-            f"by={self.by!r} is no column of the rows, which are {known}. Pass one of them, or "
-            "'key' for the content of whole rows."
+
+@dataclass(frozen=True)
+class SplitColumn:
+    """A column that an argument names, beside the rows or one of theirs."""
+
+    argument: str  # "by" or "stratify"
+    name: str | int
+    names: tuple[str, ...] = ()  # of the columns, where rows are arrays without names
+
+    def position(self, X: Rows) -> int:
+        """Its place in the rows; refuses what is not there."""
+        shape: tuple[int, ...] = tuple(getattr(X, "shape", ()))
+        width = int(shape[1]) if len(shape) == 2 else 0
+        names = column_names(X) or list(self.names)
+        if isinstance(self.name, str) and self.name in names:
+            return names.index(self.name)
+        if not isinstance(self.name, str) and 0 <= self.name < width:
+            return int(self.name)
+        raise self.missing(names or [f"0 to {width - 1}" if width else "texts"], bool(names))
+
+    def missing(self, known: Sequence[str], quoted: bool = True) -> ValueError:
+        """What says so."""
+        other = "'key' for the content of whole rows"
+        return ValueError(
+            f"{self.argument}={self.name!r} is no column of the rows, which are "
+            f"{', '.join(repr(own) if quoted else own for own in known)}. Pass one of them, or "
+            f"{other if self.argument == 'by' else 'True for the classes of the target'}."
         )
+
+
+def value_keys(block: Block, column: SplitColumn) -> Array:
+    """A key of each row, the same where the column has the same value."""
+    if column.name in block.beside:
+        return column_keys(np.asarray(block.beside[str(column.name)])[:, None], 0)
+    return column_keys(block.X, column.position(block.X))
 
 
 @dataclass(frozen=True)
@@ -70,12 +95,18 @@ class ShareRule:
     hash: RowHash
     share: float
     by_class: dict[str, float] | None = None
+    strata: SplitColumn | None = None  # None: the classes are those of the target
+
+    def __str__(self) -> str:
+        strata = "" if self.strata is None else f" {self.strata.name!r}"
+        every = "" if self.by_class is None else f" of every class{strata}"
+        return f"test_size={self.share:g}{every}, by={self.hash.by!r}"
 
     def is_test(self, block: Block) -> Array:
-        u = self.hash(block.X)
+        u = self.hash(block)
         if self.by_class is None:
             return np.asarray(u < self.share)
-        bounds = [self.by_class.get(text, self.share) for text in label_texts(block)]
+        bounds = [self.by_class.get(text, self.share) for text in strata_texts(block, self.strata)]
         return np.asarray(u < np.array(bounds))
 
 
@@ -105,6 +136,7 @@ class CountClasses:
     """The histogram of some blocks ``(number, first row, block)``, here or on a worker."""
 
     hash: RowHash
+    strata: SplitColumn | None = None
 
     def __call__(self, blocks: Iterable[tuple[int, int, Block]]) -> ClassHistogram:
         total = ClassHistogram()
@@ -114,14 +146,16 @@ class CountClasses:
         return total
 
     def _of(self, block: Block) -> ClassHistogram:
-        bins = np.minimum((self.hash(block.X) * BINS).astype(int), BINS - 1)
-        texts, place = np.unique(np.array(label_texts(block)), return_inverse=True)
+        bins = np.minimum((self.hash(block) * BINS).astype(int), BINS - 1)
+        texts, place = np.unique(np.array(strata_texts(block, self.strata)), return_inverse=True)
         counts = [np.bincount(bins[place == c], minlength=BINS) for c in range(len(texts))]
         return ClassHistogram(dict(zip(texts.tolist(), counts, strict=True)))
 
 
-def label_texts(block: Block) -> list[str]:
-    """The labels of a block as texts; 1 and 1.0 are one."""
+def strata_texts(block: Block, strata: SplitColumn | None) -> list[str]:
+    """The labels of a block as texts, or what tells the values of a column; 1 and 1.0 are one."""
+    if strata is not None:
+        return [str(key) for key in value_keys(block, strata).tolist()]
     if block.y is None:
         raise ValueError("stratify=True splits every class, and this source has no labels.")
     y = np.asarray(block.y)
@@ -131,24 +165,29 @@ def label_texts(block: Block) -> list[str]:
 
 
 def split_rule(
-    source: RowSource, test_size: float, by: str | int, stratify: bool, seed: int
+    source: RowSource, test_size: float, by: str | int, stratify: bool | str | int, seed: int
 ) -> ShareRule:
     """Which rows of a source are test rows; refuses what cannot be split."""
     check_split_seed(seed)
     if not 0 < test_size < 1:
         raise ValueError(f"split(test_size={test_size!r}): the share must be between 0 and 1.")
     check_rewinds(source, "split")
-    row_hash = RowHash(by, seed, source_names(source), count_splits(source))
-    if not stratify:
+    names = source_names(source)
+    row_hash = RowHash(by, seed, names, count_splits(source))
+    check_split_column(source, "by", by)
+    if stratify is False:
         return ShareRule(row_hash, test_size)
     if by != "key":
         raise ValueError(
-            f"split(by={by!r}, stratify=True): rows of a group stay together, and may be of "
-            "several classes. Leave out one of the two."
+            f"split(by={by!r}, stratify={stratify!r}): rows of a group stay together, and may "
+            "be of several classes. Leave out one of the two."
         )
-    count, add_up = CountClasses(row_hash), getattr(source, "add_up", None)
+    strata = None if stratify is True else SplitColumn("stratify", stratify, names)
+    if strata is not None:
+        check_split_column(source, "stratify", strata.name)
+    count, add_up = CountClasses(row_hash, strata), getattr(source, "add_up", None)
     found = add_up(count) if add_up else count((0, 0, own) for own in source.read(READ_ROWS))
-    return ShareRule(row_hash, test_size, found.bounds(test_size))
+    return ShareRule(row_hash, test_size, found.bounds(test_size), strata)
 
 
 def check_split_seed(seed: int) -> None:
@@ -163,9 +202,29 @@ def count_splits(source: RowSource) -> int:
     return found
 
 
-def source_names(source: RowSource) -> tuple[str, ...]:
-    """The names of the columns, if the source knows them."""
-    return tuple(map(str, getattr(source, "columns", ())))
+def with_columns(source: RowSource, by: object, stratify: object = False) -> RowSource:
+    """The source with the columns that are named beside its rows, where files have more of them."""
+    for name in dict.fromkeys(own for own in (by, stratify) if isinstance(own, str)):
+        if name in file_names(source) and name not in source_names(source):
+            source = source.with_beside(name)  # type: ignore[attr-defined]
+    return source
+
+
+def check_split_column(source: RowSource, argument: str, name: object) -> None:
+    """Refuse a column that is not there, before the rows are read."""
+    if argument == "by" and name == "key":
+        return
+    if isinstance(name, bool) or not isinstance(name, str | int):
+        kinds = "'key', or" if argument == "by" else "True, False, or"
+        raise TypeError(f"{argument}={name!r} must be {kinds} the name or number of a column.")
+    names, files = source_names(source), file_names(source)
+    if isinstance(name, str) and name in (*names, *files):
+        return
+    if isinstance(name, str) and files:
+        raise SplitColumn(argument, name).missing(files)
+    first = next(iter(source.read(1)), None)
+    if first is not None:
+        value_keys(first, SplitColumn(argument, name, names))
 
 
 def check_rewinds(source: RowSource, what: str) -> None:
