@@ -46,8 +46,8 @@ from kernel_learn.fitting.target_codes import pool_targets
 from kernel_learn.fitting.training import Labelled, Training, Valued, store_targets
 from kernel_learn.fitting.uncertainty import (
     HeldOutIntervals,
-    ReferenceRows,
     HeldOutResiduals,
+    ReferenceRows,
     reference_of,
 )
 from kernel_learn.kernels.base import KernelsLike

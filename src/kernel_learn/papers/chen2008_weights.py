@@ -27,7 +27,7 @@ from kernel_learn.papers.chen2008 import (
     scaled_features,
 )
 from kernel_learn.papers.chen2008 import REGS as REGS_OF_TABLE_2
-from kernel_learn.papers.difference import verdict_words, tell_counts, verdict
+from kernel_learn.papers.difference import tell_counts, verdict, verdict_words
 from kernel_learn.papers.protocol import (
     Bench,
     Cell,

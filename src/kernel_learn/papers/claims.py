@@ -24,7 +24,7 @@ from kernel_learn.papers import (
     ye2007,
 )
 from kernel_learn.papers.bench import errors_by_set, shipped_records
-from kernel_learn.papers.difference import FEWEST, verdict_words, tell_counts, verdict
+from kernel_learn.papers.difference import FEWEST, tell_counts, verdict, verdict_words
 from kernel_learn.papers.protocol import Record, fill_page, make_table
 
 Errors = dict[str, Array]  # method -> errors in per cent, one for each test part

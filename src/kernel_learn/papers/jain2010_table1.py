@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernel_learn.arrays import Array
 from kernel_learn.datasets import DataSets
-from kernel_learn.papers.difference import verdict_words, tell_counts
+from kernel_learn.papers.difference import tell_counts, verdict_words
 from kernel_learn.papers.difference import verdict as compare
 from kernel_learn.papers.pairs import draw_balanced_pairs
 from kernel_learn.papers.protocol import (

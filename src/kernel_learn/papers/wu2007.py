@@ -27,7 +27,7 @@ from kernel_learn.estimators.pls import KernelPLS
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.stationary import Gaussian
-from kernel_learn.papers.difference import verdict_words, tell_counts, verdict
+from kernel_learn.papers.difference import tell_counts, verdict, verdict_words
 from kernel_learn.papers.protocol import (
     Bench,
     Cell,

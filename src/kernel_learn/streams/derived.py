@@ -57,7 +57,7 @@ class Derivable:
         test_size: float = 0.2,
         *,
         by: str | int = "key",
-        stratify: bool | str | int = False,
+        stratify: bool | str | int | None = False,
         seed: int = 0,
     ) -> "tuple[DerivedSource | Self, DerivedSource | Self]":
         """(train, test): each row is in one of them by a hash, the same in every pass.

@@ -165,7 +165,7 @@ def strata_texts(block: Block, strata: SplitColumn | None) -> list[str]:
 
 
 def split_rule(
-    source: RowSource, test_size: float, by: str | int, stratify: bool | str | int, seed: int
+    source: RowSource, test_size: float, by: str | int, stratify: bool | str | int | None, seed: int
 ) -> ShareRule:
     """Which rows of a source are test rows; refuses what cannot be split."""
     check_split_seed(seed)
@@ -175,7 +175,7 @@ def split_rule(
     names = source_names(source)
     row_hash = RowHash(by, seed, names, count_splits(source))
     check_split_column(source, "by", by)
-    if stratify is False:
+    if stratify is False or stratify is None:
         return ShareRule(row_hash, test_size)
     if by != "key":
         raise ValueError(
