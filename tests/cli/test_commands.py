@@ -539,11 +539,12 @@ def test_refusals_need_no_scikit_learn(words, wrong_tables):
 
 
 def test_reading_a_table_needs_no_scikit_learn(tmp_path):
+    """Unless a target is named: what gives it away is found by trees."""
     rows = [f"{i}.5,2026-01-{1 + i % 28:02d},{'ab'[i % 3 == 0]}" for i in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["weight,visit,y", *rows]) + "\n")
     code = (
         "import sys, kernel_learn.cli.app as a\n"
-        "try: a.app(['read', 't.csv', '-t', 'y'])\n"
+        "try: a.app(['read', 't.csv'])\n"
         "except SystemExit as end: print(end.code, 'sklearn' in sys.modules)\n"
     )
     *text, ended = fresh("-c", code, cwd=tmp_path).stdout.splitlines()
@@ -551,7 +552,7 @@ def test_reading_a_table_needs_no_scikit_learn(tmp_path):
     assert [line.split()[:2] for line in text[1:]] == [
         ["weight", "number"],
         ["visit", "date"],
-        ["y", "target"],
+        ["y", "category"],
     ]
 
 

@@ -230,9 +230,13 @@ def test_a_kernel_is_learned_from_numbers(targets, folder):
 def test_other_methods_and_onnx(targets, folder):
     words = ["--drop", "tariff", "--drop", "name", "-t", "x", "-o", folder / "o.skops"]
     found = json.loads(run("fit", targets, *words, "-m", "KernelPLSRegressor", "--json")[0])
-    assert found["assessed_by"] == "cross-validation" and found["coverage"] == []
+    assert found["assessed_by"] == "cross-validation"
+    assert all(own["low"] <= own["asked"] <= own["high"] for own in found["coverage"])
+    run("predict", folder / "o.skops", targets, "--coverage", "0.9", "-o", folder / "o.csv")
+    assert {"lower", "upper", "novelty"} <= set(pd.read_csv(folder / "o.csv"))
+    run("fit", targets, *words, "-m", "ridge")
     _, err = run("predict", folder / "o.skops", targets, "--coverage", "0.9", code=3)
-    assert "KernelPLSRegressor has no intervals" in err
+    assert "ridge has no intervals" in err.lower()
     pytest.importorskip("skl2onnx")
     runtime = pytest.importorskip("onnxruntime")
     run("fit", targets, *words, "--onnx", folder / "o.onnx", *FAST)

@@ -200,7 +200,7 @@ def shown_table(settings: list[Record]) -> str:
 
 def span(values: list[float], digits: int = 3) -> str:
     """ "3" or "3 to 19"."""
-    ends = [f"{value:.{digits}g}" for value in (min(values), max(values))]
+    ends = [f"{rounded(value, digits):g}" for value in (min(values), max(values))]
     return " to ".join(dict.fromkeys(ends))
 
 

@@ -25,6 +25,7 @@ from kernel_learn.papers import (
 )
 from kernel_learn.papers.bench import errors_by_set, shipped_records
 from kernel_learn.papers.difference import FEWEST, tell_counts, verdict, verdict_words
+from kernel_learn.papers.pages import describe_again
 from kernel_learn.papers.protocol import Record, fill_page, make_table
 
 Errors = dict[str, Array]  # method -> errors in per cent, one for each test part
@@ -239,10 +240,13 @@ def describe_records() -> str:
     )
     dates = sorted({entry["date"] for entry in made})
     seconds = sum(entry["cpu"] for entry in made)
-    return (
-        f"- Code: {codes}. Date: {dates[0]} to {dates[-1]}.\n- Versions: {versions}.\n"
-        f"- {len(made)} cells, {seconds:.0f} s of processor time on one thread."
-    )
+    lines = [
+        f"- Code: {codes}. Date: {dates[0]} to {dates[-1]}.",
+        f"- Versions: {versions}.",
+        f"- {len(made)} cells, {seconds:.0f} s of processor time on one thread.",
+        *describe_again(made),
+    ]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -41,17 +41,23 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
         f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
         "one thread.",
     ]
-    again = [entry["again"] for entry in made if "again" in entry]
-    if again:
-        lines.append(
-            f"- Computed once more, with the same figures: {len(again)} of these cells, at "
-            f"{'; '.join(dict.fromkeys(again))}."
-        )
+    lines += describe_again(made)
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
         text = json.dumps({"key": protocol.check, **stable_figures(checked)}, indent=None)
         lines += ["", "One cell, which the tests compute anew:", "", f"```json\n{text}\n```"]
     return "\n".join(lines) + "\n"
+
+
+def describe_again(made: Iterable[Record]) -> list[str]:
+    """A line on the cells that later code has computed once more, if there are any."""
+    again = [entry["again"] for entry in made if "again" in entry]
+    if not again:
+        return []
+    return [
+        f"- Computed once more, with the same figures: {len(again)} of these cells, at "
+        f"{'; '.join(dict.fromkeys(again))}."
+    ]
 
 
 def same_figures(record: Record, again: Record) -> bool:
