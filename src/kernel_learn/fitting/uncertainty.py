@@ -36,13 +36,14 @@ from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.access import n_rows, row_blocks, take_rows
 from kernel_learn.rows.table import Table
 from kernel_learn.warn import warn_user
 
 NOISE = 0.01  # of the mean diagonal of their kernel
 LEAST_MANY, EVERY = 100, 5  # reference rows from which on each fifth is asked first
 CONSTANT = 1e-9  # a standard deviation below this share of the largest value is rounding
+COLUMNS_AT_ONCE = 256
 LARGEST = 1e100  # number whose distances can be taken
 
 SetMethod = Literal["loo", "cv+"]
@@ -191,11 +192,14 @@ def column_units(rows: Array, weight: Array) -> Array:
 
     How unlike rows are does not depend on units, whatever their model makes of them.
     """
-    rows = rows.astype(np.float64)
-    mean = np.average(rows, axis=0, weights=weight)
-    sd = np.sqrt(np.average((rows - mean) ** 2, axis=0, weights=weight))
-    varies = sd > CONSTANT * np.abs(rows).max(axis=0, initial=0.0)
-    return np.asarray(np.divide(1.0, sd, out=np.ones(len(sd)), where=varies))
+    units = np.ones(rows.shape[1])
+    for some in row_blocks(len(units), COLUMNS_AT_ONCE):  # so that wide rows are not copied
+        part = rows[:, some].astype(np.float64)
+        mean = np.average(part, axis=0, weights=weight)
+        sd = np.sqrt(np.average((part - mean) ** 2, axis=0, weights=weight))
+        varies = sd > CONSTANT * np.abs(part).max(axis=0, initial=0.0)
+        np.divide(1.0, sd, out=units[some], where=varies)
+    return units
 
 
 def make_reference(

@@ -370,6 +370,8 @@ def check_probe(probe: Held) -> None:
 def check_reference(reference: Held) -> None:
     """Some row counts, and groups are of rows that are there."""
     need(reference.weight.sum() > 0, "ReferenceRows weigh nothing")
+    if is_matrix(reference.rows):
+        check_scaled_columns(reference.kernel, reference.rows.shape[1])
     for group in reference.groups:
         need_positions(group, len(reference.weight), "Rows of a group")
 

@@ -28,7 +28,8 @@ def take_named(given: Mapping[str, Any]) -> dict[str, Any]:
     is; a frame of Dask, which is never whole in memory, takes out its columns itself.
     """
     X = given.get("X")
-    if not is_frame(X) or hasattr(type(X), "__dask_graph__"):
+    is_column = len(getattr(X, "shape", (0, 0))) != 2
+    if not is_frame(X) or is_column or hasattr(type(X), "__dask_graph__"):
         return dict(given)
     names = frame_names(X)
     named = {part: [given[part]] for part in NAMED if isinstance(given.get(part), str)}

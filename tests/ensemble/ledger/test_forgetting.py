@@ -154,7 +154,7 @@ def test_stability_is_kept():
 def test_machines_are_those_of_the_others():
     X = np.random.default_rng(0).integers(1, 6, (120, 4)).astype(float)
     X += 1e-6 * np.arange(120)[:, None]
-    y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int)
+    y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int) + 1
     model = kl.KernelClassifier(assess=False).fit(X, y)
     machines = [m for m in model._fitted.ensemble.predicting if not is_ridge(m)]
     assert machines

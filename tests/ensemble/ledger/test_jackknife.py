@@ -154,7 +154,7 @@ def test_files_give_equal_intervals_and_hold_no_models_without_rows(rng, tmp_pat
 def test_too_few_rows_or_groups_are_told(rng):
     X, y, T = table(rng)
     model = KernelRegressor(quality="fast", assess=False).fit(X, y, groups=np.arange(N) // 5)
-    with pytest.warns(UserWarning, match="needs at least 9 rows"):
+    with pytest.warns(UserWarning, match="needs 10 rows"):
         assert np.isinf(model.predict_interval(T[:2], 0.9 + 1e-6)).all()
     assert np.isfinite(model.predict_interval(T[:2], 0.9)).all()  # nine groups and a new one
 

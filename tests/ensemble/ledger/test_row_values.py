@@ -115,7 +115,7 @@ def test_stability_is_that_of_refits(sets):
         X_new = X[:6] + 0.1
     else:
         X = np.random.default_rng(0).integers(1, 6, (90, 4)).astype(float)
-        y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int)
+        y = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(int) + 1
         X_new = X[:6] + 0.1
         model = kl.KernelClassifier(assess=False).fit(X, y)
     ensemble = model._fitted.ensemble
