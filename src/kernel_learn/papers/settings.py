@@ -83,7 +83,13 @@ FROZEN: dict[type, dict[str, object]] = {
         "verbose": 0,
     },
     KernelOrthogonalCentroid: {**STREAMED, "clusters_per_class": 1, "weights": "loo"},
-    KernelPLS: {**STREAMED, "n_components": None, "weights": "loo", "unlabeled": "raise"},
+    KernelPLS: {
+        **STREAMED,
+        "n_components": None,
+        "target_type": "classes",
+        "weights": "loo",
+        "unlabeled": "raise",
+    },
     MultiKernelSVC: {
         **LANDMARKS,
         **WEIGHTS,
