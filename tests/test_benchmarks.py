@@ -128,10 +128,13 @@ def test_page_compares_on_common_splits(figures, monkeypatch):
     assert "a; v 1; cat 2. 22 fits" in page
     assert "2.00 % against CatBoost's 3.00 %: ratio 0.6667 on 1 tables" in page
     assert "| wine | 50 | 5 | 4.00 | 6.20 | 3.00 (1) |" in page and "$" not in page
+    page = comparison.make_page(found, ROOT / "costs.md")
+    assert "| SVC | 2 | 0.50 (0.50) | - | - | 1.00 |" in page and "$" not in page
 
 
 WITHOUT_FIGURES = {"compare-your-method", "data"}
 OWN_PAGES = {"assessment", "classifier-comparison", "coverage", "labels", "unseen-tables"}
+OWN_PAGES |= {"classifier-costs"}
 OWN_PAGES |= {
     "label-noise",
     "regression",
@@ -180,12 +183,17 @@ def test_the_first_figures_a_reader_meets_are_those_of_the_pages():
     readme = (ROOT.parent / "README.md").read_text(encoding="utf-8")
     page, unseen = read_page("classifier-comparison"), read_page("unseen-tables")
     svc, xrfm = read_line(page, "SVC"), read_line(page, "xRFM")
+    costs = read_page("classifier-costs")
+    rows = re.search(r"## Up to (\d+) training rows", costs)
+    nested, loo = (cell.split()[0] for cell in read_line(costs, "SVC")[2:4])
+    trees = f"{float(read_line(costs, 'LightGBM')[2].split()[0]):.0f}"
     without_genes = re.search(r"LightGBM: error ratio ([\d.]+) on (\d+) sets", page)
     catboost = re.search(r"CatBoost's [\d.]+ %: ratio ([\d.]+) on", page)
     theirs = [float(read_line(unseen, name)[2]) for name in ("SVC", "LightGBM")]
     for words in (
         f"{float(svc[2]):.2f} x the errors of a tuned SVC on {svc[1]} sets",
-        f"at {svc[6].split()[0]} x its CPU time",
+        f'{loo} x the CPU time of that search with `assess="loo"`',
+        f"{nested} x by default, {trees} x LightGBM's (up to {rows[1]} training rows each)",
         f"{float(without_genes[1]):.2f} x LightGBM's ({without_genes[2]} sets, without genes)",
         f"{float(xrfm[2]):.2f} x xRFM's, {float(catboost[1]):.2f} x CatBoost's on mixed tables",
         f"On {read_line(unseen, 'SVC')[1]} tables that had no part in it",
@@ -211,6 +219,16 @@ def test_an_error_of_the_comparison_comes_out_again(monkeypatch):
     assert mean_error(compare, find_data(), "iris", int(line[2])) == pytest.approx(
         float(line[3]), abs=0.005
     )
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["iris", "many/phoneme", "many/waveform"])
+def test_sizes_of_the_page_of_costs_come_out_again(name, monkeypatch):
+    """Seconds do not; errors are those of the comparison."""
+    compare = load(ROOT / "compare.py", monkeypatch)
+    train = compare.split(*compare.load(find_data(), name), 0, inner=False)[1]
+    assert str(len(train)) == read_line(read_page("classifier-costs"), name)[1]
 
 
 def test_an_error_of_the_unseen_tables_comes_out_again(monkeypatch, tmp_path):

@@ -5,8 +5,9 @@ from dataclasses import replace
 from time import perf_counter, process_time
 
 import numpy as np
+from compare import measure_alone, warm
 from rivals import tuned_svc
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_classification
 from threadpoolctl import threadpool_limits
 from timing import best_times, report_ratio
 
@@ -88,13 +89,69 @@ def time_budget(seconds=2.0):
     report_ratio(f"KernelClassifier, digits, time_budget={seconds:g}: used", used / seconds, 1.2)
 
 
+def aims(sizes=(250, 500, 1000, 2000, 3000, 5000)):
+    """Seconds of fits with assess="loo", their growth, and the memory of the largest."""
+    X, y = make_classification(max(sizes) + 100, 20, n_informative=8, random_state=0)
+    warm(["loo"])
+    seconds = []
+    for n in sizes:
+        found = measure_alone("loo", X[:n], y[:n], X[-100:], y[-100:])
+        seconds.append(found[2])
+        if n in AIMS:
+            what = f'KernelClassifier(assess="loo"), n={n}, 20 columns: seconds'
+            report_ratio(what, found[2], AIMS[n])
+    report_ratio(f"the same, n={sizes[-1]}: MB", found[3], 500.0)
+    exponents = np.diff(np.log(seconds)) / np.diff(np.log(sizes))
+    worst = int(exponents.argmax())
+    what = f"the same: largest exponent of n, {sizes[worst]} to {sizes[worst + 1]} rows"
+    report_ratio(what, exponents[worst], 2.0)
+
+
+AIMS = {1000: 2.0, 5000: 30.0}
+
+
+def new_rows(n=1000):
+    """Seconds for 10,000 new rows; 2.1 before members of little weight were dropped."""
+    X, y = make_classification(n + 10_000, 20, n_informative=8, random_state=0)
+    model = KernelClassifier(assess="loo").fit(X[:n], y[:n])
+    times = best_times({"proba": lambda: model.predict_proba(X[n:])}, 3)
+    report_ratio(f"KernelClassifier, n={n}, 10,000 new rows: seconds", times["proba"], 0.7)
+
+
+def classes(counts=(100, 400), n=4000):
+    """Many classes: the exponent of their number."""
+    seconds = []
+    for k in counts:
+        rng = np.random.default_rng(k)
+        y = np.arange(n) % k
+        X = 1.2 * rng.normal(size=(k, 20))[y] + rng.normal(size=(n, 20))
+        model = KernelClassifier(assess="loo")
+        seconds.append(best_times({"fit": lambda m=model, X=X, y=y: m.fit(X, y)}, 1)["fit"])
+    exponent = np.log(seconds[1] / seconds[0]) / np.log(counts[1] / counts[0])
+    report_ratio(f"KernelClassifier, n={n}, {counts[1]} classes: seconds", seconds[1], 30.0)
+    report_ratio("the same: exponent of the number of classes", exponent, 1.0)
+
+
+def jobs(n=2000):
+    """Wall time of a fit with two threads beside one; says little on a busy machine."""
+    X, y = make_classification(n, 20, n_informative=8, random_state=0)
+    seconds = {}
+    with threadpool_limits(1):
+        for n_jobs in (1, 2):
+            start = perf_counter()
+            KernelClassifier(assess="loo", n_jobs=n_jobs).fit(X, y)
+            seconds[n_jobs] = perf_counter() - start
+    what = f"KernelClassifier, n={n}, wall: n_jobs=2 / 1"
+    report_ratio(what, seconds[2] / seconds[1], 0.6)
+
+
 def many_rows():
     """covtype: seconds of processor time for 20,000 and 50,000 rows."""
     X, y = find_data().load("covtype")
     rows = np.random.default_rng(0).permutation(len(y))
-    for n, limit in ((20_000, 90.0), (50_000, 180.0)):
+    for n, limit in ((20_000, 45.0), (50_000, 180.0)):
         with threadpool_limits(1):
             start = process_time()
-            KernelClassifier().fit(X[rows[:n]], y[rows[:n]])
+            KernelClassifier(assess="loo").fit(X[rows[:n]], y[rows[:n]])
             seconds = process_time() - start
         report_ratio(f"KernelClassifier, covtype, n={n}: seconds", seconds, limit)
