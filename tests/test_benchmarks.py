@@ -223,7 +223,7 @@ def test_an_error_of_the_comparison_comes_out_again(monkeypatch):
 
 @needs_data
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["iris", "many/phoneme", "many/waveform"])
+@pytest.mark.parametrize("name", ["iris", "many/phoneme"])
 def test_sizes_of_the_page_of_costs_come_out_again(name, monkeypatch):
     """Seconds do not; errors are those of the comparison."""
     compare = load(ROOT / "compare.py", monkeypatch)
