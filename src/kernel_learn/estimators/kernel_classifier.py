@@ -314,7 +314,7 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         how: Assessment | None = getattr(self, "_assessment", None)
         if how is None:
             return None
-        n = len(self.held_out_proba_)
+        n = getattr(self, "_n_judged", len(self.held_out_proba_))
         bound = getattr(self, "_error_bound", None)
         return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, bound)
 
@@ -402,7 +402,9 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         if squares is not None and fitted.held_rows is not None:
             squares = squares[fitted.held_rows]
         judged, unseen = proba, fitted.unseen
+        self._n_judged = len(self.held_out_proba_)
         if found.way == "unseen" and unseen is not None:
+            self._n_judged = int(np.isin(prepared.rows.inverse, unseen).sum())
             judged, targets = proba[unseen], targets.take(unseen)
             squares = None if squares is None else squares[unseen]
         (self.error_, _), (self.log_loss_, _) = figures_of(judged, targets)
