@@ -305,8 +305,7 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         check_is_fitted(self)
         if not self._several:
             return super().decision_function(X)
-        P = np.clip(self._fitted.ensemble.predict(self._table(X)), 1e-300, 1 - 1e-16)
-        return np.log(P) - np.log1p(-P)
+        return self._fitted.ensemble.label_odds(self._table(X))
 
     @property
     def _headline(self) -> Headline | None:
