@@ -10,7 +10,7 @@ from kernel_learn.criteria.held_out.fading import (
     usual_nearby,
     usual_share,
 )
-from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
+from kernel_learn.criteria.held_out.novelty import Variance, log_tails, novelty_p_values
 
 rng = np.random.default_rng(0)
 A = rng.normal(size=(25, 3))
@@ -101,3 +101,9 @@ def test_near_a_row_unlike_all_others_nothing_is_unusual():
 def test_the_variance_far_away():
     v = Variance(np.exp(-((A[:, None] - A[None]) ** 2).sum(-1)), w, 0.05)
     np.testing.assert_allclose(v(np.zeros((1, 25)), np.ones(1)), v.far(np.ones(1)), rtol=1e-12)
+
+
+def test_tails_grow_by_their_logarithm():
+    Z = np.array([-1e300, -30.0, -3.0, -1.0, 0.0, 2.5, 3.0 + 1e-9, 3 * np.e])
+    expected = [-3 - 3 * np.log(1e300 / 3), -3 - 3 * np.log(10), -3, -1, 0, 2.5, 3.0 + 1e-9, 6]
+    np.testing.assert_allclose(log_tails(Z.copy()), expected, rtol=1e-12)

@@ -10,7 +10,8 @@ from kernel_learn.criteria.held_out.fading import (
     WIDER,
     Fading,
 )
-from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
+from kernel_learn.criteria.held_out.novelty import TAIL
+from kernel_learn.fitting.uncertainty import Calibration, ColumnUnits, ReferenceRows
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import kernel_values
 
@@ -40,10 +41,21 @@ def _limited(g: Graph, fading: Fading, D: Value) -> Value:
     return g("Pow", g("Add", g("Pow", R, float(BEND)), 1.0), -1.0 / BEND)
 
 
+def _in_units(g: Graph, units: ColumnUnits, rows: Value) -> Value:
+    """Standard deviations, and their logarithm in the tails, (n, d)."""
+    if units.mean is not None and units.scale is not None:
+        rows = g("Mul", g("Sub", rows, units.mean[None]), units.scale[None])
+    size = g("Abs", rows)
+    tail = g("Mul", g("Log", g("Div", g("Max", size, TAIL), TAIL)), TAIL)
+    return g("Mul", g("Sign", rows), g("Add", g("Min", size, TAIL), tail))
+
+
 def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
     """By how unlike the training rows a row is, (n, 1)."""
     inverse, u = reference.variance.solved
-    K = kernel_values(g, reference.resolved, rows, reference.rows)
+    if reference.units is not None:
+        rows = _in_units(g, reference.units, rows)
+    K = kernel_values(g, reference.resolved, rows, reference.placed)
     explained = g.row_sums(g("Mul", g("MatMul", K, inverse), K))
     mean = g("Sub", 1.0, g("MatMul", K, u[:, None]))
     v = g("Sub", 1.0, explained)  # k(x, x) of a Gaussian kernel
