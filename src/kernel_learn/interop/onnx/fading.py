@@ -4,9 +4,10 @@ import numpy as np
 
 from kernel_learn.criteria.held_out.fading import (
     BEND,
+    HALF,
     LEAST_KNOWN,
     ROOM,
-    SPEED,
+    STEEP,
     WIDER,
     Fading,
 )
@@ -69,4 +70,4 @@ def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
         usual = g("Mul", g("Sub", 1.0, near), usual)
     less = g("Div", usual, g("Max", known, LEAST_KNOWN))
     over = g("Max", g("Sub", less, 1.0), 0.0)
-    return g("Div", 1.0, g("Add", g("Mul", g("Mul", over, over), SPEED), 1.0))
+    return g("Div", 1.0, g("Add", g("Pow", g("Div", over, HALF), float(STEEP)), 1.0))
