@@ -310,3 +310,7 @@ def test_sets_of_models_that_chose_inside_the_folds():
     for other in (kl.KernelClassifier(quality="fast", assess="loo"), kl.KernelDiscriminant()):
         with pytest.raises(ValueError, match="keeps no models of folds"):
             other.fit(X[train], y[train]).predict_set(X[test], method="cv+")
+    rows = np.random.default_rng(0).normal(size=(1100, 2))
+    model = kl.KernelClassifier(quality="fast").fit(rows, rows[:, 0] > 0)
+    with pytest.raises(ValueError, match="keeps them of at most 1000 distinct rows"):
+        model.predict_set(rows[:5], method="cv+")
