@@ -89,8 +89,7 @@ class DiscriminantLedger:
         found, K = self._leave_out(rows), self._kernel_values(self._ledger_rows(X))
         weight, constant = self._expansion
         winners = (K @ weight + constant).argmax(axis=1)
-        contrast = (np.eye(k) - 1 / k)[winners] * (2 if k == 2 else 1)
-        toward = contrast @ (rows.T @ self._log_odds.coef).T
+        toward = contrasts(winners, k) @ (rows.T @ self._log_odds.coef).T
         pull = found.pull(K)
         return np.asarray(np.abs(pull * (toward @ found.alone.T)).max(axis=1))
 
@@ -124,8 +123,8 @@ class DiscriminantLedger:
         """The training rows that speak loudest for and against the class of each new row.
 
         Contributions of all training rows and ``baseline`` add up exactly to the log-odds L(x) of
-        the class predicted against the mean of the others; ``fading`` and ``prior`` lead from there
-        to ``predict_proba``.
+        the class predicted, as :meth:`shapley` has them; ``fading`` and ``prior`` lead from there to
+        ``predict_proba``.
 
         Parameters
         ----------
