@@ -229,8 +229,9 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     def explain(self, X: Rows, n_rows: int = 10) -> Explanation:
         """The training rows that speak loudest for each row's predicted class.
 
-        What all of them add, and the baseline, sum exactly to the averaged log-odds of that
-        class; ``fading`` and ``prior`` lead from there to ``predict_proba``.
+        What all of them add, and the baseline, sum exactly to the averaged log-odds L(x) of that
+        class, as :meth:`shapley` has them; ``fading`` and ``prior`` lead from there to
+        ``predict_proba``.
         Of several labels for the one that is likeliest there.
         """
         check_is_fitted(self)
