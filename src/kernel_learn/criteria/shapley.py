@@ -156,7 +156,15 @@ def enumerated_values(
         for block in (block for block, there in zip(blocks, S, strict=True) if there):
             rows[:, block] = x[block]
         v.append(background.share @ f(rows))
-    worth, sizes = np.array(v), inside.sum(axis=1)
+    return values_of_sets(np.array(v), inside)
+
+
+def values_of_sets(
+    worth: Array,  # (2^d, r)
+    inside: Array,  # (2^d, d) who is in each set, those of all in the order of binary numbers
+) -> Array:
+    """Values from what every set is worth, (d, r)."""
+    d, sizes = inside.shape[1], inside.sum(axis=1)
     found = np.empty((d, worth.shape[1]))
     for j in range(d):
         without = np.flatnonzero(~inside[:, j])  # j joins at the set that is 2^(d - 1 - j) later

@@ -397,8 +397,6 @@ def test_in_leaves():
     for ask in (lambda: model.row_values_, model.label_issues):
         with pytest.raises(ValueError, match="exact or not at all"):
             ask()
-    with pytest.raises(ValueError, match="fitted in leaves"):
-        model.shapley(X[:2])
     told = model.explain(X[:9], n_rows=900)
     np.testing.assert_allclose(
         told.baseline + told.contributions.sum(axis=1), told.log_odds, atol=1e-9
