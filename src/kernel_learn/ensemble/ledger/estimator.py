@@ -83,7 +83,7 @@ class Ledger:
     def _values_by(self, work_out: Callable[[Ensemble], Array]) -> Array:
         """Values of the rows given, from those of the distinct rows; worked out once."""
         check_is_fitted(self)
-        self._check_exact("row_values_")
+        self._check_exact("row_values_", in_leaves=True)
         given = self._rows_of_fit("row_values_")
         if "_row_values" not in self.__dict__:
             self._row_values = work_out(self._fitted.ensemble)

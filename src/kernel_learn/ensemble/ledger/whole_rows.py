@@ -33,7 +33,7 @@ def table_values(
     By all sets of the columns that differ where these are few, else by two permutations and their
     reverses for every background row.
     """
-    X, Z, place = cells(table), cells(background), positions_of(table)
+    X, Z, place = joined_cells(table), joined_cells(background), positions_of(table)
     player_of = np.full(X.shape[1], -1)
     for p, columns in enumerate(players):
         player_of[place[columns]] = p
@@ -90,7 +90,7 @@ def gains_of_orders(
     return np.asarray(gains.reshape(PAIRS, 2, d, -1).mean(axis=1))
 
 
-def cells(table: Table) -> Rows:
+def joined_cells(table: Table) -> Rows:
     """Numbers and codes side by side, (n, d)."""
     if not table.others.shape[1]:
         return table.numbers
@@ -122,7 +122,7 @@ def rows_between(
     values = np.hstack([some, np.tile(z[same], (len(some), 1))])
     ends = np.arange(0, values.size + 1, len(columns))
     shape = (len(some), m)
-    numbers = sparse.csr_array((values.ravel(), np.tile(columns, len(some)), ends), shape)
-    numbers.eliminate_zeros()
-    numbers.sort_indices()
-    return replace(table, numbers=numbers, others=np.empty((len(some), 0), table.others.dtype))
+    cells = sparse.csr_array((values.ravel(), np.tile(columns, len(some)), ends), shape)
+    cells.eliminate_zeros()
+    cells.sort_indices()
+    return replace(table, numbers=cells, others=np.empty((len(some), 0), table.others.dtype))
