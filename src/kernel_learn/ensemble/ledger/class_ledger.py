@@ -63,8 +63,9 @@ class ClassLedger(Ledger):
         A column that is unknown has the values of background rows, in the mean over them. Values
         sum exactly to L(x) minus the mean of L over these rows; ``fading`` and ``prior`` lead
         from there to ``predict_proba``. Exact for kernels that are products or sums over columns;
-        others (polynomial, arc-cosine, the exponential of a Euclidean distance) are sampled by
-        permutations and their reverses, with a standard error for every value.
+        others (polynomial, arc-cosine, the exponential of a Euclidean distance), models in leaves
+        and sparse rows, which are brought to length one, are sampled by permutations and their
+        reverses, with a standard error for every value.
 
         Parameters
         ----------

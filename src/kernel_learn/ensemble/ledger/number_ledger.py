@@ -59,9 +59,9 @@ class NumberLedger(Ledger):
         y, and fading is 1 wherever nothing was cut. A column that is unknown has the values of
         background rows, in the mean over them; values sum exactly to L(x) minus the mean of L
         over these rows. Exact for members that predict y as it is by kernels that are products or
-        sums over columns; those of other kernels, and those that predict by log y, which are led
-        back to the mean of y and so are no sums over training rows, are sampled by permutations
-        and their reverses, with a standard error for every value.
+        sums over columns; those of other kernels, in leaves, and those that predict by log y, which
+        are led back to the mean of y and so are no sums over training rows, are sampled by
+        permutations and their reverses, with a standard error for every value.
 
         Parameters
         ----------
