@@ -122,6 +122,7 @@ def gather_facts(
         if model.is_regression:
             facts["embedding"] = None  # one feature: predicted against true says more
             said, kind = held_out_predictions(model, frame, y, groups, seed, proba)
+            kind = kind if assessed_by is None else assessed_by
             intervals = intervals_of(model, frame)
             worst = most_surprising(y, said, intervals)
             near = find_neighbours(model, rows, worst)
