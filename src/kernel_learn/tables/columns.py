@@ -127,12 +127,12 @@ def check_there(frame: Frame, names: Sequence[str]) -> None:
         raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
 
 
-def check_complete(used: Sequence[str], there: Collection[str]) -> None:
-    """Refuse a table that lacks columns of a model."""
+def check_complete(used: Sequence[str], there: Collection[str], how: str = "") -> None:
+    """Refuse a table that lacks columns of a model; ``how``: what else can be done."""
     if missing := [name for name in used if name not in there]:
         raise TableError(
             f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
-            "with; cells that are not known may be empty."
+            f"with; cells that are not known may be empty{how}."
         )
 
 
