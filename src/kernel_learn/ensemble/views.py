@@ -255,11 +255,24 @@ def column_quantiles(X: Array, weight: Array, shares: tuple[float, ...]) -> Arra
 
 
 def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
-    """(values, ranks), each (n, d): sorted columns and their mid-ranks, equal for equals."""
+    """(values, ranks), each (q, d): the different values of each column by size, their mid-ranks.
+
+    q are those of the column that has most; the last is repeated in others. Columns lie in one
+    piece: of one new row np.interp would copy all of them otherwise.
+    """
     values, ranks = np.empty_like(X), np.empty(X.shape)
-    for some in row_blocks(X.shape[1], max(1, BLOCK_CELLS // len(X))):
+    blocks = list(row_blocks(X.shape[1], max(1, BLOCK_CELLS // len(X))))
+    for some in blocks:
         values[:, some], ranks[:, some] = _mid_ranks(X[:, some], weight)
-    return values, ranks
+    q = 1 + int((values[1:] != values[:-1]).sum(axis=0).max(initial=0))
+    packed = np.empty((2, X.shape[1], q))
+    for some in blocks:
+        place = np.zeros(values[:, some].shape, dtype=int)
+        np.cumsum(values[1:, some] != values[:-1, some], axis=0, out=place[1:])
+        for kept, columns in zip(packed[:, some], (values[:, some], ranks[:, some]), strict=True):
+            kept[:] = columns[-1][:, None]
+            kept[np.arange(len(kept)), place] = columns
+    return packed[0].T, packed[1].T
 
 
 def _mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:

@@ -371,7 +371,10 @@ def check_reference(reference: Held) -> None:
     """Some row counts, and groups are of rows that are there."""
     need(reference.weight.sum() > 0, "ReferenceRows weigh nothing")
     if is_matrix(reference.rows):
-        check_scaled_columns(reference.kernel, reference.rows.shape[1])
+        columns = reference.rows.shape[1]
+        check_scaled_columns(reference.kernel, columns)
+        mean = getattr(getattr(reference, "units", None), "mean", None)
+        need(mean is None or len(mean) == columns, "ReferenceRows have units of other columns")
     for group in reference.groups:
         need_positions(group, len(reference.weight), "Rows of a group")
 

@@ -215,14 +215,18 @@ def own_figures(model: TableModel, P: Array) -> Facts:
         return {}
     low, high = headline.interval
     accuracy = {"accuracy": 1 - headline.error, "low": 1 - high, "high": 1 - low}
-    return accuracy | {"log_loss": headline.log_loss, "bound": headline.bound}
+    own = {"log_loss": headline.log_loss, "bound": headline.bound, "n_judged": headline.n_rows}
+    return accuracy | own
 
 
 def headline_of(held_out: Facts) -> Headline:
     """What a report, a terminal and the estimator's summary say of held-out rows."""
     interval = (1 - held_out["high"], 1 - held_out["low"])
     error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
-    n, bound, threshold = held_out["n"], held_out.get("bound"), held_out.get("threshold")
+    bound, threshold = held_out.get("bound"), held_out.get("threshold")
+    n: int = held_out["n"]
+    if threshold is None:
+        n = held_out.get("n_judged", n)
     return Headline(held_out["kind"], error, interval, log_loss, n, bound, threshold)
 
 

@@ -3,9 +3,10 @@
 Needs the extra ``dask``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -110,17 +111,20 @@ def graph_of(parts: list[Collection | None]) -> tuple[Graph, list[list[object]]]
     return graph, [list(part) for part in zip(*keys, strict=True)]
 
 
-def lazy_results(X: Collection, estimator: BaseEstimator, method: str) -> Collection:
-    """``estimator.method(X)`` as a Dask array with the blocks of X."""
+def lazy_results(
+    X: Collection, estimator: BaseEstimator, method: str, /, *args: Given, **options: Given
+) -> Collection:
+    """``estimator.method(X, ...)`` as a Dask array with the blocks of X."""
     rows = DaskSource(X)
-    none = np.asarray(getattr(estimator, method)(few_rows(X)))[:0]
+    none = np.asarray(getattr(estimator, method)(few_rows(X), *args, **options))[:0]
+    of_block = partial(result_of, args=args, options=options)
     name = f"kernel-learn-{method}-{uuid4().hex}"
     model, graph = f"{name}-model", dict(rows.graph)
     graph[model] = (itself, estimator)  # once, and not in every task
     starts = [None] * rows.n_blocks if rows.sizes is None else np.cumsum([0, *rows.sizes]).tolist()
     for i, part in enumerate(rows.parts):
         key = (name, i, *(0 for _ in none.shape[1:]))
-        graph[key] = (result_of, model, method, none, i, starts[i], part[0])
+        graph[key] = (of_block, model, method, none, i, starts[i], part[0])
     sizes = [np.nan] * rows.n_blocks if rows.sizes is None else rows.sizes
     chunks = (tuple(sizes), *((n,) for n in none.shape[1:]))
     return need_dask().array.Array(graph, name, chunks, meta=none)
@@ -133,13 +137,15 @@ def result_of(
     number: int,
     start: int | None,
     X: Given,
+    args: Sequence[Given] = (),
+    options: Mapping[str, Given] = MappingProxyType({}),
 ) -> Array:
     """What a method gives for one block; what is wrong is named by block and row."""
     if Block(X).n_rows == 0:
         return none
     try:
         with one_thread_each():
-            return getattr(model, method)(X)
+            return getattr(model, method)(X, *args, **options)
     except ValueError as error:
         raise bad_block(error, number, bad_row(X), start) from error
 

@@ -332,7 +332,7 @@ def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
         if len(rows) < max(LEAST_GROUPS, 3 * len(shares)) or len(rows) == len(values):
             continue
         labels = len(np.unique(values * len(shares) + codes))
-        chance = np.log(np.sum(shares ** rows[:, None], axis=1)).sum()
+        chance = np.logaddexp.reduce(rows[:, None] * np.log(shares), axis=1).sum()
         if labels == len(rows) and chance < np.log(CHANCE_OF_GROUPS):
             found.append(name)
     return found

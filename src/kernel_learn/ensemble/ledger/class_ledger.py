@@ -15,6 +15,7 @@ from kernel_learn.ensemble.ledger.label_noise import doubting_proba
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, row_log_odds
 from kernel_learn.ensemble.ledger.row_values import largest_changes, row_values
 from kernel_learn.ensemble.ledger.shapley import Explained, Groups, ShapleyValues, class_shapley
+from kernel_learn.ensemble.summary import contrasts
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.uncertainty import Calibration
 from kernel_learn.rows.table import Table
@@ -51,8 +52,7 @@ class ClassLedger(Ledger):
         check_is_fitted(self)
         self._check_exact("stability", in_leaves=True)
         table = self._table(X)
-        k = len(self.classes_)
-        contrast = (np.eye(k) - 1 / k)[self._row_log_odds(table).winners] * (2 if k == 2 else 1)
+        contrast = contrasts(self._row_log_odds(table).winners, len(self.classes_))
         return largest_changes(self._fitted.ensemble, table, contrast)
 
     def shapley(

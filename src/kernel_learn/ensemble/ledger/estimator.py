@@ -234,7 +234,7 @@ class Ledger:
         self._check_one_label(asked)
         given = getattr(self, "_given", None)
         if given is None:
-            raise ValueError(
+            raise NotExactError(
                 f"This {type(self).__name__} comes from an earlier version, or from a source of "
                 f"blocks, and does not know which row was given where: {asked} needs a fit to rows "
                 "in memory."
