@@ -211,7 +211,7 @@ def show_board(
     shown = board_columns(board)
     lines = []
     for row in board.rows():
-        cells = [show_cell(row, title) for title in shown]
+        cells = [show_cell(row, title, board.metric) for title in shown]
         lines.append([row["method"], *(["failed"] if row["failure"] else cells)])
     width = 1 + len(shown)
     lines = [[*line, *[""] * (width - len(line))] for line in lines]
@@ -276,15 +276,17 @@ def board_columns(board: Leaderboard) -> list[str]:
     return [*first, *(title for title in more if title != board.metric)]
 
 
-def show_cell(row: Values, title: str) -> str:
-    """One figure of a method, as text."""
+def show_cell(row: Values, title: str, metric: str) -> str:
+    """One figure of a method, as text; ``metric``: of which the interval is."""
     if row["failure"]:
         return ""
     if title == "95 % interval":
         low, high = row["value_low"], row["value_high"]
         if low is None or high is None:
             return ""
-        return f"{low:.3f} to {high:.3f}" if high > 1 else f"{100 * low:.1f} to {100 * high:.1f}"
+        if metric == "logloss":
+            return f"{low:.3f} to {high:.3f}"
+        return f"{100 * low:.1f} to {100 * high:.1f}"
     if title == "s":
         return f"{row['seconds']:.2f}"
     if title == "logloss":

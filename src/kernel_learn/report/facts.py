@@ -510,6 +510,9 @@ def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Fa
     known = {str(label): i for i, label in enumerate(model.classes_)}
     labels = np.array([known.get(str(label), -1) for label in y])
     inside = labels >= 0
+    if not inside.any():
+        note = f"No new row has a class that the model knows: {', '.join(list(known)[:5])}."
+        return {**facts, "warnings": [*facts["warnings"], note]}
     frame, labels = frame.loc[inside], labels[inside]
     seen = model.has_seen(frame)
     if seen.all():
