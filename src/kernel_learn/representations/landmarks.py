@@ -132,7 +132,7 @@ def select_kmeans(
     candidates: Array,
     weight: Array,
     rng: np.random.RandomState,
-) -> Array:
+) -> Rows:
     """Centres of k-means on the rows themselves."""
     if not kernel.takes_vectors:
         raise ValueError(
