@@ -111,6 +111,24 @@ def test_labels_that_a_spreadsheet_would_run(start, tmp_path):
     assert "'" not in (tmp_path / "p.jsonl").read_text()
 
 
+def test_no_text_of_an_answer_is_a_formula(tmp_path):
+    """Sets of labels and names of columns, too; --raw leaves them."""
+    frame = numbers.rename(columns={"a": "=a"})
+    y = np.where(frame["=a"] > 0, "=yes", "@no")
+    fast = kl.KernelClassifier(quality="fast", max_members=1)
+    kl.save(TableModel(fast).fit(frame, y), tmp_path / "m.skops")
+    frame.head(5).to_csv(tmp_path / "new.csv", index=False)
+    files = tmp_path / "m.skops", tmp_path / "new.csv"
+    for words, due in (
+        (("predict", *files, "--coverage", "0.9"), ("prediction", "set")),
+        (("explain", *files), ("prediction", "column_1")),
+    ):
+        for raw in (False, True):
+            rows = csv.DictReader(io.StringIO(run(*words, *["--raw"] * raw)))
+            found = [row[name] for row in rows for name in due]
+            assert all(text.startswith(("=", "@") if raw else ("'=", "'@")) for text in found)
+
+
 def test_negative_labels_are_numbers(tmp_path):
     y = np.where(numbers["a"] > 0, -1, 1)
     kl.save(TableModel(kl.KernelDiscriminant()).fit(numbers, y), tmp_path / "m.skops")

@@ -23,6 +23,7 @@ from kernel_learn.cli.options import (
     NoClean,
     Onnx,
     Quiet,
+    Raw,
     Report,
     Seed,
     Setting,
@@ -239,10 +240,7 @@ def predict(
             "how often the interval does (0.9 unless said).",
         ),
     ] = None,
-    raw: Annotated[
-        bool,
-        typer.Option("--raw", help="Labels that a spreadsheet would run stay as they are."),
-    ] = False,
+    raw: Raw = False,
     format: Format = None,
     encoding: Encoding = None,
     sheet: Sheet = None,
@@ -388,13 +386,18 @@ def inspect(
 
 @command("explain")
 def explain(
-    run: Session, model: ModelIn, data: DataFiles, output: TableOut = "-", format: Format = None
+    run: Session,
+    model: ModelIn,
+    data: DataFiles,
+    output: TableOut = "-",
+    raw: Raw = False,
+    format: Format = None,
 ) -> None:
     """Say why rows are predicted as they are: the columns, and the training rows, that decide."""
     from kernel_learn.cli.ledger import explain_command
     from kernel_learn.cli.reading import ReadingOptions
 
-    explain_command(run, model, data, output=output, options=ReadingOptions(format))
+    explain_command(run, model, data, output=output, raw=raw, options=ReadingOptions(format))
 
 
 @command("forget")

@@ -26,7 +26,13 @@ DOUBTED = 20
 
 
 def explain_command(
-    run: Session, model_path: str, data: Sequence[str], *, output: str, options: ReadingOptions
+    run: Session,
+    model_path: str,
+    data: Sequence[str],
+    *,
+    output: str,
+    raw: bool,
+    options: ReadingOptions,
 ) -> None:
     """Per row the columns by Shapley value, and the training rows that speak loudest."""
     model = load_predictor(model_path)
@@ -56,7 +62,7 @@ def explain_command(
             columns[f"share_{r + 1}"] = told.shares[:, r]
         return columns
 
-    answer_blocks(run, model, data, output, options, answer, "explaining")
+    answer_blocks(run, model, data, output, options, answer, "explaining", raw=raw)
 
 
 def faded_columns(

@@ -80,6 +80,9 @@ ModelOut = Annotated[
         show_default=False,
     ),
 ]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Texts that a spreadsheet would run stay as they are.")
+]
 TableOut = Annotated[
     str,
     typer.Option(

@@ -20,8 +20,8 @@ from kernel_learn.tables.reading.clean_files import clean_blocks
 from kernel_learn.tables.reading.odd_rows import Dropped, say_dropped
 from kernel_learn.tables.writing import (
     TABLE_SUFFIXES,
-    as_spreadsheet_text,
     check_output,
+    without_formulas,
     write_table,
 )
 
@@ -45,24 +45,19 @@ def predict_command(
     task: str = "auto",
     fill: bool = False,
 ) -> None:
-    """Predict rows block by block; labels are no formulas of a spreadsheet unless ``raw``."""
+    """Predict rows block by block."""
     model = load_predictor(model_path, task)
     if model.is_regression:
         if proba or wish.is_there:
             which = "--proba" if proba else "--threshold"
             raise TableError(f"{model_path!r} predicts numbers; leave out {which}.")
-        ask = {"notes": notes, "fill": fill}
+        ask = {"notes": notes, "fill": fill, "raw": raw}
         predict_numbers(run, model, data, output, options, coverage=coverage, **ask)
         return
     if wish.threshold is not None:
         wish.check(len(model.classes_))
         positive = getattr(model, "positive_", positive_class(np.bincount(model.labels_)))
         model.set_threshold(positive, wish.threshold)
-    is_spreadsheet = not raw and Path(output).suffix.lower() not in (".parquet", ".jsonl")
-
-    def written(labels: Array) -> Array | list[object]:
-        return [as_spreadsheet_text(label) for label in labels] if is_spreadsheet else labels
-
     if proba and not hasattr(model, "predict_proba"):
         raise TableError(
             f"{type(model.estimator_).__name__} has no probabilities; leave out --proba."
@@ -72,14 +67,14 @@ def predict_command(
 
     def answer(block: Frame) -> dict[str, Array | list[object]]:
         if not hasattr(model, "predict_proba"):
-            return {"prediction": written(model.predict(block))}
+            return {"prediction": model.predict(block)}
         P = model.predict_proba(block)
-        columns = {"prediction": written(model.classes_[model.decide(P)])}
+        columns = {"prediction": model.classes_[model.decide(P)]}
         if proba:
             columns |= {f"p({label})": P[:, i] for i, label in enumerate(model.classes_)}
         return columns if sets is None else columns | sets.of(block)
 
-    answer_blocks(run, model, data, output, options, answer, notes=notes, fill=fill)
+    answer_blocks(run, model, data, output, options, answer, notes=notes, fill=fill, raw=raw)
 
 
 def predict_numbers(
@@ -91,6 +86,7 @@ def predict_numbers(
     *,
     notes: bool,
     fill: bool,
+    raw: bool,
     coverage: float | None,
 ) -> None:
     """Columns ``value``, ``lower`` and ``upper``; where a coverage is asked for ``novelty``, too.
@@ -109,7 +105,7 @@ def predict_numbers(
             columns["novelty"] = model.novelty(block)
         return columns
 
-    answer_blocks(run, model, data, output, options, answer, notes=notes, fill=fill)
+    answer_blocks(run, model, data, output, options, answer, notes=notes, fill=fill, raw=raw)
     if limits is not None and output != "-":
         share = f"{100 * limits.coverage:g}"
         run.note(f"About {share} of 100 true values lie between lower and upper (--coverage).")
@@ -221,10 +217,12 @@ def answer_blocks(
     words: str = "predicting",
     notes: bool = False,
     fill: bool = False,
+    raw: bool = False,
 ) -> None:
     """The answers, beside the columns that the model does not use: as they stand in the table.
 
-    Of features, and of tables with a column for every word, only identifiers stand there.
+    Texts among the answers are no formulas of a spreadsheet unless ``raw``. Beside features, and
+    answers for tables with a column for every word, only identifiers stand.
     """
     if output == "-" and run.as_json:
         raise TableError("--json and rows on standard output would mix; name a file with -o.")
@@ -235,6 +233,7 @@ def answer_blocks(
     met, unlike = NewRows(getattr(model, "seen_", None), reading_of(model)), Unlike(model)
     dropped_rows = Dropped()
     exact = {"prediction"}
+    is_spreadsheet = not raw and Path(output).suffix.lower() not in (".parquet", ".jsonl")
     with run.progress(words) as step:
 
         def answers() -> Iterator[Frame]:
@@ -254,6 +253,8 @@ def answer_blocks(
                 carried = [name for name in given.columns if name in as_written]
                 if notes:
                     found[NOTE if NOTE not in carried else OUR_NOTE] = news
+                if is_spreadsheet:
+                    found = {name: without_formulas(own) for name, own in found.items()}
                 if twice := [name for name in carried if name in found]:
                     run.warn(
                         f"{capital(named(twice))} of the table is not carried along: the "

@@ -10,6 +10,7 @@ object lacks, or holds None for, are not asked about. After the letters:
 - ``+``: not negative
 - ``/``: ascending from row to row
 - ``<k``: whole numbers from 0 to k - 1
+- ``=k``: the number k itself, or none
 """
 
 import re
@@ -28,9 +29,12 @@ class ArrayRule(NamedTuple):
     is_positive: bool  # or zero
     ascends: bool
     below: str  # the letter that entries stay below, if they are positions
+    equals: str  # the letter whose number it is
 
 
-RULE = re.compile(r"(?P<name>[\w.]+):(?P<dims>[a-z]*\*?)(?P<flags>[!?+/]*)(?:<(?P<below>[a-z]))?")
+RULE = re.compile(
+    r"(?P<name>[\w.]+):(?P<dims>[a-z]*\*?)(?P<flags>[!?+/]*)(?:<(?P<below>[a-z]))?(?:=(?P<equals>[a-z]))?"
+)
 
 # By the names that files know them by.
 OURS = {
@@ -86,6 +90,7 @@ OURS = {
     "PairClassifier": "classes_:c! held_out_distances_:n?",
     "Probe": "owner:d held:nq held_rows:n sample_rows:s reference_rows:r",
     "Quadruplets": "quadruplets:r*!",
+    "ColumnUnits": "mean:d scale:d+",
     "ReferenceRows": "rows:m*! weight:m+",
     "HeldOutResiduals": "sizes:mq mass:m",
     "SmearingResiduals": "values:r shares:r",
@@ -118,11 +123,12 @@ SUPPORT_VECTORS = "classes_:c! support_:s _n_support:t _intercept_:i intercept_:
 SKLEARN = {
     "calibration.CalibratedClassifierCV": "classes_:c!",
     "calibration._CalibratedClassifier": "classes:c!",
-    "calibration._SigmoidCalibration": "",
-    "calibration._TemperatureScaling": "",
+    "calibration._SigmoidCalibration": "a_:* b_:*",
+    "calibration._TemperatureScaling": "beta_:*",
     "compose._column_transformer.ColumnTransformer": "",
     "compose._target.TransformedTargetRegressor": "",
-    "decomposition._kernel_pca.KernelPCA": "X_fit_:n* eigenvectors_:nk eigenvalues_:k",
+    "decomposition._kernel_pca.KernelPCA": "X_fit_:np eigenvectors_:nk eigenvalues_:k "
+    "X_transformed_fit_:nk dual_coef_:n*",
     "decomposition._pca.PCA": "components_:kp mean_:p explained_variance_:k singular_values_:k",
     "decomposition._truncated_svd.TruncatedSVD": "components_:kp",
     "discriminant_analysis.LinearDiscriminantAnalysis": f"{LINEAR} means_:cp priors_:c xbar_:p "
@@ -132,7 +138,7 @@ SKLEARN = {
     "ensemble._voting.VotingClassifier": "classes_:c!",
     "ensemble._voting.VotingRegressor": "",
     "feature_extraction.text.CountVectorizer": "",
-    "feature_extraction.text.TfidfTransformer": "idf_:v",
+    "feature_extraction.text.TfidfTransformer": "idf_:p",
     "feature_extraction.text.TfidfVectorizer": "_tfidf.idf_:v",
     "feature_selection._univariate_selection.SelectKBest": "scores_:p? pvalues_:p?",
     "feature_selection._univariate_selection.SelectPercentile": "scores_:p? pvalues_:p?",
@@ -141,28 +147,29 @@ SKLEARN = {
     "impute._base.MissingIndicator": "features_:f<p",
     "impute._base.SimpleImputer": "statistics_:p!",
     "impute._knn.KNNImputer": "_fit_X:np? _mask_fit_X:np _valid_mask:p",
-    "isotonic.IsotonicRegression": "X_thresholds_:q/ y_thresholds_:q",
-    "kernel_approximation.Nystroem": "components_:m* normalization_:mm",
-    "kernel_approximation.RBFSampler": "random_weights_:pk random_offset_:k",
+    "isotonic.IsotonicRegression": "X_thresholds_:q/ y_thresholds_:q X_min_:* X_max_:*",
+    "kernel_approximation.Nystroem": "components_:mp normalization_:mm _n_features_out:=m",
+    "kernel_approximation.RBFSampler": "random_weights_:pk random_offset_:k _n_features_out:=k",
     "linear_model._base.LinearRegression": "",
     "linear_model._logistic.LogisticRegression": LINEAR,
     "linear_model._logistic.LogisticRegressionCV": LINEAR,
     "linear_model._ridge.Ridge": "",
     "linear_model._ridge.RidgeCV": "",
-    "linear_model._ridge.RidgeClassifier": "coef_:rp intercept_:r",
+    "linear_model._ridge.RidgeClassifier": "classes_:c! coef_:* intercept_:*",
     "metrics._scorer._CurveScorer": "",
     "metrics._scorer._Scorer": "",
     "model_selection._classification_threshold.FixedThresholdClassifier": "",
     "model_selection._classification_threshold.TunedThresholdClassifierCV": "",
     "naive_bayes.GaussianNB": "classes_:c! theta_:cp var_:cp class_prior_:c class_count_:c",
     "neighbors._classification.KNeighborsClassifier": "classes_:c! _fit_X:np _y:n<c",
-    "neighbors._nearest_centroid.NearestCentroid": "classes_:c! centroids_:cp",
+    "neighbors._nearest_centroid.NearestCentroid": "classes_:c! centroids_:cp class_prior_:c+ "
+    "deviations_:cp within_class_std_dev_:p+",
     "neighbors._regression.KNeighborsRegressor": "_fit_X:np _y:n*",
     "neighbors._unsupervised.NearestNeighbors": "_fit_X:np",
     "pipeline.FeatureUnion": "",
     "pipeline.Pipeline": "",
     "preprocessing._data.Binarizer": "",
-    "preprocessing._data.KernelCenterer": "K_fit_rows_:n",
+    "preprocessing._data.KernelCenterer": "K_fit_rows_:p K_fit_all_:*",
     "preprocessing._data.MaxAbsScaler": "scale_:p? max_abs_:p?",
     "preprocessing._data.MinMaxScaler": "min_:p? scale_:p? data_min_:p? data_max_:p?",
     "preprocessing._data.Normalizer": "",
@@ -175,7 +182,8 @@ SKLEARN = {
     "preprocessing._function_transformer.FunctionTransformer": "",
     "preprocessing._label.LabelBinarizer": "classes_:c!",
     "preprocessing._label.LabelEncoder": "classes_:c!",
-    "random_projection.GaussianRandomProjection": "components_:kp",
+    "random_projection.GaussianRandomProjection": "components_:kp n_components_:=k "
+    "_n_features_out:=k",
     "svm._classes.LinearSVC": LINEAR,
     "svm._classes.NuSVC": SUPPORT_VECTORS,
     "svm._classes.SVC": SUPPORT_VECTORS,
@@ -205,6 +213,7 @@ def parse_rules(line: str) -> tuple[ArrayRule, ...]:
                 "+" in flags,
                 "/" in flags,
                 match["below"] or "",
+                match["equals"] or "",
             )
         )
     return tuple(rules)

@@ -12,6 +12,7 @@ from types import FunctionType
 
 import numpy as np
 from scipy.sparse import sparray, spmatrix
+from sklearn.base import BaseEstimator
 
 from kernel_learn.interop import foreign_state, own_state
 from kernel_learn.interop.errors import WrongStateError
@@ -34,10 +35,13 @@ def check_state(model: object, trusted: Collection[str] = ()) -> None:
         if name in trusted:
             continue
         check_own_attributes(part)
+        check_parameters(part)
         sizes: dict[str, int] = {}
-        features = getattr(part, "n_features_in_", None)
+        features = vars(part).get("n_features_in_")
         if isinstance(features, int | np.integer):
             sizes["p"] = int(features)
+        elif features is not None:
+            raise WrongStateError(f"{type(part).__name__} does not say how many columns it takes")
         for rule in RULES.get(name, ()):
             check_attribute(part, rule, sizes)
         if name in CHECKS and is_filled(part):
@@ -99,6 +103,15 @@ def check_own_attributes(part: object) -> None:
             )
 
 
+def check_parameters(part: object) -> None:
+    """An estimator has all of its parameters."""
+    if isinstance(part, BaseEstimator):
+        try:
+            part.get_params(deep=False)
+        except AttributeError as error:
+            raise WrongStateError(f"{type(part).__name__} lacks a parameter ({error})") from error
+
+
 def is_placeholder(kind: type, name: str) -> bool:
     """Whether a class holds the attribute for its objects to replace: None until it is known."""
     return getattr(kind, name) is None
@@ -112,8 +125,15 @@ def check_attribute(part: object, rule: ArrayRule, sizes: dict[str, int]) -> Non
     if value is None:
         return
     where = f"{type(part).__name__}.{rule.attribute}"
+    if rule.equals:
+        if not isinstance(value, int | np.integer) or value != sizes.get(rule.equals):
+            raise WrongStateError(f"{where} counts {value!r}, and {sizes.get(rule.equals)} are due")
+        return
     if isinstance(value, list | tuple):
-        value = np.asarray(value)
+        try:
+            value = np.asarray(value)
+        except ValueError as error:
+            raise WrongStateError(f"{where} holds lists of several lengths") from error
     shape = () if isinstance(value, int | float) else getattr(value, "shape", None)
     if not isinstance(shape, tuple):
         raise WrongStateError(f"{where} is a {type(value).__name__} and no array")

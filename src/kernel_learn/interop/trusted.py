@@ -68,7 +68,7 @@ HOMES = {
     "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
     "estimators.table_encoder": "TableEncoder",
-    "fitting.uncertainty": "Calibration HeldOutResiduals ReferenceRows",
+    "fitting.uncertainty": "Calibration ColumnUnits HeldOutResiduals ReferenceRows",
     "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",
@@ -132,6 +132,8 @@ SCORES = (
     "accuracy_score balanced_accuracy_score f1_score fbeta_score matthews_corrcoef precision_score "
     "recall_score"
 )
+# By which columns were selected: the same.
+SELECTIONS = "chi2 f_classif f_regression r_regression"
 ARRAY, TYPE = "NdArrayNode", "TypeNode"
 PLAIN = {
     "builtins.bool": {TYPE},
@@ -150,6 +152,10 @@ PLAIN = {
     "sklearn.utils._bunch.Bunch": {"DictNode"},
     **{f"numpy.{name}": {ARRAY, TYPE} for name in SCALARS.split()},
     **{f"sklearn.metrics._classification.{name}": {FUNCTION} for name in SCORES.split()},
+    **{
+        f"sklearn.feature_selection._univariate_selection.{name}": {FUNCTION}
+        for name in SELECTIONS.split()
+    },
 }
 
 # What skrub's TableVectorizer and its encoders are made of, for each version that was looked at.

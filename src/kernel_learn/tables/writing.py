@@ -7,6 +7,9 @@ from collections.abc import Container, Iterator
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
+from kernel_learn.arrays import Array
 from kernel_learn.atomic_write import atomic_write
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.streams.readers import TableError, need_pandas
@@ -81,9 +84,13 @@ def _float_text(value: float) -> str:
     return str(int(value)) if value % 1 == 0 and abs(value) < 2**53 else repr(float(value))
 
 
-def as_spreadsheet_text(label: object) -> object:
-    """A text that a spreadsheet would run as a formula, with an apostrophe in front."""
-    return f"'{label}" if isinstance(label, str) and label.startswith(FORMULA) else label
+def without_formulas(column: Array | list[object]) -> Array | list[object]:
+    """A column in which texts that a spreadsheet would run have an apostrophe in front."""
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "OUT":
+        return column
+    return [
+        f"'{own}" if isinstance(own, str) and own.startswith(FORMULA) else own for own in column
+    ]
 
 
 def _write_parquet(blocks: Iterator[Frame], path: Path) -> int:
