@@ -288,7 +288,8 @@ class DiscriminantLedger:
                 f"Nothing of class {self.classes_[lacking[0]]} would be left, and the model is "
                 f"one of {len(self.classes_)} classes. Fit the remaining rows anew."
             )
-        redrawn, kept = self._landmarks_without(X), KEPT
+        redrawn = self._landmarks_without(X)
+        kept: tuple[str, ...] = KEPT
         model: Any = clone(self)  # type: ignore[type-var]
         if choices == "keep":
             model.set_params(**self._choices(redrawn=bool(redrawn)))
