@@ -252,9 +252,9 @@ of C and gamma and 2 of epsilon in five folds; *lightgbm*, *catboost* (with nati
 *boosting* (`HistGradientBoostingRegressor`) are as they come; *ridge* has its penalty by
 leave-one-out, *gaussian process* (up to 250 training rows) a scale for each column and noise by
 marginal likelihood. The tables are those on which the recipe was developed: figures of both are
-optimistic against peers. Every ratio is of means over tables, on the splits that both have. CPU is that of fit and prediction on one thread,
-`KernelRegressor` with its nested assessment (up to six fits), measured on a machine with other
-work, ratios by the geometric mean.
+optimistic against peers. Every ratio is of means over tables, on the splits that both have. CPU
+is that of fit and prediction on one thread, `KernelRegressor` with its nested assessment (up to
+six fits), measured on a machine with other work, ratios by the geometric mean.
 
 ```
 python benchmarks/regression/compare.py --page
