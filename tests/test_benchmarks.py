@@ -304,6 +304,14 @@ def test_tables_of_numbers_are_written_as_they_are_read(monkeypatch, tmp_path):
     assert 0 < error < 2
 
 
+def test_growth_is_the_slope_of_logarithms(monkeypatch):
+    compare = load(ROOT / "regression" / "compare.py", monkeypatch)
+    found = compare.pd.DataFrame({"rows": [5000, 10_000, 40_000]})
+    found["cpu_seconds"] = 2e-6 * found.rows**1.25
+    assert compare.growth_rows(found) == pytest.approx(1.25)
+    assert list(compare.growth_lines(found))[2:3] == ["| 5,000 | 0.1 |"]
+
+
 def test_ratios_are_over_common_splits(monkeypatch):
     compare = load(ROOT / "regression" / "compare.py", monkeypatch)
     lines = [("a", 0, "KernelRegressor", 10, 1.0, 2.0), ("a", 1, "KernelRegressor", 10, 9.0, 9.0)]
