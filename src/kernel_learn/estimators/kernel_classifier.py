@@ -151,8 +151,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     >>> from kernel_learn import KernelClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> classifier = KernelClassifier().fit(X[::2], y[::2])
-    >>> classifier.score(X[1::2], y[1::2]) > 0.95
-    True
+    >>> round(classifier.score(X[1::2], y[1::2]), 2)
+    0.98
     """
 
     _parameters = EnsembleEstimator._parameters | {

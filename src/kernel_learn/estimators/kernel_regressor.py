@@ -124,8 +124,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
     >>> from kernel_learn import KernelRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> regressor = KernelRegressor(quality="fast").fit(X[::2], y[::2])
-    >>> regressor.score(X[1::2], y[1::2]) > 0.4
-    True
+    >>> round(regressor.score(X[1::2], y[1::2]), 2)
+    0.42
     """
 
     _parameters = EnsembleEstimator._parameters | {"assess": choice("nested", "loo") | FALSE}

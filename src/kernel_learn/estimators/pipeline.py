@@ -76,8 +76,8 @@ class Pipeline(RowPipeline):
     >>> X, y = rng.normal(size=(200, 3)) * [1, 1, 1000], np.arange(200) % 2
     >>> source = Blocks([(X[i::10] + 2 * y[i::10, None], y[i::10]) for i in range(10)])
     >>> model = make_pipeline(StandardScaler(), KernelDiscriminant(landmarks=20)).fit(source)
-    >>> model.score(source) > 0.8
-    True
+    >>> round(model.score(source), 2)
+    0.89
     """
 
     steps: list[tuple[str, Any]]
