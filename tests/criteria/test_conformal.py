@@ -108,3 +108,16 @@ def test_a_row_of_which_the_shares_are_known_excludes_nothing():
     sets = Thresholds(np.full(3, 0.1), np.array([0.5, 0.3, 0.2])).sets(P)
     np.testing.assert_array_equal(sets.sum(axis=1), [3, 3, 1])
     np.testing.assert_array_equal(Thresholds(np.full(3, 0.1)).sets(P).sum(axis=1), 1)
+
+
+def test_scores_as_large_as_the_threshold_are_in():
+    assert Thresholds(np.array([0.5, 0.5])).sets(np.array([[0.5, 0.5]])).all()
+    held = HeldOutScores(np.full(9, 0.5), np.arange(9) % 2, np.ones(9), np.arange(9))
+    new = np.array([[[0.5, 0.5]], [[0.5, 0.5]]])
+    assert cross_sets(new, held, np.arange(9) % 2, 0.5, by_class=False).all()
+
+
+def test_beside_groups_a_row_alone_counts_one_however_often_it_was_seen():
+    counts = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 1.0]])
+    held = conformal_scores(np.full((3, 2), 0.5), counts, [np.array([0, 1])])
+    np.testing.assert_allclose(held.mass, [0.5, 0.5, 2 / 3, 1 / 3])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import kolmogorov
 from scipy.stats import kstest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import scale
@@ -80,6 +81,18 @@ def test_far_rows_are_novel_and_known_ones_uniform(fitted):
     p = fitted.novelty(FAR)
     assert (p <= 1 / 80).mean() > 0.99
     assert kstest(fitted.novelty(X[test]), "uniform").pvalue > 1e-3
+
+
+@pytest.mark.parametrize("model", [kl.KernelDiscriminant(), kl.KernelPLS()])
+def test_novelty_of_new_rows_is_uniform(model):
+    """20 tables: the distance of Kolmogorov and Smirnov, for so many new and known rows."""
+    p = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        rows = rng.standard_t(3 + seed, size=(500, 2 + seed)) @ rng.normal(size=(2 + seed, 4))
+        novelty = model.fit(rows[:200], rows[:200, 0] > 0).novelty(rows[200:])
+        p.append(kolmogorov(np.sqrt(200 * 300 / 500) * kstest(novelty, "uniform").statistic))
+    assert min(p) > 1e-3 and np.mean(np.array(p) < 0.05) <= 0.15 and np.median(p) > 0.2
 
 
 def test_far_away_probabilities_fade_to_the_class_shares(fitted):

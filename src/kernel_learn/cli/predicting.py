@@ -177,12 +177,13 @@ class Unlike:
             with contextlib.suppress(ValueError):  # of a kernel matrix, or of an earlier file
                 self.least = max(model.estimator_.novelty_floor() * (1 + 1e-9), RARE)
 
-    def look(self, block: Frame) -> Array:
-        """Which rows of a block are, (n,) booleans."""
+    def look(self, block: Frame, novelty: Array | list[object] | None) -> Array:
+        """Which rows of a block are, (n,) booleans; by their novelty, if it is known already."""
         self.rows += len(block)
         if self.least < 0 or not len(block):
             return np.zeros(len(block), dtype=bool)
-        found = np.asarray(self.model.novelty(block) <= self.least)
+        p = self.model.novelty(block) if novelty is None else np.asarray(novelty)
+        found = np.asarray(p <= self.least)
         self.count += int(found.sum())
         return found
 
@@ -249,7 +250,7 @@ def answer_blocks(
                     block = fill_columns(run, model, block)
                 found = answer(block)
                 if is_predicting:
-                    news = add_note(news, unlike.look(block))
+                    news = add_note(news, unlike.look(block, found.get("novelty")))
                 carried = [name for name in given.columns if name in as_written]
                 if notes:
                     found[NOTE if NOTE not in carried else OUR_NOTE] = news
