@@ -98,6 +98,13 @@ def test_all_sets(rows):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
 
 
+def test_a_row_that_is_the_background(rng):
+    X, a = rng.uniform(size=(8, 9)), rng.standard_normal((8, 1))
+    term, players = column_terms(Gaussian(0.7), 9)[0], [np.array([c]) for c in range(9)]
+    behind = Background(X[:1], np.ones(1))
+    assert not term_values(term, X[:1], X, a, behind, players).any()
+
+
 def test_factors_that_vanish(rows):
     X, X_ref, a, background = rows
     term = column_terms(Gaussian(1e6), 7)[0]

@@ -134,7 +134,7 @@ def count_nodes(
             log_B = np.log(largest).sum(axis=0) + np.log((apart / largest).max(axis=0) * size)
         off = np.logaddexp.reduce(log_B) + np.log(32 / 15 / (1 - r**-2) / NODE_ERROR)
         needed = min(needed, off / (2 * np.log(r)))
-    return max(int(np.ceil(needed)), min(most, 2))
+    return int(np.clip(np.ceil(needed), min(most, 2), most))  # -inf where nothing moves
 
 
 def enumerated_values(

@@ -208,6 +208,7 @@ def test_in_leaves(kind, d, rng):
         model.shapley(X[:2])
 
 
+@pytest.mark.slow
 def test_sparse_rows(rng):
     X = np.maximum(rng.standard_normal((60, 7)) + 1.2, 0.0)
     y = (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > 2)
