@@ -4,7 +4,8 @@
 
 Sets: every data set of the folder, and its ``mixed/*.csv`` (data frames with a
 column ``target``). Of each set at most 300 rows per class, drawn with
-``default_rng(0)`` in class order; then half of them is for training by
+``default_rng(0)`` in class order (of ``many/NAME`` 3000, and 8000 in all); then half of them is
+for training by
 ``StratifiedShuffleSplit(1, test_size=0.5, random_state=s)``, s = 0..4. With
 ``--inner`` the training half alone is split once more (70 : 30): choices are
 made there, so that the test halves choose nothing. Each figure is written as
@@ -12,7 +13,8 @@ soon as it is known, with the code that made it; what the file already holds is
 not done again. Each fit has a process of its own, for its memory; before these start, every method
 is fitted once to a few rows, so that nobody's imports are timed. LightGBM,
 CatBoost, xRFM and RealMLP take part where they are installed. One thread.
-``--page FILE`` writes docs/results/classifier-comparison.md from a file of figures.
+``--page FILE`` writes docs/results/classifier-comparison.md from a file of figures,
+with ``--template benchmarks/costs.md`` docs/results/classifier-costs.md.
 """
 
 import argparse
@@ -38,12 +40,14 @@ from kernel_learn.papers.origin import library_version, made_now
 
 FIELDS = ["set", "split", "method", "n", "error", "log_loss", "cpu", "memory", "made"]
 MOST_PER_CLASS = 300
+MANY, MANY_PER_CLASS, MANY_ROWS = "many/", 3000, 8000
 SPLITS = 5
 
 
 @cache
 def load(folder, name):
-    """(X, y) with at most 300 rows per class; y as indices of sorted classes."""
+    """(X, y) with at most 300 rows per class, or many; y as indices of sorted classes."""
+    is_many, name = name.startswith(MANY), name.removeprefix(MANY)
     if name.startswith("mixed/"):
         import pandas as pd
 
@@ -54,10 +58,10 @@ def load(folder, name):
         X = np.hstack(X) if isinstance(X, list) else X
     y = np.unique(y, return_inverse=True)[1]
     rng = np.random.default_rng(0)
-    rows = [
-        rng.permutation(np.flatnonzero(y == c))[:MOST_PER_CLASS] for c in range(int(y.max()) + 1)
-    ]
+    most = MANY_PER_CLASS if is_many else MOST_PER_CLASS
+    rows = [rng.permutation(np.flatnonzero(y == c))[:most] for c in range(int(y.max()) + 1)]
     rows = np.concatenate(rows)
+    rows = np.sort(rng.permutation(rows)[:MANY_ROWS]) if is_many else rows
     return (X.iloc[rows] if hasattr(X, "iloc") else X[rows]), y[rows]
 
 

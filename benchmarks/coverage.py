@@ -3,9 +3,9 @@
 For each set, five splits into halves: the share of test rows whose set holds their class, for 80,
 90 and 95 % asked, by ``predict_set`` ("loo" and "cv+"), within classes of 20 test rows and more
 (``by_class``), and by split conformal prediction with the same learner, which gives half of the
-training rows away; and the mean size of the sets. Then every such class by itself, persons who
-were not seen (simulated repeated measures), rows of wine that drift and rows far away; and numbers,
-by ``regression/intervals.py``.
+training rows away; and the mean size of the sets. What fading costs these test rows. Then every
+such class by itself, persons who were not seen (simulated repeated measures), rows of wine that
+drift and rows far away; and numbers, by ``regression/intervals.py``.
 
     KERNEL_LEARN_DATA=folder python benchmarks/coverage.py --splits 5
 
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from compare import load
+from scipy.special import log_softmax
 from scipy.stats import binom
 from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
@@ -107,7 +108,20 @@ def measure(name, folder, split, make):
                     each[coverage, c] = np.array([hit[y[b] == c].sum(), np.sum(y[b] == c)])
                 hit = np.array([hit[y[b] == c].mean() for c in large] or [np.nan])
             found[method, coverage] = (hit.mean(), sets.sum(axis=1).mean())
+    found["log loss"] = losses(model, T, y[b])
+    if isinstance(X, np.ndarray) and not np.isnan(X).any():
+        other = KernelDiscriminant().fit(X[a], y[a])
+        found["log loss, discriminant"] = losses(other, T, y[b])
     return found, len(b), each
+
+
+def losses(model, T, y):
+    """Log loss and error of the likeliest class: with fading, and of log-odds as they are."""
+    F, label = model.decision_function(T), np.searchsorted(model.classes_, y)
+    F = np.c_[np.zeros(len(F)), F] if F.ndim == 1 else F
+    both = (model.predict_log_proba(T), log_softmax(F, axis=1))
+    rows = np.arange(len(y))
+    return [cell for P in both for cell in (-P[rows, label].mean(), (P.argmax(1) != label).mean())]
 
 
 def line_of(name, n, found):
@@ -148,6 +162,24 @@ def summary(lines):
             mean = np.mean([s for s, _ in shares])
             parts.append(f"{coverage:.2f}: {mean:.3f} ({below_by_chance(shares, coverage)})")
         words.append(f"- {method}: " + "; ".join(parts))
+    return "\n".join(words)
+
+
+def cost_of_fading(lines):
+    """Means over sets of log loss and error, with fading and without."""
+    words = []
+    for name, key in (
+        ("KernelClassifier (fast)", "log loss"),
+        ("KernelDiscriminant", "log loss, discriminant"),
+    ):
+        own = np.array([found[key] for found, _ in lines if key in found])
+        loss, error, plain, plain_error = own.mean(axis=0)
+        words.append(
+            f"- fading, {name}, {len(own)} sets: mean log loss {loss:.4f}, without it {plain:.4f} "
+            f"({100 * (loss / plain - 1):+.2f} %; mean over sets of their ratios "
+            f"{100 * (np.mean(own[:, 0] / own[:, 2]) - 1):+.2f} %); the likeliest class is wrong "
+            f"for {error:.4f} of the rows, without it for {plain_error:.4f}"
+        )
     return "\n".join(words)
 
 
@@ -236,21 +268,27 @@ def far_part(draws=4):
                 novel = np.mean(model.novelty(far) <= max(0.02, model.novelty_floor() + 1e-9))
                 own = [model.predict_proba(far).max(axis=1).mean(), novel]
                 own.append(model.predict_set(far).sum(axis=1).mean())
+                largest = np.bincount(y[a]).max() / len(a)
                 signs = rng.choice([-1, 1], 13)
                 for move in (rng.standard_normal((89, 13)), np.ones(13), signs):
                     D = (Z[b] + 2 * move) * scale + shift
                     right = np.mean(model.predict(D) == y[b])
-                    own.append(model.predict_proba(D).max(axis=1).mean() - right)
+                    own += [model.predict_proba(D).max(axis=1).mean() - right, largest - right]
                 cells.append(own)
-            shown = " | ".join(f"{value:.2f}" for value in np.mean(cells, axis=0))
+            means = [f"{value:.2f}" for value in np.mean(cells, axis=0)]
+            shown = " | ".join(
+                means[:3] + [f"{s} ({m})" for s, m in zip(means[3::2], means[4::2], strict=True)]
+            )
             lines.append(f"| {name} | {columns} | {shown} |")
     text = (
         f"## Far away, and drift\n\nWine, {draws} halves: 500 rows drawn uniformly within 50 "
         "standard deviations (mean top probability, the share with a novelty of .02 or at its "
         "floor, the mean size of sets where 90 % were asked for); and by how much the mean "
         "confidence in test rows that were moved by two standard deviations is above their "
-        "accuracy: each by noise of its own, all columns up, all rows by the same signs. A "
-        "shift that looks like another class cannot be told from it.\n\n"
+        "accuracy: each by noise of its own, all columns up, all rows by the same signs. In "
+        "brackets the same of the class shares alone, below which nothing comes that fades to "
+        "them: where rows move towards another class, `predict` is right less often than the "
+        "largest share.\n\n"
     )
     return text + "\n".join(lines)
 
@@ -282,7 +320,7 @@ def main():
         f"{TITLE.format(splits=asked.splits)}\n```\npython benchmarks/coverage.py --splits "
         f"{asked.splits}\n```\n\nOrigin: {'; '.join(made_now().values())}; "
         f"{time.process_time():.0f} s of processor time.\n\n{summary(lines)}\n"
-        f"{every_class(each)}\n\n"
+        f"{every_class(each)}\n{cost_of_fading(lines)}\n\n"
     )
     old = asked.output.read_text("utf-8") if asked.output.exists() else ""
     numbers = "".join(old.partition(NUMBERS)[1:])  # written by regression/intervals.py

@@ -174,6 +174,7 @@ def real_mlp(X, y):
 
 METHODS = {
     "KernelClassifier": lambda X, y: KernelClassifier(),
+    "loo": lambda X, y: KernelClassifier(assess="loo"),
     "fast": lambda X, y: KernelClassifier(quality="fast"),
     "SVC": tuned_svc,
     "logistic regression": logistic_regression,

@@ -103,6 +103,10 @@ SPELLINGS += ["#DIV/0!", "NaN"]
 def numbers():
     weight, dose, age = "weight", "dose", "age"
     yield "unit", cells(weight=lambda v, i: f"{v} kg", says="'kg' taken off")
+    yield (
+        "footnotes",
+        cells(dose=lambda v, i: f"{v}*" if i % 5 == 0 else v, says="-> the number itself"),
+    )
     yield "unit-unspaced", cells(weight=lambda v, i: f"{v}kg", says="'kg' taken off")
     yield (
         "unit-cases",
@@ -378,6 +382,12 @@ def files():
     yield "trailing-comma", Case(trailing, base(), "separator too many")
     accents = base().replace({"ward": {"north": "köln"}})
     yield "latin-1", Case(accents.to_csv(index=False).encode("latin-1"), accents, "cp1252")
+    rare = base().replace({"ward": {"north": "Île", "south": "São"}})
+    yield "latin-1-rare", Case(rare.to_csv(index=False).encode("latin-1"), rare, "cp1252")
+    polish = base().replace({"ward": {"north": "Łódź", "south": "Wrocław"}})
+    yield "cp1250", Case(polish.to_csv(index=False).encode("cp1250"), polish, "cp1250")
+    folded = text(base()).replace(b"weight", b'"\nweight"', 1)
+    yield "name-in-two-lines", Case(folded, base(), "around the names of columns taken off")
     yield "utf-16", Case(accents.to_csv(index=False).encode("utf-16"), accents, "utf-16")
     yield "gzip", Case(gzip.compress(text(base())), base(), "t.csv.gz", "t.csv.gz")
     yield "bzip2", Case(bz2.compress(text(base())), base(), "t.csv.bz2", "t.csv.bz2")
@@ -385,6 +395,8 @@ def files():
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("t.csv", text(base()))
+    readme = zip_of({"README.txt": b"Read this first.", "t.csv": text(base())})
+    yield "zip-readme", Case(readme, base(), "t.zip", "t.zip")
     yield "zip", Case(packed.getvalue(), base(), "t.zip", "t.zip")
     yield "json", Case(base().to_json(orient="records").encode(), base(), "t.json", "t.json")
     yield "json-split", Case(base().to_json(orient="split").encode(), base(), "t.json", "t.json")

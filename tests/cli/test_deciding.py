@@ -1,6 +1,7 @@
 """Thresholds and costs of two uneven classes, and the figures of new rows on the terminal."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from cli.transcript import unfolded  # noqa: E402
 from kernel_learn.cli.app import app  # noqa: E402
 from kernel_learn.cli.deciding import show_decision  # noqa: E402
 from kernel_learn.ensemble.assessment import VARIANCE_FACTOR  # noqa: E402
-from kernel_learn.report.verdict import compare_shares  # noqa: E402
+from kernel_learn.report.verdict import compare_shares, together  # noqa: E402
 from kernel_learn.tables.deciding import many_class_figures  # noqa: E402
 
 FAST = ["--set", "quality=fast", "--set", "max_members=2"]
@@ -184,11 +185,24 @@ def test_new_rows_of_one_class_have_no_order_to_judge(only, folder):
 
 
 def test_what_chance_could_do():
-    assert "no more apart than by chance" in compare_shares(0.90, 200, 0.92, 300)
-    text = compare_shares(0.70, 200, 0.92, 300)
-    pooled = (200 * 0.70 + 300 * 0.92) / 500
-    reach = 1.96 * np.sqrt(pooled * (1 - pooled) * (1 / 200 + 1 / 300))
-    assert f"worse by 22.0 points, more than the {100 * reach:.1f} of chance" in text
+    reach = together((0.86, 0.94), (0.89, 0.95))
+    assert reach == pytest.approx(0.05)  # sqrt(.04^2 + .03^2)
+    assert "no more apart than by chance" in compare_shares(0.90, 0.92, reach)
+    text = compare_shares(0.70, 0.92, reach)
+    assert text.startswith("92.0 %: new rows are worse by 22.0 points, more than the 5.0 of chance")
+
+
+def test_new_rows_stand_beside_rows_that_were_held_out(folder):
+    """Each figure beside its own; what chance does is by the intervals, not by all rows."""
+    fit(folder, name="beside.skops")
+    words = ["report", folder / "beside.skops", folder / "new.csv", "-o", folder / "beside.html"]
+    out = " ".join(run(*words)[0].split())
+    assert re.search(r"AUC 0\.\d{3} \(held out 0\.\d{3}\)", out)
+    assert re.search(r"Balanced accuracy \d\d\.\d % \(chance 50\.0\), held out \d\d\.\d %: ", out)
+    found = json.loads(run(*words, "--json")[0])
+    assert found["held_out_decision"]["positives"] > found["decision"]["positives"] > 0
+    assert len(found["beside_held_out"]) == 2
+    assert found["beside_held_out"][1] in out
 
 
 def test_lines_are_eighty_wide(folder):

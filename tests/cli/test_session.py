@@ -99,6 +99,15 @@ def test_the_leaderboard_has_the_metric_it_is_ranked_by(capsys):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_intervals_of_log_loss_are_no_percentages(capsys):
+    half, losses = np.full(2, 0.5), np.array([0.6, 0.61])
+    one = Score("one", half, half, losses, half, 1.0)
+    show_board(Leaderboard([one], 40, 2, 1, False, False, metric="logloss"), None, None)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    (own,) = (line for line in lines if line.startswith("one"))
+    assert own.startswith("one 0.605 0.") and " to 0." in own
+
+
 def test_json_has_no_nan(capsys):
     run = Session(as_json=True)
     run.result({"a": float("nan"), "b": [1.0, (float("inf"), {"c": 2})]}, lambda: None)

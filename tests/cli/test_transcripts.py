@@ -42,7 +42,8 @@ Written: m.skops.
 REPORT = """\
 New rows: 00 of 00 right, accuracy 00.0 % (00 % interval 00.0 to 00.0).
 Held out in training it was 00.0 %: no more apart than by chance.
-AUC 0.000; average precision for 'sick' 0.000, by chance 0.000.
+AUC 0.000 (held out 0.000); average precision for 'sick' 0.000 (held out 0.000),
+by chance 0.000.
 'sick' is said from a probability of 0.0: 00 of 00 are found, with 0 false
 alarms among 00 others.
 Written: r.html.

@@ -10,7 +10,7 @@ from kernel_learn.criteria.held_out.fading import (
     usual_nearby,
     usual_share,
 )
-from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
+from kernel_learn.criteria.held_out.novelty import Variance, log_tails, novelty_p_values
 
 rng = np.random.default_rng(0)
 A = rng.normal(size=(25, 3))
@@ -62,7 +62,7 @@ def test_fading_is_one_factor_that_changes_nothing_among_the_training_rows():
     np.testing.assert_allclose(near, L, atol=1e-3)
     assert np.abs(far).max() < 1e-4 * np.abs(L).max()
     s = fading.factor(L, np.full(50, 1.5))
-    np.testing.assert_allclose(far_factor(np.array([1.5])), 1 / (1 + 24 * 0.25))
+    np.testing.assert_allclose(far_factor(np.array([1.0, 1.15, 1.3])), [1, 1 / 2, 1 / 17])
     assert (s > 0).all() and (s <= 1).all()
     np.testing.assert_allclose(fading(L, np.full(50, 1.5)), s[:, None] * L)
 
@@ -87,7 +87,7 @@ def test_no_class_is_surer_than_its_rows_allow():
 def test_a_row_unlike_all_others_does_not_make_everything_usual():
     left_out = np.append(np.linspace(0.7, 0.9, 99), 0.01)
     assert usual_share(left_out) > 0.3
-    assert usual_share(left_out[:-1]) == pytest.approx(0.7)
+    assert usual_share(left_out[:-1]) == pytest.approx(0.7 * 99 / 104)
     assert usual_share(np.array([0.9, 0.0])) == 1e-3  # all that is far away fades
 
 
@@ -101,3 +101,9 @@ def test_near_a_row_unlike_all_others_nothing_is_unusual():
 def test_the_variance_far_away():
     v = Variance(np.exp(-((A[:, None] - A[None]) ** 2).sum(-1)), w, 0.05)
     np.testing.assert_allclose(v(np.zeros((1, 25)), np.ones(1)), v.far(np.ones(1)), rtol=1e-12)
+
+
+def test_tails_grow_by_their_logarithm():
+    Z = np.array([-1e300, -30.0, -3.0, -1.0, 0.0, 2.5, 3.0 + 1e-9, 3 * np.e])
+    expected = [-3 - 3 * np.log(1e300 / 3), -3 - 3 * np.log(10), -3, -1, 0, 2.5, 3.0 + 1e-9, 6]
+    np.testing.assert_allclose(log_tails(Z.copy()), expected, rtol=1e-12)

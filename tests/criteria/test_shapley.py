@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.shapley import Background, enumerated_values, sampled_values, term_values
+from kernel_learn.criteria.shapley import (
+    Background,
+    count_nodes,
+    enumerated_values,
+    sampled_values,
+    term_values,
+)
 from kernel_learn.kernels import (
     Additive,
     ColumnKernel,
@@ -101,9 +107,32 @@ def test_factors_that_vanish(rows):
 
 def test_many_blocks_of_background(rows, monkeypatch):
     whole = term_values(column_terms(Gaussian(0.7), 7)[0], *rows, SINGLE)
-    monkeypatch.setattr("kernel_learn.criteria.shapley.BLOCK_NUMBERS", 1)
-    found = term_values(column_terms(Gaussian(0.7), 7)[0], *rows, SINGLE)
-    np.testing.assert_allclose(found, whole, atol=1e-14)
+    for numbers in ("BLOCK_NUMBERS", "HELD_NUMBERS"):
+        monkeypatch.setattr(f"kernel_learn.criteria.shapley.{numbers}", 1)
+        found = term_values(column_terms(Gaussian(0.7), 7)[0], *rows, SINGLE)
+        np.testing.assert_allclose(found, whole, atol=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [1e-4, 1e-2, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("size", [1.0, 1e4])
+def test_as_many_nodes_as_are_needed(gamma, size, rng, monkeypatch):
+    """Fewer than ceil(d / 2) where columns move little, and values as with so many."""
+    d, seen = 40, []
+    X, X_ref, Z = rng.uniform(size=(2, d)), rng.uniform(size=(12, d)), rng.uniform(size=(5, d))
+    a, behind = size * rng.standard_normal((12, 1)), Background(Z, np.full(5, 0.2))
+    term, blocks = column_terms(Gaussian(gamma), d)[0], [np.array([c]) for c in range(d)]
+
+    def counted(*given):
+        seen.append(count_nodes(*given))
+        return seen[-1]
+
+    monkeypatch.setattr("kernel_learn.criteria.shapley.count_nodes", counted)
+    found = term_values(term, X, X_ref, a, behind, blocks)
+    monkeypatch.setattr("kernel_learn.criteria.shapley.count_nodes", lambda *_: d // 2)
+    whole = term_values(term, X, X_ref, a, behind, blocks)
+    np.testing.assert_allclose(found, whole, rtol=1e-13, atol=2e-12)
+    assert len(seen) == 2 and max(seen) <= d // 2
+    assert (max(seen) < d // 4) == (gamma < 1)
 
 
 def test_what_cannot_be_taken_apart():

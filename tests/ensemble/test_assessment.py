@@ -163,6 +163,17 @@ class TestRowsThatChoseNoKernel:
         assert "rows that chose no kernel" in model.summary_
         assert np.abs(model.held_out_proba_ - model.loo_proba_).max() > 0
 
+    def test_they_are_the_ones_counted(self):
+        """Two classes that are far apart: 400 rows screen, 800 are judged, one of them twice."""
+        X = np.random.default_rng(0).normal(size=(1200, 2))
+        y = np.arange(1200) % 2
+        X[:, 0] += 20 * y
+        model = KernelClassifier(**FAST, max_members=1).fit(X, y)
+        assert "0 of 800 wrong: below 0.4 % (95 %)" in model.summary_
+        last = model._first[-1]  # no row that screens
+        again = KernelClassifier(**FAST, max_members=1).fit(np.r_[X, X[[last]]], np.r_[y, y[last]])
+        assert "0 of 801 wrong" in again.summary_
+
     @pytest.mark.parametrize("n", [1050, 2100])
     def test_their_labels_choose_none(self, n):
         """Kernels and widths are the same with labels of such rows changed over."""

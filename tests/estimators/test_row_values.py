@@ -47,9 +47,7 @@ def test_wrong_labels_harm(rng):
     assert set(np.argsort(values)[:2].tolist()) == {3, 60} and values[3] < 0
 
 
-def test_not_of_landmarks(rng):
+def test_not_of_a_kernel_matrix(rng):
     X, y = rng.standard_normal((60, 2)), np.arange(60) % 2
-    with pytest.raises(ValueError, match="exact or not at all"):
-        _ = kl.KernelDiscriminant(landmarks=10).fit(X, y).row_values_
     with pytest.raises(ValueError, match="exact or not at all"):
         _ = kl.KernelDiscriminant("precomputed").fit(X @ X.T + np.eye(60), y).row_values_

@@ -71,8 +71,11 @@ def test_shapes_and_figures(model, data):
     P = model.predict_proba(X[N:])
     assert P.shape == (80, L) and model.loo_proba_.shape == (N, L)
     np.testing.assert_array_equal(model.classes_, np.arange(L))
-    np.testing.assert_array_equal(model.predict(X[N:]), P > 0.5)
-    np.testing.assert_allclose(1 / (1 + np.exp(-model.decision_function(X[N:]))), P)
+    unfaded = 1 / (1 + np.exp(-model.decision_function(X[N:])))
+    np.testing.assert_array_equal(model.predict(X[N:]), unfaded > 0.5)
+    near = model._fitted.probe.reference.less_known(model._reference_rows(X[N:])) == 1
+    assert near.mean() > 0.9
+    np.testing.assert_allclose(P[near], unfaded[near], atol=1e-3)
     np.testing.assert_allclose(np.exp(model.predict_log_proba(X[N:])), P)
     assert hamming_loss(Y[N:], model.predict(X[N:])) < 0.25
     assert model.score(X[N:], Y[N:]) == np.mean(np.all((P > 0.5) == Y[N:], axis=1))
@@ -202,6 +205,14 @@ def test_novelty_is_told_and_sets_are_refused():
     for method in ("loo", "cv+"):
         with pytest.raises(ValueError, match="several labels, each there or not: predict_proba"):
             model.predict_set(X, method=method)
+
+
+def test_far_away_the_shares_of_labels_are_left(model, data, rng):
+    far = rng.uniform(-50, 50, (200, data[0].shape[1])) * data[0].std(axis=0)
+    P = model.predict_proba(far)
+    shares = (data[1][:N].sum(axis=0) + 0.5) / (N + 1)
+    assert np.mean(np.abs(P - shares) < 0.01) > 0.97
+    np.testing.assert_allclose(np.exp(model.predict_log_proba(far)), P)
 
 
 @pytest.mark.parametrize("asked", ["shapley", "stability", "find_rows"])

@@ -1,13 +1,14 @@
 """Numbers, several numbers, sets of labels and ordered classes in the place of classes."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 from sklearn.datasets import load_diabetes
-from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
 
 import kernel_learn as kl
 from kernel_learn import metrics
@@ -84,6 +85,16 @@ def test_functions_of_numbers_see_them_as_they_were_given():
         by_function = kl.HSICSubspace(label_kernel=function).fit(X, targets)
         by_kernel = kl.HSICSubspace(label_kernel=Laplacian(1.0)).fit(X, targets)
         assert_allclose(by_function.kernel_(X_NEW), by_kernel.kernel_(X_NEW), rtol=1e-7, atol=1e-10)
+
+
+def test_kernels_of_scikit_learn_see_a_column_of_numbers():
+    for function in (partial(laplacian_kernel, gamma=1.0), lambda a, b: a @ b.T):
+        model = kl.HSICSubspace(label_kernel=function).fit(X, y)
+        column = y[:, None]
+        by_matrix = kl.HSICSubspace(label_kernel=function(column, column)).fit(X, y)
+        assert_allclose(model.kernel_(X_NEW), by_matrix.kernel_(X_NEW), rtol=1e-7, atol=1e-10)
+    with pytest.raises(ValueError, match=r"label_kernel gives the shape \(\) for 60 targets"):
+        kl.HSICSubspace(label_kernel=lambda a, b: np.float64(1.0)).fit(X, y)
 
 
 @pytest.mark.parametrize("label_kernel", ["normalized", "indicator"])

@@ -9,7 +9,7 @@ from sklearn.preprocessing import scale
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
 from kernel_learn.fitting import uncertainty
-from kernel_learn.kernels import Gaussian, Linear, Spectrum
+from kernel_learn.kernels import ColumnKernel, Gaussian, Linear, Spectrum
 
 X, y = load_wine(return_X_y=True)
 X = scale(X)
@@ -107,6 +107,29 @@ def test_novelty_and_fading_do_not_depend_on_units():
     same = np.c_[X, np.full(178, 3.0)]
     constant = kl.KernelDiscriminant().fit(same[train], y[train])
     assert (constant.novelty(same[test] + 9 * np.eye(14)[13]) < 0.05).all()
+
+
+def test_heavy_tails_are_not_far_away():
+    """A value ten times as far out as any before is nothing rare in a column of heavy tails."""
+    rng = np.random.default_rng(0)
+    rows = rng.standard_t(1.5, size=(900, 4))
+    labels = (rows[:, 0] > 0).astype(int)
+    model = kl.KernelClassifier(quality="fast", assess="loo").fit(rows[:200], labels[:200])
+    less = model._fitted.probe.reference.less_known(model._reference_rows(rows[200:]))
+    assert np.mean(less > 1.2) < 0.015  # of numbers as they are 0.021
+    assert model.predict_proba(np.full((1, 4), 1e6)).max() < 0.6
+
+
+def test_columns_of_tables_are_compared_in_their_own_units():
+    pd = pytest.importorskip("pandas")
+    kernel = ColumnKernel(Gaussian(), ["a", "b"])
+    units = np.array([10.0, 0.5])
+    plain, other = (
+        kl.KernelDiscriminant(kernel).fit(pd.DataFrame(Z[train], columns=["a", "b"]), y[train])
+        for Z in (X[:, :2], X[:, :2] * units)
+    )
+    frame = pd.DataFrame(X[test][:, :2], columns=["a", "b"])
+    np.testing.assert_allclose(other.novelty(frame * units), plain.novelty(frame))
 
 
 def test_nothing_is_excluded_far_away(fitted):
@@ -287,3 +310,7 @@ def test_sets_of_models_that_chose_inside_the_folds():
     for other in (kl.KernelClassifier(quality="fast", assess="loo"), kl.KernelDiscriminant()):
         with pytest.raises(ValueError, match="keeps no models of folds"):
             other.fit(X[train], y[train]).predict_set(X[test], method="cv+")
+    rows = np.random.default_rng(0).normal(size=(1100, 2))
+    model = kl.KernelClassifier(quality="fast").fit(rows, rows[:, 0] > 0)
+    with pytest.raises(ValueError, match="keeps them of at most 1000 distinct rows"):
+        model.predict_set(rows[:5], method="cv+")

@@ -295,6 +295,74 @@ class TestKernelRegressor:
             kl.export_onnx(model, tmp_path / "model.onnx", frame)
 
 
+class TestSeveralLabels:
+    X = three[0]
+    Y = np.column_stack([X[:, 0] > 0, X[:, 1] + X[:, 2] > 0.5, np.zeros(len(X))]).astype(int)
+
+    @staticmethod
+    def outputs(model, path, X):
+        run = session(path)
+        names = [output.name for output in run.get_outputs()]
+        return dict(zip(names, run.run(None, {"X": X}), strict=True))
+
+    @pytest.mark.parametrize("dtype", list(BOUNDS))
+    def test_classifier(self, dtype, tmp_path):
+        model = kl.KernelClassifier(assess=False).fit(self.X[::2], self.Y[::2])
+        X = self.X.astype(dtype)
+        kl.export_onnx(model, tmp_path / "model.onnx", X)
+        found = self.outputs(model, tmp_path / "model.onnx", X)
+        assert list(found) == ["label", "probabilities", "decision", "features"]
+        np.testing.assert_array_equal(found["label"], model.predict(X))
+        tol = 1e-10 if dtype == np.float64 else 1e-5
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), atol=tol)
+        np.testing.assert_allclose(found["decision"], model.decision_function(X), rtol=tol)
+        np.testing.assert_allclose(found["features"], model.transform(X), atol=tol)
+
+    def test_leaves_and_no_member(self, tmp_path):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(900, 2))
+        Y = np.column_stack([X[:, 0] > 0, X.sum(axis=1) > 1])
+        model = kl.KernelClassifier(quality="fast", assess=False, memory_budget=2_100_000)
+        with pytest.warns(UserWarning, match="another model"):
+            model.fit(X, Y)
+        assert model._fitted.ensemble.forest is not None
+        flat = np.ones((40, 2))
+        flat[0, 0] = np.nan
+        alone = kl.KernelClassifier(quality="fast", assess=False).fit(flat, Y[:40])
+        assert not alone.members_
+        for one, rows in ((model, X), (alone, flat)):
+            kl.export_onnx(one, tmp_path / "model.onnx")
+            found = self.outputs(one, tmp_path / "model.onnx", rows)
+            np.testing.assert_allclose(found["probabilities"], one.predict_proba(rows), atol=1e-10)
+
+    def test_pls(self, tmp_path):
+        model = kl.KernelPLS().fit(self.X[::2], self.Y[::2])
+        kl.export_onnx(model, tmp_path / "model.onnx")
+        found = self.outputs(model, tmp_path / "model.onnx", self.X)
+        assert list(found) == ["label", "decision", "features"]
+        np.testing.assert_array_equal(found["label"], model.predict(self.X))
+        np.testing.assert_allclose(found["decision"], model.decision_function(self.X), atol=1e-10)
+
+    def test_pls_of_numbers(self, tmp_path):
+        for y in (self.X[:, 0], self.X[:, :2]):
+            model = kl.KernelPLS(target_type="numbers").fit(self.X, y)
+            kl.export_onnx(model, tmp_path / "model.onnx")
+            found = self.outputs(model, tmp_path / "model.onnx", self.X)
+            assert list(found) == ["prediction", "features"]
+            np.testing.assert_allclose(found["prediction"], model.predict(self.X), atol=1e-10)
+
+    @pytest.mark.parametrize("name", ["KernelClassifier", "KernelPLS"])
+    def test_skl2onnx(self, name, tmp_path):
+        model = getattr(kl, name)().set_params(**({"assess": False} if "C" in name else {}))
+        model.fit(self.X, self.Y)
+        for X in (self.X, self.X.astype(np.float32)):
+            path = tmp_path / "model.onnx"
+            path.write_bytes(skl2onnx.to_onnx(model, X[:1]).SerializeToString())
+            found = self.outputs(model, path, X)
+            assert list(found) == ["label", "probabilities"]
+            np.testing.assert_array_equal(found["label"], model.predict(X))
+
+
 class TestFrames:
     @pytest.fixture(autouse=True)
     def frames(self):

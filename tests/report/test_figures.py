@@ -30,7 +30,7 @@ from kernel_learn.report.page import (
     surprising_rows,
     thousands,
 )
-from kernel_learn.report.placing import place_new_rows, points_of
+from kernel_learn.report.placing import is_collapsed, place_new_rows, points_of
 from kernel_learn.tables.deciding import decision_curve, two_class_figures
 
 
@@ -344,3 +344,10 @@ def test_where_nothing_is_said_there_is_no_point_of_precision(monkeypatch):
     charts.draw_precision("precision", point)(ax)
     assert np.ma.is_masked(ax.collections[-1].get_offsets()[0, 1])
     plt.close(figure)
+
+
+def test_rows_in_one_place_are_no_picture():
+    """Of thousands of columns all learned features may be nothing."""
+    same = {"points": [[0.0, i % 2, i] for i in range(6)], "dimensions": 1}
+    apart = {"points": [[i / 6, i % 2, i] for i in range(6)], "dimensions": 1}
+    assert is_collapsed(same) and not is_collapsed(apart)

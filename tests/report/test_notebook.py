@@ -59,6 +59,8 @@ def test_new_rows_stand_beside_the_held_out_ones(model):
     assert sentence.startswith("Held out in training it was ")
     same = kl.report(model, *OLD, X_new=X[train], y_new=Y[train])
     assert "The rows given as new are those the model was fitted to" in same.html
+    other = kl.report(model, *OLD, X_new=X[test], y_new=np.full(len(Y[test]), "none of them"))
+    assert "No new row has a class that the model knows" in other.html
 
 
 def test_other_rows_than_those_of_the_fit_are_refused(model):

@@ -174,10 +174,22 @@ def test_standard_input_is_unpacked(name, monkeypatch):
     assert_same(read_table(["-"]))
 
 
-@pytest.mark.parametrize("kind", ["parquet", "xlsx", "sqlite"])
+@pytest.mark.parametrize(
+    "kind", ["parquet", "xlsx", "sqlite", "json", "jsonl", "dta", "dta-118", "sav", "sav.gz"]
+)
 def test_standard_input_shows_its_format(kind, monkeypatch, tmp_path):
-    path = tmp_path / f"t.{kind}"
-    if kind == "parquet":
+    path, frame = tmp_path / f"t.{kind}", FRAME
+    if kind.startswith("json"):
+        FRAME.to_json(path, orient="records", lines=kind == "jsonl")
+    elif kind.startswith(("dta", "sav")):
+        frame = FRAME.rename(columns={"größe": "size"})
+        if kind.startswith("dta"):
+            frame.to_stata(path, write_index=False, version=118 if kind == "dta-118" else 114)
+        else:
+            pytest.importorskip("pyreadstat").write_sav(frame, tmp_path / "t.sav")
+            content = (tmp_path / "t.sav").read_bytes()
+            path.write_bytes(gzip.compress(content) if kind == "sav.gz" else content)
+    elif kind == "parquet":
         pytest.importorskip("pyarrow")
         FRAME.to_parquet(path)
     elif kind == "xlsx":
@@ -188,7 +200,7 @@ def test_standard_input_shows_its_format(kind, monkeypatch, tmp_path):
             FRAME.to_sql("t", database, index=False)
         database.close()
     given_by(monkeypatch, path.read_bytes())
-    assert_same(read_table(["-"]))
+    assert_same(read_table(["-"]), frame)
 
 
 def test_an_encoding_that_is_given_is_taken(tmp_path):

@@ -114,7 +114,7 @@ def test_strong_columns_are_no_leaks():
     assert look_at_columns(table(nearly=nearly), Y).leaks == {}
 
 
-def test_near_leaks_are_named_where_no_other_column_comes_close():
+def test_near_leaks_are_named_where_all_others_are_far_worse():
     own = np.random.default_rng(1)
     y = own.integers(0, 2, 400)
     copy = np.where(own.random(400) < 0.97, y, 1 - y)
@@ -122,8 +122,14 @@ def test_near_leaks_are_named_where_no_other_column_comes_close():
     columns = look_at_columns(frame, y)
     assert list(columns.leaks) == ["copy"] and 0.95 < columns.leaks["copy"] < 0.99
     assert "Is it known before the target is?" in columns.warnings[0]
-    other = np.where(own.random(400) < 0.96, y, 1 - y)  # two such columns: the task is easy
-    assert look_at_columns(frame.assign(other=other), y).leaks == {}
+    others = {c: np.where(own.random(400) < 0.97, y, 1 - y) for c in "abc"}
+    two = look_at_columns(frame.assign(a=others["a"]), y).leaks
+    assert sorted(two) == ["a", "copy"]
+    assert look_at_columns(frame.assign(**others), y).leaks == {}  # four: the task is easy
+    number = np.array([0.0, 50.0])[copy] + own.normal(size=400)  # makes the mistakes of copy
+    assert sorted(look_at_columns(frame.assign(number=number), y).leaks) == ["copy", "number"]
+    strong = frame.assign(strong=np.where(own.random(400) < 0.92, y, 1 - y))
+    assert look_at_columns(strong, y).leaks == {}  # one that is nearly as good
 
 
 def test_leaks_are_found_in_wide_tables():

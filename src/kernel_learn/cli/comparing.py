@@ -78,10 +78,9 @@ def compare_command(
             f"{'' if is_regression else f' and {n_classes} classes'} take it minutes: "
             f"{' and '.join(slow)}. To have it all the same, add --method {slow[0]!r}."
         )
-    if training.source is not None and not is_regression:
-        board: Leaderboard | NumberLeaderboard = compare_large(
-            run, given, training, chosen, methods, settings, metric
-        )
+    board: Leaderboard | NumberLeaderboard
+    if training.source is not None:
+        board = compare_large(run, given, training, chosen, methods, settings, metric, roster)
     else:
         sizes = (folds, repeats, rows)
         board = compare_in_folds(run, given, training, chosen, settings, sizes, metric)
@@ -212,7 +211,7 @@ def show_board(
     shown = board_columns(board)
     lines = []
     for row in board.rows():
-        cells = [show_cell(row, title) for title in shown]
+        cells = [show_cell(row, title, board.metric) for title in shown]
         lines.append([row["method"], *(["failed"] if row["failure"] else cells)])
     width = 1 + len(shown)
     lines = [[*line, *[""] * (width - len(line))] for line in lines]
@@ -277,15 +276,17 @@ def board_columns(board: Leaderboard) -> list[str]:
     return [*first, *(title for title in more if title != board.metric)]
 
 
-def show_cell(row: Values, title: str) -> str:
-    """One figure of a method, as text."""
+def show_cell(row: Values, title: str, metric: str) -> str:
+    """One figure of a method, as text; ``metric``: of which the interval is."""
     if row["failure"]:
         return ""
     if title == "95 % interval":
         low, high = row["value_low"], row["value_high"]
         if low is None or high is None:
             return ""
-        return f"{low:.3f} to {high:.3f}" if high > 1 else f"{100 * low:.1f} to {100 * high:.1f}"
+        if metric == "logloss":
+            return f"{low:.3f} to {high:.3f}"
+        return f"{100 * low:.1f} to {100 * high:.1f}"
     if title == "s":
         return f"{row['seconds']:.2f}"
     if title == "logloss":

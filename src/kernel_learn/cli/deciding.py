@@ -24,22 +24,33 @@ def decision_values(decision: Facts | None, classes: Sequence[str]) -> Facts | N
     return {**decision, "positive_class": classes[decision["positive"]]}
 
 
-def show_two_classes(decision: Facts, classes: Sequence[str]) -> None:
-    """Ranking of held-out rows, and the operating point."""
+def show_two_classes(
+    decision: Facts,
+    classes: Sequence[str],
+    held_out: Facts | None = None,  # of new rows: what it was in training
+) -> None:
+    """The order of rows by their probabilities, and the operating point."""
     positive = classes[decision["positive"]]
     if decision["auc"] is None:
         only = classes[decision["positive"] if decision["positives"] else 1 - decision["positive"]]
         say(f"All rows are {only!r}: AUC and balanced accuracy need rows of both classes.")
     else:
+        auc, precise = (beside(decision, held_out, key) for key in ("auc", "average_precision"))
         say(
-            f"AUC {decision['auc']:.3f}; average precision for {positive!r} "
-            f"{decision['average_precision']:.3f}, by chance {decision['share']:.3f}."
+            f"AUC {auc}; average precision for {positive!r} {precise}, by chance "
+            f"{decision['share']:.3f}."
         )
     say(
         f"{positive!r} is said from a probability of {decision['threshold']:.3g}: "
         f"{decision['found']} of {decision['positives']} are found, with "
         f"{decision['false_alarms']} false alarms among {decision['negatives']} others."
     )
+
+
+def beside(decision: Facts, held_out: Facts | None, key: str) -> str:
+    """A figure, and what it was of held-out rows."""
+    old = None if held_out is None else held_out.get(key)
+    return f"{decision[key]:.3f}" + ("" if old is None else f" (held out {old:.3f})")
 
 
 def show_many_classes(decision: Facts, classes: Sequence[str]) -> None:
@@ -61,13 +72,9 @@ def show_new_rows(new: Facts, facts: Facts) -> None:
         f"New rows: {new['right']} of {new['n']} right, accuracy {100 * new['accuracy']:.1f} % "
         f"(95 % interval {100 * new['low']:.1f} to {100 * new['high']:.1f})."
     )
-    say(beside_held_out(new, facts))
-    if new.get("uneven"):
-        say(
-            f"Balanced accuracy {100 * new['balanced_accuracy']:.1f} %; "
-            f"chance {100 / len(classes):.1f} %."
-        )
+    for sentence in beside_held_out(new, facts):
+        say(sentence)
     if decision := new.get("decision"):
-        show_two_classes(decision, classes)
+        show_two_classes(decision, classes, facts["decision"])
     if new["unknown"]:
         say(f"{new['unknown']} rows of classes that the model does not know are not counted.")

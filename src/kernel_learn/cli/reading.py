@@ -156,7 +156,7 @@ def check_prediction(model_path: str, data: Sequence[str], options: ReadingOptio
     """Refuse a table that lacks columns before a model is read, which takes seconds, too."""
     names = columns_of_model(model_path)
     if names and STDIN not in data and (header := header_of(options.files(data))) is not None:
-        check_complete(names, header)
+        check_complete(names, header, ", and with --fill all of them are")
 
 
 def columns_of_model(path: str) -> list[str]:

@@ -13,7 +13,7 @@ from kernel_learn.cli.session import Session, put, say
 from kernel_learn.interop.files import describe
 from kernel_learn.report.facts import headline_of
 from kernel_learn.report.placing import Facts
-from kernel_learn.report.verdict import held_out_accuracy
+from kernel_learn.report.verdict import beside_held_out
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.model import TableModel
 from kernel_learn.tables.writing import check_output
@@ -72,8 +72,10 @@ def report_command(
     values = {"report": output, "accuracy": None if new is None else new["accuracy"]}
     if new is not None:
         values |= {"rows": new["n"], "accuracy_interval": [new["low"], new["high"]]}
-        values |= {"held_out_accuracy": held_out_accuracy(facts)}
+        values |= {"held_out_accuracy": facts["held_out"]["accuracy"]}
         values |= {"decision": decision_values(new.get("decision"), facts["classes"])}
+        old = decision_values(facts.get("decision"), facts["classes"])
+        values |= {"held_out_decision": old, "beside_held_out": beside_held_out(new, facts)}
 
     def show() -> None:
         if new is not None:

@@ -1,5 +1,7 @@
 """Label kernels H = F F' of targets that are no classes: numbers, and sets of labels."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from kernel_learn.arrays import Array
@@ -49,7 +51,7 @@ def similarity_factor(
     values: Array,  # (n, q) numbers, or zeros and ones
     weight: Array,  # (n,) for the rules of a kernel
     *,
-    single: bool = False,  # a function sees (n,)
+    single: bool = False,  # a function sees (n,), or (n, 1) if it makes no matrix of that
 ) -> Array:
     """F (n, r) with H = F F'; equal targets have equal rows, and the factor of a kernel is short.
 
@@ -76,14 +78,28 @@ def similarity_factor(
     if isinstance(label_kernel, str):
         H = jaccard(distinct)
     else:
-        given = distinct[:, 0] if single else distinct
-        H = check_similarities(as_numbers(label_kernel(given, given), "label_kernel"))
-        if H.shape != (len(given), len(given)):
-            raise ValueError(
-                f"label_kernel gives the shape {H.shape} for {len(given)} targets; it must give "
-                f"their similarities, {(len(given), len(given))}."
-            )
+        H = check_similarities(_called(label_kernel, distinct, single))
     return trimmed(psd_factor(H))[place]
+
+
+def _called(function: Callable[[Array, Array], Array], values: Array, single: bool) -> Array:
+    """What a function of two arrays of targets says of all, (m, m)."""
+    m = len(values)
+    if single:  # numbers as they were given; kernels of scikit-learn ask for a column
+        try:
+            H = as_numbers(function(values[:, 0], values[:, 0]), "label_kernel")
+        except (ValueError, IndexError):
+            pass
+        else:
+            if H.shape == (m, m):
+                return H
+    H = as_numbers(function(values, values), "label_kernel")
+    if H.shape != (m, m):
+        raise ValueError(
+            f"label_kernel gives the shape {H.shape} for {m} targets; it must give their "
+            f"similarities, {(m, m)}."
+        )
+    return H
 
 
 def too_many_values(n: int) -> ValueError:

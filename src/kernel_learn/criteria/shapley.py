@@ -6,7 +6,8 @@ f(x) = sum_i a_i prod_j p_ij, p_ij at x and q_ij at z, column j has the value
     phi_j = sum_i a_i (p_ij - q_ij) int_0^1 prod_{l != j} ((1 - t) q_il + t p_il) dt
 
 in the mean over background rows; the integrand is a polynomial of degree d - 1, for which
-ceil(d / 2) Gauss-Legendre nodes are exact. Of a sum over columns it is p_ij - q_ij, of a product
+ceil(d / 2) Gauss-Legendre nodes are exact, and fewer are enough where columns move the product
+little (``count_nodes``). Of a sum over columns it is p_ij - q_ij, of a product
 of two 1/2 (p_j - q_j)(p_l + q_l). Values sum to f(x) - mean f(z).
 """
 
@@ -19,12 +20,16 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.kernels.column_terms import ColumnTerm
+from kernel_learn.rows.access import row_blocks
 
 # Below this a factor counts as this: what it multiplies is nothing, and it can be divided by.
 LEAST_FACTOR = 1e-30
-BLOCK_NUMBERS = 2**17  # factors that are held at a time: those of a cache
+HELD_NUMBERS = 2**24  # factors of background rows that are held at a time
+BLOCK_NUMBERS = 2**17  # of which are worked on at a time: those of a cache
 STEP_NUMBERS = 2**22  # entries of rows on the way from z to x that are held at a time
 PAIRS = 2  # of permutations for each background row: two tell how far they are apart
+NODE_ERROR = 1e-12  # of a value, by a quadrature with fewer nodes than are exact
+ELLIPSES = 2.0 ** np.arange(1, 8)  # half axes on which the integrand is bounded
 MOST_ENUMERATED = 5  # players: 2^5 sets take no longer than the 4 (d + 1) of permutations
 
 
@@ -45,50 +50,91 @@ def term_values(
     blocks: Sequence[Array],  # columns of each player
 ) -> Array:
     """Shapley values of sum_i a_i term(x, x_i), (n_new, players, r)."""
-    q = term.factors(background.rows, X_ref, blocks)
-    found = np.empty((len(X), len(blocks), a.shape[1]))
-    if term.form == "sum":
-        mean = np.tensordot(background.share, q, (0, 1))  # (players, n)
+    found = np.zeros((len(X), len(blocks), a.shape[1]))
+    size = term.weight * np.abs(a).sum(axis=1)
+    for rows in row_blocks(len(background.share), HELD_NUMBERS // (len(blocks) * len(X_ref)) + 1):
+        q, share = term.factors(background.rows[rows], X_ref, blocks), background.share[rows]
+        pull = _pulls[term.form](q, share, size)
         for i in range(len(X)):
-            found[i] = (term.factors(X[i : i + 1], X_ref, blocks)[:, 0] - mean) @ a
-        return term.weight * found
-    way = _product_pull if term.form == "product" else _pairs_pull
-    q = np.maximum(q, LEAST_FACTOR) if term.form == "product" else q
-    for i in range(len(X)):
-        p = term.factors(X[i : i + 1], X_ref, blocks)[:, 0]
-        found[i] = way(p, q, background.share) @ a
+            found[i] += pull(term.factors(X[i : i + 1], X_ref, blocks)[:, 0]) @ a
     return term.weight * found
 
 
-def _product_pull(
-    p: Array,  # (players, n)
-    q: Array,  # (players, m, n)
-    share: Array,  # (m,)
-) -> Array:
-    """mean over z of (p_ij - q_ij) int prod_{l != j} ..., (players, n)."""
-    d, n = p.shape
-    p = np.maximum(p, LEAST_FACTOR)
-    nodes, weights = np.polynomial.legendre.leggauss((d + 1) // 2)
-    nodes, weights = (nodes + 1) / 2, weights / 2
-    pull = np.zeros((d, n))
-    size = max(1, BLOCK_NUMBERS // (d * n))
-    for start in range(0, len(share), size):
-        rows = slice(start, start + size)
-        D = p[:, None] - q[:, rows]
-        for t, weight in zip(nodes, weights, strict=True):
-            M = q[:, rows] + t * D
-            whole = M.prod(axis=0)
-            whole *= (weight * share[rows])[:, None]
-            np.divide(D, M, out=M)
-            pull += np.einsum("jzi,zi->ji", M, whole)
+Pull = Callable[[Array], Array]  # factors at x (players, n) to what a is multiplied by, likewise
+
+
+def _sum_pull(q: Array, share: Array, size: Array) -> Pull:
+    """The sum over z of share_z (p_ij - q_ij)."""
+    mean, total = np.tensordot(share, q, (0, 1)), share.sum()
+    return lambda p: total * p - mean
+
+
+def _pairs_pull(q: Array, share: Array, size: Array) -> Pull:
+    """The sum over z of share_z sum_{l != j} (p_j - q_j)(p_l + q_l): both orders of each pair."""
+
+    def pull(p: Array) -> Array:
+        both = p[:, None] + q
+        others = both.sum(axis=0) - both
+        return np.asarray(np.einsum("jzi,jzi,z->ji", p[:, None] - q, others, share))
+
     return pull
 
 
-def _pairs_pull(p: Array, q: Array, share: Array) -> Array:
-    """mean over z of sum_{l != j} (p_j - q_j)(p_l + q_l): both orders of each pair."""
-    both = p[:, None] + q
-    others = both.sum(axis=0) - both
-    return np.asarray(np.einsum("jzi,jzi,z->ji", p[:, None] - q, others, share))
+def _product_pull(
+    q: Array,  # (players, m, n)
+    share: Array,  # (m,)
+    size: Array,  # (n,)
+) -> Pull:
+    """The sum over z of share_z (p_ij - q_ij) int prod_{l != j} ..."""
+    d, m, n = q.shape
+    q = np.maximum(q, LEAST_FACTOR)
+    ends = q.min(axis=1), q.max(axis=1)
+
+    def pull(p: Array) -> Array:
+        p = np.maximum(p, LEAST_FACTOR)
+        nodes, weights = np.polynomial.legendre.leggauss(count_nodes(p, ends, size))
+        nodes, weights = (nodes + 1) / 2, weights / 2
+        found = np.zeros((d, n))
+        for rows in row_blocks(m, max(1, BLOCK_NUMBERS // (d * n))):
+            D = p[:, None] - q[:, rows]
+            for t, weight in zip(nodes, weights, strict=True):
+                M = q[:, rows] + t * D
+                whole = M.prod(axis=0)
+                whole *= (weight * share[rows])[:, None]
+                np.divide(D, M, out=M)
+                found += np.einsum("jzi,zi->ji", M, whole)
+        return found
+
+    return pull
+
+
+_pulls = {"sum": _sum_pull, "pairs": _pairs_pull, "product": _product_pull}
+
+
+def count_nodes(
+    p: Array,  # (players, n)
+    ends: tuple[Array, Array],  # (players, n) each: the least and the largest q_ij over z
+    size: Array,  # (n,) what a product of row i is multiplied by
+) -> int:
+    """Gauss-Legendre nodes with which no value is off by more than NODE_ERROR; ceil(d/2) at most.
+
+    An integrand on [0, 1] that is below B on the ellipse with foci 0 and 1 and a half axis A/2,
+    A = (r + 1/r) / 2, has Chebyshev coefficients of at most 2 B r^{-j}; m > 1 nodes integrate those
+    below 2m exactly and are off by 16/15 at most for each even one after that: by
+    32/15 B r^{-2m} / (1 - r^{-2}) in all. Of a product B is that of (p + q + A |p - q|) / 2, which
+    is largest at an end of the q.
+    """
+    most = (len(p) + 1) // 2
+    apart = np.maximum(np.abs(p - ends[0]), np.abs(p - ends[1]))
+    needed = float(most)
+    for A in ELLIPSES if most > 2 else ():
+        r = A + np.sqrt(A * A - 1)
+        largest = np.maximum(*(p + q + A * np.abs(p - q) for q in ends)) / 2
+        with np.errstate(divide="ignore"):
+            log_B = np.log(largest).sum(axis=0) + np.log((apart / largest).max(axis=0) * size)
+        off = np.logaddexp.reduce(log_B) + np.log(32 / 15 / (1 - r**-2) / NODE_ERROR)
+        needed = min(needed, off / (2 * np.log(r)))
+    return max(int(np.ceil(needed)), min(most, 2))
 
 
 def enumerated_values(
@@ -110,7 +156,15 @@ def enumerated_values(
         for block in (block for block, there in zip(blocks, S, strict=True) if there):
             rows[:, block] = x[block]
         v.append(background.share @ f(rows))
-    worth, sizes = np.array(v), inside.sum(axis=1)
+    return values_of_sets(np.array(v), inside)
+
+
+def values_of_sets(
+    worth: Array,  # (2^d, r)
+    inside: Array,  # (2^d, d) who is in each set, those of all in the order of binary numbers
+) -> Array:
+    """Values from what every set is worth, (d, r)."""
+    d, sizes = inside.shape[1], inside.sum(axis=1)
     found = np.empty((d, worth.shape[1]))
     for j in range(d):
         without = np.flatnonzero(~inside[:, j])  # j joins at the set that is 2^(d - 1 - j) later
@@ -156,14 +210,15 @@ def _gains(
     orders: Array,  # (m, d) players as they join
 ) -> Array:
     """What each player adds when it joins, (m, d, r)."""
-    d = len(blocks)
-    steps = np.empty((d + 1, *z.shape))
-    steps[0] = z
-    for s in range(d):
-        steps[s + 1] = steps[s]
-        for j in np.unique(orders[:, s]):
-            steps[s + 1][np.ix_(orders[:, s] == j, blocks[j])] = x[blocks[j]]
-    values = f(steps.reshape(-1, z.shape[1])).reshape(d + 1, len(z), -1)
+    d, ranks = len(blocks), np.argsort(orders, axis=1)
+    joins = np.full(z.shape, d)  # after how many steps a column is that of x: never, of nobody's
+    for j, block in enumerate(blocks):
+        joins[:, block] = ranks[:, [j]]
+    found = []
+    for steps in row_blocks(d + 1, max(1, STEP_NUMBERS // z.size)):
+        joined = joins < np.arange(steps.start, steps.stop)[:, None, None]
+        found.append(f(np.where(joined, x, z).reshape(-1, z.shape[1])))
+    values = np.concatenate(found).reshape(d + 1, len(z), -1)
     gains = np.empty((len(z), d, values.shape[2]))
     np.put_along_axis(gains, orders[:, :, None], np.diff(values, axis=0).transpose(1, 0, 2), axis=1)
     return gains

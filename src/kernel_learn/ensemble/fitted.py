@@ -22,7 +22,7 @@ from kernel_learn.ensemble.outcomes.spread import Spread, fit_spread, held_out_s
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.views import TableView
-from kernel_learn.fitting.uncertainty import ReferenceRows, make_reference
+from kernel_learn.fitting.uncertainty import ColumnUnits, ReferenceRows
 from kernel_learn.kernels import Gaussian, Kernel
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.rows.access import is_sparse, row_blocks, take_rows
@@ -246,4 +246,4 @@ def rows_to_compare(sample: Sample, name: str) -> ReferenceRows | None:
     Z = take_rows(sample.views[name], rows)
     if len(rows) < 2 or not np.ptp(Gaussian(1.0)(Z)):
         return None
-    return make_reference(Gaussian(), Z, targets.weight, targets.groups)
+    return ReferenceRows(Gaussian(), Z, targets.weight, targets.groups, ColumnUnits())

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 from scipy import linalg
+from scipy.special import expit, logit
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.label_targets import LabelMap, LabelTargets, both_sides
@@ -156,22 +157,23 @@ class Ensemble:
         if isinstance(self.targets, NumberTargets):
             return self.values(table)
         if isinstance(self.targets, LabelTargets):
-            return self.label_proba(table)
+            return np.asarray(expit(self.label_odds(table)))
         return self.proba(table)
 
-    def label_proba(self, table: Table) -> Array:
-        """Averaged probabilities that labels are there, (n_new, L)."""
+    def label_odds(self, table: Table) -> Array:
+        """Averaged log-odds that labels are there, (n_new, L)."""
         n_new = table.numbers.shape[0]
         nobody = outcome_of(self.targets).without_members(self.targets)
         if not self.predicting:
-            return np.tile(nobody, (n_new, 1))
+            return np.tile(logit(nobody), (n_new, 1))
         pools = [Averages(n_new, both_sides(share)) for share in nobody]
         for leaf, member, K in self.kernel_blocks(table):
             logits = member.map_in(leaf)(member.model_in(leaf).scores(K))
             weight = np.broadcast_to(self.weight_of(member), (len(pools),))
             for i, pool in enumerate(pools):
                 pool.add(weight[i], logits[:, i], leaf.new)
-        return np.stack([pool.pooled().proba[:, 1] for pool in pools], axis=1)
+        both = np.stack([pool.pooled().faded for pool in pools], axis=1)
+        return np.asarray(both[:, :, 1] - both[:, :, 0])
 
     def values(self, table: Table) -> Array:
         """Averaged predictions of numbers, (n_new, q)."""

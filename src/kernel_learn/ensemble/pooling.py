@@ -49,9 +49,14 @@ class Pooled:
         return np.clip(s, LEAST_FADING, 1.0)
 
     @property
+    def faded(self) -> Array:
+        """Log-odds of p(x), (n, k)."""
+        return self.prior + self.fading[:, None] * (self.log_odds - self.prior)
+
+    @property
     def proba(self) -> Array:
         """p(x), (n, k)."""
-        return softmax(self.prior + self.fading[:, None] * (self.log_odds - self.prior))
+        return softmax(self.faded)
 
 
 class Averages:

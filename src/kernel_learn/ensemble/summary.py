@@ -46,8 +46,9 @@ class Explanation:
     """Which training rows speak for each new row's class, and how loudly.
 
     ``contributions[i, j]`` is what the training row ``indices[i, j]`` adds to
-    the averaged log-odds of the class ``labels[i]`` against the mean of the
-    others; those of all training rows and ``baseline`` add up to ``log_odds``,
+    the averaged log-odds of the class ``labels[i]``: against the other of two
+    classes, of more log p minus its mean over the classes, as ``shapley`` has
+    them. Those of all training rows and ``baseline`` add up to ``log_odds``,
     and prior + fading * (log_odds - prior) are those of ``predict_proba``.
     Where rows speak for and against, contributions are large and cancel:
     ``shares`` are shares of all that is said. Prints as a table.
@@ -106,8 +107,8 @@ class ValueExplanation(Explanation):
 
 
 def contrasts(winners: Array, k: int) -> Array:
-    """The class of each row against the mean of the others, (n, k)."""
-    return ((k * np.eye(k) - 1.0) / max(k - 1, 1))[winners]
+    """From log p of all classes to L of one: log p minus its mean; of two against the other."""
+    return ((np.eye(k) - 1 / k) * (2 if k == 2 else 1))[winners]
 
 
 def explain_rows(

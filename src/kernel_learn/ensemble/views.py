@@ -62,7 +62,11 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """The columns in this view, (n_samples, n_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        return self._map(fill(X, self.medians_))
+        return self.of_checked(X)
+
+    def of_checked(self, X: Array) -> Array:
+        """The same of rows that were looked at: of a single new row looking takes as long."""
+        return self._map(fill(np.asarray(X, dtype=np.float64), self.medians_))
 
     def _fill_medians(self, X: Array, weight: Array) -> tuple[Array, Array]:
         self.medians_ = np.zeros(X.shape[1])
@@ -255,11 +259,24 @@ def column_quantiles(X: Array, weight: Array, shares: tuple[float, ...]) -> Arra
 
 
 def mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
-    """(values, ranks), each (n, d): sorted columns and their mid-ranks, equal for equals."""
+    """(values, ranks), each (q, d): the different values of each column by size, their mid-ranks.
+
+    q are those of the column that has most; the last is repeated in others. Columns lie in one
+    piece: of one new row np.interp would copy all of them otherwise.
+    """
     values, ranks = np.empty_like(X), np.empty(X.shape)
-    for some in row_blocks(X.shape[1], max(1, BLOCK_CELLS // len(X))):
+    blocks = list(row_blocks(X.shape[1], max(1, BLOCK_CELLS // len(X))))
+    for some in blocks:
         values[:, some], ranks[:, some] = _mid_ranks(X[:, some], weight)
-    return values, ranks
+    q = 1 + int((values[1:] != values[:-1]).sum(axis=0).max(initial=0))
+    packed = np.empty((2, X.shape[1], q))
+    for some in blocks:
+        place = np.zeros(values[:, some].shape, dtype=int)
+        np.cumsum(values[1:, some] != values[:-1, some], axis=0, out=place[1:])
+        for kept, columns in zip(packed[:, some], (values[:, some], ranks[:, some]), strict=True):
+            kept[:] = columns[-1][:, None]
+            kept[np.arange(len(kept)), place] = columns
+    return packed[0].T, packed[1].T
 
 
 def _mid_ranks(X: Array, weight: Array) -> tuple[Array, Array]:
@@ -304,8 +321,11 @@ class TableView:
     def rows(self, table: Table) -> Rows:
         """The table's rows in this view."""
         parts: list[Rows] = []
-        if self.of_numbers is not None:
-            parts.append(self.of_numbers.transform(_own_columns(table.numbers, self.numbers)))
+        own = self.of_numbers
+        if own is not None:
+            numbers = _own_columns(table.numbers, self.numbers)
+            is_plain = isinstance(own, ColumnView)
+            parts.append(own.of_checked(numbers) if is_plain else own.transform(numbers))
         if len(self.categories):
             codes = table.others[:, self.categories]
             parts.append(codes if self.of_codes is None else self.of_codes.transform(codes))

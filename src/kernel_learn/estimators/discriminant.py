@@ -26,7 +26,7 @@ from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
-from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger
+from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger, Kept, LandmarkRows
 from kernel_learn.fitting.base import StreamedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
@@ -50,6 +50,7 @@ from kernel_learn.model_selection.leave_one_out import held_out_scores
 from kernel_learn.representations.base import Combined, Representation
 from kernel_learn.representations.gram import Gram, GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
+from kernel_learn.representations.moment_form import FeatureSample
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
@@ -314,9 +315,11 @@ class KernelDiscriminant(
         decomposes = len(regs) > 1 and data.source.n_distinct <= EXACT_LOO_ROWS
         needs = CHOICE_NEEDS if decomposes else NEEDS
         data, form = self._represent(data, needs=needs, mixing=mixing, is_exact=is_kim)
-        theta, regs = self._weights(data, form, regs)
+        kept: Kept | None = self.__dict__.pop("_kept", None)  # by forget
+        theta, regs = self._weights(data, form, regs) if kept is None else (kept.theta, regs)
         sample = self._combine(form, theta)
         self.reg_ = self._choose_reg(sample, regs, data.source.rewinds)
+        self.reg_ = self.reg_ if kept is None else kept.lam
         B, M = Dependence(sample, mixing, uncorrelated=True).candidates(self.reg_)
         wanted = check_n_components(self.n_components, len(data.classes) - 1, self)
         result = solve_top_eigen(M, wanted)
@@ -445,13 +448,22 @@ class KernelDiscriminant(
     def _store_rows(
         self, data: Labelled, given: ArraySource | PooledSource, sample: Combined, T: Array
     ) -> None:
-        """Keep what the ledger needs of an exact fit in which all rows given count."""
-        self.__dict__.pop("_ridge_rows", None)
-        self.__dict__.pop("forgotten_", None)
-        if not isinstance(data.source, ArraySource) or not isinstance(given, ArraySource):
+        """Keep what the ledger needs of a fit in which all rows given count.
+
+        Rows that are no landmarks stay with the model while it is in memory, and in no file.
+        """
+        for name in ("_ridge_rows", "_landmark_rows", "forgotten_"):
+            self.__dict__.pop(name, None)
+        source = data.source
+        if not isinstance(source, ArraySource) or not isinstance(given, ArraySource):
             return
-        if isinstance(sample, Gram) and data.kept is None and sample.weight.all():
-            self._ridge_rows = ridge_rows(sample, data.source, given.weight, T)
+        counts = np.bincount(source.inverse, source.weight)
+        if data.kept is not None or source.is_matrix or not counts.all():
+            return
+        if isinstance(sample, Gram):
+            self._ridge_rows = ridge_rows(sample, source, given.weight, T)
+        elif isinstance(sample, FeatureSample):
+            self._landmark_rows = LandmarkRows(source, given.weight, T, sample)
 
     def _calibrate(self, L: Array, targets: Targets, source: ArraySource | PooledSource) -> None:
         """Keep what the held-out rows say of others."""

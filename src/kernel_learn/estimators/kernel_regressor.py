@@ -124,8 +124,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
     >>> from kernel_learn import KernelRegressor
     >>> X, y = load_diabetes(return_X_y=True)
     >>> regressor = KernelRegressor(quality="fast").fit(X[::2], y[::2])
-    >>> regressor.score(X[1::2], y[1::2]) > 0.4
-    True
+    >>> round(regressor.score(X[1::2], y[1::2]), 2)
+    0.42
     """
 
     _parameters = EnsembleEstimator._parameters | {"assess": choice("nested", "loo") | FALSE}
@@ -247,8 +247,9 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         found = centre[:, :, None] + self._spread_of(X)[:, :, None] * residuals
         return np.asarray(found[:, 0] if self._single else found)
 
+    @on_sources
     def predict_interval(
-        self, X: Rows, coverage: float = 0.9, method: IntervalMethod = "loo"
+        self, X: DataLike, coverage: float = 0.9, method: IntervalMethod = "loo"
     ) -> Array:
         """From where to where a new y lies, as often as asked.
 
@@ -257,7 +258,7 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
 
         Parameters
         ----------
-        X : array-like, sparse matrix or data frame
+        X : array-like, sparse matrix, data frame or a source of blocks
             Rows as at fit.
         coverage : float, default=0.9
             How often the interval shall hold the true value.

@@ -1,6 +1,7 @@
 """scikit-learn's Pipeline, which takes sources of blocks and Dask collections too."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, Self, TypeVar
 
 from sklearn.base import BaseEstimator, clone
@@ -11,11 +12,15 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from kernel_learn.arrays import DataLike, PathLike
+from kernel_learn.estimators.column_steps import StandIn, fit_means, learns_columns, needs_means
 from kernel_learn.fitting.base import unchanged_if_it_fails
 from kernel_learn.fitting.block_results import on_sources
+from kernel_learn.representations.summary import CAPACITY
+from kernel_learn.rows.access import is_plain, is_sparse
 from kernel_learn.rows.block import Block
+from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.named_columns import take_named
-from kernel_learn.streams.blocks import READ_ROWS, NoRowsError, RowSource
+from kernel_learn.streams.blocks import READ_ROWS, ArrayRows, NoRowsError, RowSource
 from kernel_learn.streams.derived import mapped
 from kernel_learn.streams.sources import as_source, is_collection
 from kernel_learn.streams.splitting import check_rewinds
@@ -27,7 +32,8 @@ def has_method(name: str) -> Callable[[Any], bool]:
     """Whether the last step has a method."""
 
     def check(self: Any) -> bool:
-        getattr(self._final_estimator, name)  # or its own AttributeError
+        if name != "transform" or not is_nothing(self._final_estimator):
+            getattr(self._final_estimator, name)  # or its own AttributeError
         return True
 
     return check
@@ -36,10 +42,18 @@ def has_method(name: str) -> Callable[[Any], bool]:
 class Pipeline(RowPipeline):
     """A thin subclass of scikit-learn's ``Pipeline`` whose steps learn from blocks of rows.
 
-    On arrays and frames it is scikit-learn's. On a source each transformer is fitted in one pass
-    over the rows as the steps before it give them: ours by ``fit(source)``, those of
-    scikit-learn by ``partial_fit``; what needs no fit takes no pass. The last step, an estimator of
-    ours, then reads the transformed source as often as it needs to.
+    On arrays and frames it is scikit-learn's, but for StandardScaler and means of SimpleImputer
+    before an estimator with landmarks: their sums are exact, so that rows in memory, any blocks and
+    any workers give the same to the bit. (Landmarks are chosen by a hash of the rows; one bit more
+    would choose others.)
+
+    On a source each transformer is fitted in one pass over the rows as the steps before it give
+    them: ours by ``fit(source)``, those of scikit-learn by ``partial_fit``; what needs no fit takes
+    no pass. RobustScaler, QuantileTransformer, SimpleImputer, OneHotEncoder and OrdinalEncoder
+    learn from the values of each column and how often they come, and share a pass where they
+    follow each other: exactly, but for quantiles of more than 20,000 rows, which are those of
+    20,000 values of the column. The last step, an estimator of ours, then reads the transformed
+    source as often as it needs to.
 
     Parameters
     ----------
@@ -62,8 +76,8 @@ class Pipeline(RowPipeline):
     >>> X, y = rng.normal(size=(200, 3)) * [1, 1, 1000], np.arange(200) % 2
     >>> source = Blocks([(X[i::10] + 2 * y[i::10, None], y[i::10]) for i in range(10)])
     >>> model = make_pipeline(StandardScaler(), KernelDiscriminant(landmarks=20)).fit(source)
-    >>> model.score(source) > 0.8
-    True
+    >>> round(model.score(source), 2)
+    0.89
     """
 
     steps: list[tuple[str, Any]]
@@ -76,15 +90,14 @@ class Pipeline(RowPipeline):
         X, y = take_named({"X": X, "y": y}).values()
         source = as_source(X, y, params.get("sample_weight"))
         if source is None:
-            super().fit(X, y, **params)
-            return self
+            return self._fit_rows("fit", X, y, params)
         with unchanged_if_it_fails(self):
             self._check_blocks(source, params)
             self.steps = list(self.steps)
-            for place, step in self._transformers():
-                fitted = fit_step(clone(step), source)
-                self.steps[place] = (self.steps[place][0], fitted)
-                source = mapped(source, fitted)
+            places = [place for place, _ in self._transformers()]
+            fitted, source = fit_steps([self.steps[place][1] for place in places], source)
+            for place, step in zip(places, fitted, strict=True):
+                self.steps[place] = (self.steps[place][0], step)
             name, last = self.steps[-1]
             if not is_nothing(last):
                 self.steps[-1] = (name, fit_step(clone(last), source))
@@ -94,7 +107,7 @@ class Pipeline(RowPipeline):
         """``fit`` and ``transform`` of the same rows; of a source the transformed source."""
         X, y = take_named({"X": X, "y": y}).values()
         if as_source(X, y, params.get("sample_weight")) is None:
-            return super().fit_transform(X, y, **params)
+            return self._fit_rows("fit_transform", X, y, params)
         return self.fit(X, y, **params).transform(X)
 
     @available_if(has_method("transform"))
@@ -143,6 +156,40 @@ class Pipeline(RowPipeline):
         of_blocks: Callable[..., Any] = on_sources(on_rows)
         return of_blocks(self, X, out=out)
 
+    def _fit_rows(self, method: str, X: Any, y: Any, params: dict[str, Any]) -> Any:
+        """Of rows in memory as scikit-learn does it, but for means: those are of a source."""
+        own: Any = getattr(RowPipeline, method).__get__(self)
+        n = 0 if params or self.verbose else self._count_means(X)
+        if not n:
+            return own(X, y, **params)
+        given = self.steps
+        with unchanged_if_it_fails(self):
+            first: list[tuple[str, Any]] = []
+            for name, step in given[:n]:
+                fitted = step if is_nothing(step) else fit_step(clone(step), ArrayRows(X))
+                X = X if is_nothing(step) else fitted.transform(X)
+                first.append((name, fitted))
+            self.steps = list(given[n:])
+            found = own(X, y)
+            self.steps = [*first, *self.steps]
+        return found
+
+    def _count_means(self, X: Any) -> int:
+        """How many of the first steps look at columns alone, the last of them at their means.
+
+        It matters before an estimator that may choose landmarks, and is slower: none elsewhere.
+        """
+        simple = is_frame(X) or (is_plain(X) and X.ndim == 2)
+        last = self.steps[-1][1]
+        if not simple or not len(X) or self.memory is not None or not fits_sources(last):
+            return 0
+        if getattr(last, "landmarks", None) is None and len(X) <= CAPACITY:
+            return 0
+        steps = [step for _, step in self.steps[:-1]]
+        known = [is_nothing(s) or learns_columns(s) or needs_means(s) for s in steps]
+        head = steps[: known.index(False)] if False in known else steps
+        return max((i + 1 for i, step in enumerate(head) if needs_means(step)), default=0)
+
     def _transformers(self) -> list[tuple[int, Any]]:
         steps = enumerate(step for _, step in self.steps[:-1])
         return [(place, step) for place, step in steps if not is_nothing(step)]
@@ -165,8 +212,9 @@ class Pipeline(RowPipeline):
             if not is_nothing(step) and not can_learn(step):
                 raise ValueError(
                     f"{type(step).__name__} learns from all rows at once, and X is a source of "
-                    "blocks. A step needs partial_fit, as StandardScaler has it, or is one of "
-                    "ours, such as TableEncoder."
+                    "blocks. A step needs partial_fit, as StandardScaler has it, is one of "
+                    "ours, such as TableEncoder, or looks at columns, as RobustScaler and "
+                    "SimpleImputer do."
                 )
 
 
@@ -197,24 +245,48 @@ def fits_sources(step: Any) -> bool:
 
 def can_learn(step: Any) -> bool:
     """Whether a step can be fitted to blocks."""
-    return fits_sources(step) or hasattr(step, "partial_fit") or not get_tags(step).requires_fit
+    by_blocks = fits_sources(step) or learns_columns(step) or hasattr(step, "partial_fit")
+    return by_blocks or not get_tags(step).requires_fit
+
+
+def fit_steps(steps: Iterable[Any], source: RowSource) -> tuple[list[Any], RowSource]:
+    """Transformers fitted one after the other, and the source as they give it.
+
+    Steps that follow each other and learn from the values of columns share a pass.
+    """
+    fitted: list[Any] = []
+    columns: StandIn | None = None
+    for step in map(clone, steps):
+        if learns_columns(step):
+            if columns is None or not columns.serves(step):
+                columns = StandIn.of(source)
+            columns = columns.fit(step)
+        else:
+            columns = None
+            fit_step(step, source)
+        fitted.append(step)
+        source = mapped(source, step)
+    return fitted, source
 
 
 def fit_step(step: BaseEstimator, source: RowSource) -> BaseEstimator:
     """A step fitted to a source: by itself if it can, else block by block."""
     if fits_sources(step):
         return step.fit(source)
-    weighs = hasattr(step, "partial_fit") and has_fit_parameter(step, "sample_weight")
-    n = 0
-    for block in source.read(READ_ROWS):
-        if not block.n_rows:
-            continue
-        n += block.n_rows
-        if not hasattr(step, "partial_fit"):
-            return step.fit(block.X)  # which needs none, and looks at the columns
-        _learn_block(step, block, weighs)
-    if not n:
+    blocks = (block for block in source.read(READ_ROWS) if block.n_rows)
+    first = next(blocks, None)
+    if first is None:
         raise NoRowsError
+    if needs_means(step) and not is_sparse(first.X):
+        return fit_means(step, source, chain([first], blocks))
+    if learns_columns(step):
+        StandIn.of(source).fit(step)
+        return step
+    if not hasattr(step, "partial_fit"):
+        return step.fit(first.X)  # which needs none, and looks at the columns
+    weighs = has_fit_parameter(step, "sample_weight")
+    for block in chain([first], blocks):
+        _learn_block(step, block, weighs)
     return step
 
 

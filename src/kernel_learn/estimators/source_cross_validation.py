@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
 from kernel_learn.arrays import Array, DataLike
-from kernel_learn.estimators.pipeline import fit_step, is_nothing
+from kernel_learn.estimators.pipeline import fit_steps, is_nothing
 from kernel_learn.fitting.block_results import BlockScores
 from kernel_learn.fitting.kernel_rows import KernelRows
 from kernel_learn.fitting.parameters import is_whole
@@ -22,7 +22,7 @@ from kernel_learn.rows.block import Block
 from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import ArrayRows
 from kernel_learn.streams.checked_blocks import CheckedBlocks
-from kernel_learn.streams.derived import Transformed, mapped, take_block
+from kernel_learn.streams.derived import Transformed, take_block
 from kernel_learn.streams.row_source import READ_ROWS, NoRowsError, RowSource, source_names
 from kernel_learn.streams.sources import as_source
 from kernel_learn.streams.splitting import (
@@ -96,10 +96,8 @@ def cross_validate_source(
     salt = FOLDS + count_splits(rows)
     folds = _Folds(rows, RowHash(by, seed, source_names(rows), salt), cv)
     check_split_column(rows, "by", by)
-    for i, step in enumerate(steps):
-        before = reduce(mapped, steps[:i], rows)
-        steps[i] = fit_step(clone(step), before)
-    states, checked = fold_states(last, reduce(mapped, steps, rows), folds, steps)
+    steps, encoded = fit_steps(steps, rows)
+    states, checked = fold_states(last, encoded, folds, steps)
     models = [fit_without(last, states, k, checked) for k in range(cv)]
     return score_folds(model, models, steps, folds)
 

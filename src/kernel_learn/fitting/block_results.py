@@ -24,7 +24,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def on_sources(method: Method) -> Method:
-    """A method of rows ``f(self, X)`` that takes a source too: ``f(self, source, out=None)``.
+    """A method of rows ``f(self, X, ...)`` that takes a source too, and ``out=None``.
 
     Of a source it gives an iterator with an array for each of its blocks; or, of any rows, it
     writes them to the file ``out`` (.npy, .csv or .parquet) and gives its path. A block at a time
@@ -32,18 +32,22 @@ def on_sources(method: Method) -> Method:
     """
 
     @wraps(method)
-    def of_rows_or_source(self: Any, X: Any, *, out: Any = None) -> Any:
+    def of_rows_or_source(self: Any, X: Any, *args: Any, out: Any = None, **options: Any) -> Any:
         if out is None and is_collection(X):
             from kernel_learn.streams.dask import lazy_results
 
             check_is_fitted(self)
-            return lazy_results(X, self, method.__name__)
+            return lazy_results(X, self, method.__name__, *args, **options)
         source: Any = as_source(X)
         if source is None and out is None:
-            return method(self, X)
+            return method(self, X, *args, **options)
         check_is_fitted(self)
         source = ArrayRows(X) if source is None else source
-        blocks = (found for *_, found in _results(self, method, numbered(source)))
+
+        def of_block(self: Any, rows: Any) -> Any:
+            return method(self, rows, *args, **options)
+
+        blocks = (found for *_, found in _results(self, of_block, numbered(source)))
         return (
             blocks
             if out is None

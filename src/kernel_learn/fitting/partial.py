@@ -40,6 +40,7 @@ SOLVED = (
     "_log_odds",
     "_neighbor",
     "_ridge_rows",
+    "_landmark_rows",
 )
 
 

@@ -25,18 +25,17 @@ from kernel_learn.criteria.held_out.fading import (
     usual_share,
 )
 from kernel_learn.criteria.held_out.folds import first_by_class
-from kernel_learn.criteria.held_out.novelty import Variance, novelty_p_values
+from kernel_learn.criteria.held_out.novelty import Variance, log_tails, novelty_p_values
 from kernel_learn.criteria.held_out.stacking import centered, softmax
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.stationary import Gaussian
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.rows.access import is_sparse, n_rows, row_blocks, take_rows
 from kernel_learn.rows.table import Table
 from kernel_learn.warn import warn_user
 
@@ -50,6 +49,25 @@ SetMethod = Literal["loo", "cv+"]
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnUnits:
+    """Columns of numbers in standard deviations, with ``log_tails``."""
+
+    mean: Array | None = None  # (d,); None: rows are in standard deviations already
+    scale: Array | None = None  # (d,) one over the standard deviation
+
+    def __call__(self, rows: Rows) -> Rows:
+        if is_sparse(rows):
+            found = rows.astype(np.float64)  # a copy, as of dense rows
+            log_tails(found.data)
+            return found
+        Z = np.array(rows, dtype=np.float64)
+        if self.mean is not None and self.scale is not None:
+            Z -= self.mean
+            Z *= self.scale
+        return log_tails(Z)
+
+
+@dataclass(frozen=True, eq=False)
 class ReferenceRows:
     """Some training rows, drawn by their keys, and the kernel by which others are unlike them."""
 
@@ -57,15 +75,21 @@ class ReferenceRows:
     rows: Rows
     weight: Array  # (m,)
     groups: Sequence[Array] = ()
+    units: ColumnUnits | None = None  # in which the kernel takes rows, None: as they are
+
+    @cached_property
+    def placed(self) -> Rows:
+        """The rows as the kernel takes them; this and what follows is worked out when asked for."""
+        return self.rows if self.units is None else self.units(self.rows)
 
     @cached_property
     def resolved(self) -> Kernel:
-        """The kernel with its width; this and what follows is worked out when it is asked for."""
-        return self.kernel.resolve(self.rows, self.weight)
+        """The kernel with its width."""
+        return self.kernel.resolve(self.placed, self.weight)
 
     @cached_property
     def variance(self) -> Variance:
-        K = self.resolved(self.rows)
+        K = self.resolved(self.placed)
         lam = NOISE * (float(np.average(np.diagonal(K), weights=self.weight)) or 1.0)
         return Variance(np.asarray(K, dtype=np.float64), self.weight, lam, self.groups)
 
@@ -95,15 +119,19 @@ class ReferenceRows:
             mass[rows] = self.weight[rows] / self.weight[rows].sum()
         return mass
 
-    def compare(self, X: Rows, rows: Rows) -> tuple[Array, Array]:
-        """Kernel values of new rows with some of these, (n, m), and with themselves, (n,)."""
+    def place(self, X: Rows) -> Rows:
+        """New rows as the kernel takes them."""
         X = X.numbers if isinstance(X, Table) and not isinstance(self.rows, Table) else X
+        return X if self.units is None else self.units(X)
+
+    def compare(self, X: Rows, rows: Rows) -> tuple[Array, Array]:
+        """Values of placed rows with some of these, (n, m), and with themselves, (n,)."""
         K = np.asarray(self.resolved(X, rows), dtype=np.float64)
         return K, np.asarray(self.resolved.diag(X), dtype=np.float64)
 
     def __call__(self, X: Rows) -> Array:
         """Variances of new rows, (n,)."""
-        return self.variance(*self.compare(X, self.rows))
+        return self.variance(*self.compare(self.place(X), self.placed))
 
     @cached_property
     def few(self) -> tuple[Rows, Variance] | None:
@@ -112,7 +140,7 @@ class ReferenceRows:
             return None
         some, known = np.arange(0, n_rows(self.rows), EVERY), self.variance
         own = Variance(known.K[np.ix_(some, some)], self.weight[some], known.lam)
-        return take_rows(self.rows, some), own
+        return take_rows(self.placed, some), own
 
     def less_known(self, X: Rows) -> Array:
         """How much less is known of new rows than of rows like these near them, (n,).
@@ -120,6 +148,7 @@ class ReferenceRows:
         At least one, which is not less: where a few of these rows say so, the others, which take
         away more of the variance, need not be looked at.
         """
+        X = self.place(X)
         less = np.ones(n_rows(X))
         rest = np.arange(len(less))
         if self.few is not None:
@@ -130,7 +159,7 @@ class ReferenceRows:
         return less
 
     def _less_known(self, X: Rows) -> Array:
-        K, diagonal = self.compare(X, self.rows)
+        K, diagonal = self.compare(X, self.placed)
         own = np.diagonal(self.variance.K)[self.unlike]
         lengths = np.sqrt(np.maximum(np.outer(diagonal, own), np.finfo(float).tiny))
         usual = usual_nearby(self.usual, K[:, self.unlike] / lengths)
@@ -181,38 +210,33 @@ def reference_of(kernel: Kernel, source: ArraySource | PooledSource) -> Referenc
         seen = seen[first_by_class(labels, room)]
     seen = seen[:COMPARED_ROWS]
     weight = np.asarray(summary.weight[seen], dtype=np.float64)
-    rows = take_rows(source.X, summary.rows[seen])
-    if kernel.input == "vectors" and isinstance(rows, np.ndarray):
-        return ReferenceRows(ScaledKernel(Gaussian(), column_units(rows, weight)), rows, weight)
-    return make_reference(kernel, rows, weight)
+    return make_reference(kernel, take_rows(source.X, summary.rows[seen]), weight)
 
 
-def column_units(rows: Array, weight: Array) -> Array:
-    """One over the standard deviation of each column, (d,); of a column of one value, one.
-
-    How unlike rows are does not depend on units, whatever their model makes of them.
-    """
-    units = np.ones(rows.shape[1])
-    for some in row_blocks(len(units), COLUMNS_AT_ONCE):  # so that wide rows are not copied
-        part = rows[:, some].astype(np.float64)
-        mean = np.average(part, axis=0, weights=weight)
-        sd = np.sqrt(np.average((part - mean) ** 2, axis=0, weights=weight))
-        varies = sd > CONSTANT * np.abs(part).max(axis=0, initial=0.0)
-        np.divide(1.0, sd, out=units[some], where=varies)
-    return units
-
-
-def make_reference(
-    kernel: Kernel, rows: Rows, weight: Array, groups: Sequence[Array] = ()
-) -> ReferenceRows:
+def make_reference(kernel: Kernel, rows: Rows, weight: Array) -> ReferenceRows:
     """Numbers are unlike by their distances, whatever a model makes of them; others by its kernel.
 
-    In the eyes of a linear kernel a row that moves along a known direction is nothing new.
+    In the eyes of a linear kernel a row that moves along a known direction is nothing new. How
+    unlike rows are does not depend on units either.
     """
     numbers = plain_numbers(rows)
-    if kernel.input == "vectors" or numbers is not rows:
-        return ReferenceRows(Gaussian(), numbers, weight, groups)
-    return ReferenceRows(kernel, rows, weight, groups)
+    if kernel.input != "vectors" and numbers is rows:
+        return ReferenceRows(kernel, rows, weight)
+    units = None if is_sparse(numbers) else column_units(np.asarray(numbers), weight)
+    return ReferenceRows(Gaussian(), numbers, weight, units=units)
+
+
+def column_units(rows: Array, weight: Array) -> ColumnUnits:
+    """Means and standard deviations; of a column of one value, one."""
+    d = rows.shape[1]
+    mean, scale = np.zeros(d), np.ones(d)
+    for some in row_blocks(d, COLUMNS_AT_ONCE):  # so that wide rows are not copied
+        part = rows[:, some].astype(np.float64)
+        mean[some] = np.average(part, axis=0, weights=weight)
+        sd = np.sqrt(np.average((part - mean[some]) ** 2, axis=0, weights=weight))
+        varies = sd > CONSTANT * np.abs(part).max(axis=0, initial=0.0)
+        np.divide(1.0, sd, out=scale[some], where=varies)
+    return ColumnUnits(mean, scale)
 
 
 def plain_numbers(rows: Rows) -> Rows:

@@ -113,7 +113,9 @@ def check_machines(model: Held) -> None:
 def check_index(index: Held) -> None:
     """Features of two rows at least, as many as the model gives."""
     n, width = index.features_.shape
-    due = getattr(getattr(index.model, "kernel_", None), "coef", index.features_).shape[1]
+    held = vars(index.model)
+    kernel = held.get("embedding_", held.get("kernel_"))
+    due = getattr(kernel, "coef", index.features_).shape[1]
     need(n >= 2 and width == due, "KernelIndex holds features of another model")
 
 
@@ -371,7 +373,10 @@ def check_reference(reference: Held) -> None:
     """Some row counts, and groups are of rows that are there."""
     need(reference.weight.sum() > 0, "ReferenceRows weigh nothing")
     if is_matrix(reference.rows):
-        check_scaled_columns(reference.kernel, reference.rows.shape[1])
+        columns = reference.rows.shape[1]
+        check_scaled_columns(reference.kernel, columns)
+        mean = getattr(getattr(reference, "units", None), "mean", None)
+        need(mean is None or len(mean) == columns, "ReferenceRows have units of other columns")
     for group in reference.groups:
         need_positions(group, len(reference.weight), "Rows of a group")
 

@@ -90,6 +90,7 @@ OURS = {
     "PairClassifier": "classes_:c! held_out_distances_:n?",
     "Probe": "owner:d held:nq held_rows:n sample_rows:s reference_rows:r",
     "Quadruplets": "quadruplets:r*!",
+    "ColumnUnits": "mean:d scale:d+",
     "ReferenceRows": "rows:m*! weight:m+",
     "HeldOutResiduals": "sizes:mq mass:m",
     "SmearingResiduals": "values:r shares:r",

@@ -68,7 +68,7 @@ HOMES = {
     "estimators.rca": "KernelRCA",
     "estimators.subspace_svc": "SubspaceSVC",
     "estimators.table_encoder": "TableEncoder",
-    "fitting.uncertainty": "Calibration HeldOutResiduals ReferenceRows",
+    "fitting.uncertainty": "Calibration ColumnUnits HeldOutResiduals ReferenceRows",
     "interop.earlier": "EarlierFit EarlierPlan EarlierRecord",
     "kernels.additive": "Additive PairwiseAnova",
     "kernels.arc_cosine": "ArcCosine",

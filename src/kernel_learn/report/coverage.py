@@ -119,9 +119,9 @@ def left_out_novelty(reference: ReferenceRows, X: Rows) -> Array:
 
     |k(x, z)|^2 = k(x, x) k(z, z) tells that two rows are one.
     """
-    K, diagonal = reference.compare(X, reference.rows)
+    K, diagonal = reference.compare(reference.place(X), reference.placed)
     v = reference.variance(K, diagonal)
-    own = np.asarray(reference.resolved.diag(reference.rows), dtype=np.float64)
+    own = np.asarray(reference.resolved.diag(reference.placed), dtype=np.float64)
     alike = K / np.sqrt(np.maximum(np.outer(diagonal, own), 1e-300))
     twin = alike.argmax(axis=1)
     is_own = alike.max(axis=1) >= 1 - 1e-12

@@ -122,6 +122,7 @@ def gather_facts(
         if model.is_regression:
             facts["embedding"] = None  # one feature: predicted against true says more
             said, kind = held_out_predictions(model, frame, y, groups, seed, proba)
+            kind = kind if assessed_by is None else assessed_by
             intervals = intervals_of(model, frame)
             worst = most_surprising(y, said, intervals)
             near = find_neighbours(model, rows, worst)
@@ -215,14 +216,17 @@ def own_figures(model: TableModel, P: Array) -> Facts:
         return {}
     low, high = headline.interval
     accuracy = {"accuracy": 1 - headline.error, "low": 1 - high, "high": 1 - low}
-    return accuracy | {"log_loss": headline.log_loss, "bound": headline.bound}
+    own = {"log_loss": headline.log_loss, "bound": headline.bound, "n_judged": headline.n_rows}
+    return accuracy | own
 
 
 def headline_of(held_out: Facts) -> Headline:
     """What a report, a terminal and the estimator's summary say of held-out rows."""
     interval = (1 - held_out["high"], 1 - held_out["low"])
     error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
-    n, bound, threshold = held_out["n"], held_out.get("bound"), held_out.get("threshold")
+    bound, threshold = held_out.get("bound"), held_out.get("threshold")
+    judged = None if threshold is not None else held_out.get("n_judged")
+    n = held_out["n"] if judged is None else judged
     return Headline(held_out["kind"], error, interval, log_loss, n, bound, threshold)
 
 
@@ -506,6 +510,9 @@ def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Fa
     known = {str(label): i for i, label in enumerate(model.classes_)}
     labels = np.array([known.get(str(label), -1) for label in y])
     inside = labels >= 0
+    if not inside.any():
+        note = f"No new row has a class that the model knows: {', '.join(list(known)[:5])}."
+        return {**facts, "warnings": [*facts["warnings"], note]}
     frame, labels = frame.loc[inside], labels[inside]
     seen = model.has_seen(frame)
     if seen.all():

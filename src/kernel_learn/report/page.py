@@ -128,7 +128,7 @@ def verdict_of(facts: Facts) -> list[str]:
     if facts["numbers"]:
         return judge_values(facts, facts["n_permutations"])
     if new := facts.get("new_rows"):
-        return [beside_held_out(new, facts)]
+        return beside_held_out(new, facts)
     return give_verdict(facts, facts["n_permutations"])
 
 

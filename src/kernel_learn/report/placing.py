@@ -41,7 +41,7 @@ def place_rows(model: TableModel, rows: Rows, y: Array | None) -> Facts | None:
 
 
 def is_collapsed(found: Facts | None) -> bool:
-    """Whether the rows of each class coincide, as they do where columns are many.
+    """Whether the rows of each class coincide, or all rows, as they do where columns are many.
 
     Such a picture looks like perfect separation whatever the labels are.
     """
@@ -51,7 +51,7 @@ def is_collapsed(found: Facts | None) -> bool:
     labels = np.array([point[-2] for point in found["points"]])
     means = np.array([F[labels == label].mean(axis=0) for label in np.unique(labels)])
     within = F - means[np.unique(labels, return_inverse=True)[1]]
-    return bool(within.std() < COLLAPSED * means.std())
+    return bool(within.std() <= COLLAPSED * means.std())
 
 
 def place_by_probability(P: Array, labels: Array, names: list[str]) -> Facts:

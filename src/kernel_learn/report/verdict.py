@@ -9,7 +9,7 @@ SURE, LIKELY = 0.01, 0.05  # p-values
 MOST_RECALL = 0.5  # of a rare class, below which a threshold is the next thing to think of
 DOMINANT = 0.5  # share of all relevance
 WIDE = 0.1  # of an interval that more rows should narrow
-CONFUSED = 0.2  # share of a class that is taken for another
+CONFUSED, LEAST_CONFUSED = 0.2, 3  # share of a class that is taken for another, and rows
 SUSPECT = 0.1  # probability of the label that a row has, over the share of that class
 RANKED = 0.7  # AUC
 
@@ -113,7 +113,7 @@ def next_leak(facts: Facts) -> str:
 def next_confusion(facts: Facts) -> str:
     """A class of which many rows are taken for one other."""
     for a, b, n, of in (facts.get("decision") or {}).get("worst_pairs", []):
-        if n >= CONFUSED * of:
+        if n >= max(LEAST_CONFUSED, CONFUSED * of):
             names = facts["classes"]
             return f"{n} of {of} rows of {names[a]!r} are taken for {names[b]!r}: what parts them?"
     return ""
@@ -147,30 +147,33 @@ def next_suspects(facts: Facts) -> str:
     return f"look at rows {', '.join(rows[:5])} (counted from 0): are their labels right?"
 
 
-def held_out_accuracy(facts: Facts) -> float:
-    """The accuracy of held-out rows as the model decides: by its threshold, where it has one."""
-    decision = facts.get("decision") or {}
-    if decision.get("threshold", 0.5) == 0.5:
-        return float(facts["held_out"]["accuracy"])
-    right = decision["found"] + decision["negatives"] - decision["false_alarms"]
-    return float(right / (decision["positives"] + decision["negatives"]))
-
-
-def beside_held_out(new: Facts, facts: Facts) -> str:
-    """The accuracy on new rows beside that on held-out ones."""
+def beside_held_out(new: Facts, facts: Facts) -> list[str]:
+    """The accuracy on new rows beside that on held-out ones, and so the balanced one."""
     held_out = facts["held_out"]
-    return compare_shares(new["accuracy"], new["n"], held_out_accuracy(facts), held_out["n"])
+    reach = together((new["low"], new["high"]), (held_out["low"], held_out["high"]))
+    accuracy = compare_shares(new["accuracy"], held_out["accuracy"], reach)
+    found = [f"Held out in training it was {accuracy}"]
+    if new.get("uneven") and held_out.get("balanced_accuracy") is not None:
+        reach = together(balanced_interval(new), balanced_interval(held_out))
+        own, old = new["balanced_accuracy"], held_out["balanced_accuracy"]
+        found.append(
+            f"Balanced accuracy {100 * own:.1f} % (chance {100 / len(facts['classes']):.1f}), held "
+            f"out {compare_shares(own, old, reach)}"
+        )
+    return found
 
 
-def compare_shares(new: float, n: int, held_out: float, m: int) -> str:
-    """Two accuracies as two drawn shares: how far apart chance alone would take them."""
-    pooled = (n * new + m * held_out) / (n + m)
-    reach = 1.96 * np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m))
-    beside = f"Held out in training it was {100 * held_out:.1f} %"
+def together(new: tuple[float, float], old: tuple[float, float]) -> float:
+    """Half the width of the interval of a difference, by those of both figures."""
+    return float(np.hypot(new[1] - new[0], old[1] - old[0]) / 2)
+
+
+def compare_shares(new: float, held_out: float, reach: float) -> str:
+    """A share of held-out rows, and whether that of new rows is further away than by chance."""
     if abs(new - held_out) <= reach:
-        return f"{beside}: no more apart than by chance."
+        return f"{100 * held_out:.1f} %: no more apart than by chance."
     word = "worse" if new < held_out else "better"
     return (
-        f"{beside}: new rows are {word} by {100 * abs(new - held_out):.1f} points, more than the "
-        f"{100 * reach:.1f} of chance. Are they of another kind?"
+        f"{100 * held_out:.1f} %: new rows are {word} by {100 * abs(new - held_out):.1f} points, "
+        f"more than the {100 * reach:.1f} of chance. Are they of another kind?"
     )

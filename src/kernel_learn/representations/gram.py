@@ -19,7 +19,7 @@ from kernel_learn.representations.base import (
     Resolvent,
     SpectralBlock,
 )
-from kernel_learn.representations.linalg import center_and_weigh
+from kernel_learn.representations.linalg import center_and_weigh, is_rounding
 from kernel_learn.rows.access import n_rows, row_blocks
 
 
@@ -47,6 +47,7 @@ class Gram(Combined):
         self.root_weight, self.center = form.root_weight, form.center
         self.landmarks, self.dtype = form.landmarks, form.dtype
         self.target_mean, self.order = form.target_mean, form.order
+        self._factor: tuple[float, Array] | None = None  # lam and L, see _factorise
 
     def pairing(self, A: Array, O_A: Array) -> Array:
         return O_A
@@ -69,29 +70,53 @@ class Gram(Combined):
         few = self.order[:size]
         part = copy(self)
         part.__dict__.pop("spectrum", None)  # that of the whole
+        part._factor = None
         part.operator = self.operator[np.ix_(few, few)]
         part.targets, part.weight = self.targets[few], self.weight[few]
-        part.n = float(part.weight.sum())
+        part.n, part.order = float(part.weight.sum()), np.arange(len(few))
         return part
+
+    def solve(self, lam: float, B: Array) -> Array:
+        """As of every sample; the factor is kept for ``left_out``."""
+        if is_rounding(self.operator, lam):
+            return super().solve(lam, B)
+        try:
+            L = self._factorise(lam)
+        except linalg.LinAlgError:
+            return super().solve(lam, B)
+        solution = np.empty(B.shape)
+        solution[self._backwards] = linalg.cho_solve((L, True), B[self._backwards])
+        return solution
+
+    @property
+    def _backwards(self) -> Array:
+        """The rows by decreasing keys: those with the smallest come last in a factorisation."""
+        return self.order[::-1]
+
+    def _factorise(self, lam: float) -> Array:
+        """L with L L' = G + lam I, rows backwards; the last one is kept."""
+        if self._factor is None or self._factor[0] != lam:
+            self._factor = None
+            M = self.operator[np.ix_(self._backwards, self._backwards)].T  # it is symmetric
+            M[np.diag_indices(len(M))] += lam
+            L = linalg.cholesky(M, lower=True, overwrite_a=True, check_finite=False)
+            self._factor = lam, L
+        return self._factor[1]
 
     def left_out(self, lam: float, count: int) -> tuple[Array, Array, Array]:
         """Of the first ``count`` rows by key: residuals left out, leverages, shares of the weight.
 
         With Q = (G + lam I)^{-1} the residuals of a ridge regression with intercept are
-        lam Q T, and 1 - h_i = lam Q_ii - s_i/n. If these rows come last, their block
+        lam Q T, and 1 - h_i = lam Q_ii - s_i/n. As these rows come last, their block
         of Q is that of the factor's last block, and one factorisation is all it costs.
         """
-        count = min(count, len(self.order))
-        order = np.concatenate([self.order[count:], self.order[:count]])
-        M = self.operator[np.ix_(order, order)]
-        M[np.diag_indices(len(M))] += lam
-        L = linalg.cholesky(M.T, lower=True, overwrite_a=True, check_finite=False)
-        Q_T = linalg.cho_solve((L, True), self.targets[order], check_finite=False)[-count:]
-        inverse = linalg.solve_triangular(
-            L[-count:, -count:], np.eye(count), lower=True, check_finite=False
-        )
-        share = self.weight[order[-count:]] / self.n
-        left = lam * np.einsum("ij,ij->j", inverse, inverse) - share
+        rows = self.order[:count]
+        L = self._factorise(lam)
+        Q_T = self.solve(lam, self.targets)[rows]
+        self._factor = None
+        inverse = linalg.lapack.dtrtri(L[-len(rows) :, -len(rows) :], lower=1)[0]
+        share = self.weight[rows] / self.n
+        left = lam * np.einsum("ij,ij->j", inverse, inverse)[::-1] - share
         return lam * Q_T / np.maximum(left, 1e-12)[:, None], 1 - left, share
 
     def expand(self, B: Array) -> SubspaceKernel:

@@ -15,6 +15,11 @@ def rounding(n: int, largest: float, dtype: DTypeLike = np.float64) -> float:
     return n * float(np.finfo(dtype).eps) * largest
 
 
+def is_rounding(A: Array, lam: float) -> bool:
+    """Whether A + lam I may not be positive definite in floating point."""
+    return lam <= 10 * rounding(len(A), float(np.max(np.diagonal(A), initial=0.0)))
+
+
 def eigh_positive(A: Array, cut: float | None = None) -> tuple[Array, Array]:
     """Eigenvalues above the cut (default: rounding), ascending, and their eigenvectors."""
     w, U = linalg.eigh(A, driver="evd", check_finite=False)
@@ -34,7 +39,7 @@ def solve_shifted(A: Array, lam: float, B: Array) -> Array:
     solution kept in the range of A.
     """
     n = len(A)
-    if lam > 10 * rounding(n, float(np.max(np.diagonal(A), initial=0.0))):
+    if not is_rounding(A, lam):
         shifted = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
         shifted[np.diag_indices(n)] += lam
         try:
@@ -53,7 +58,7 @@ def invert_shifted(A: Array, lam: float) -> Array | None:
     if lam is so small that A + lam I is not positive definite in floating point.
     """
     n = len(A)
-    if lam <= 10 * rounding(n, float(np.max(np.diagonal(A), initial=0.0))):
+    if is_rounding(A, lam):
         return None
     inverse = np.array(A.T, order="F")  # a symmetric C array is its own Fortran array
     inverse[np.diag_indices(n)] += lam

@@ -3,9 +3,10 @@
 Needs the extra ``dask``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 from uuid import uuid4
 
@@ -110,17 +111,20 @@ def graph_of(parts: list[Collection | None]) -> tuple[Graph, list[list[object]]]
     return graph, [list(part) for part in zip(*keys, strict=True)]
 
 
-def lazy_results(X: Collection, estimator: BaseEstimator, method: str) -> Collection:
-    """``estimator.method(X)`` as a Dask array with the blocks of X."""
+def lazy_results(
+    X: Collection, estimator: BaseEstimator, method: str, /, *args: Given, **options: Given
+) -> Collection:
+    """``estimator.method(X, ...)`` as a Dask array with the blocks of X."""
     rows = DaskSource(X)
-    none = np.asarray(getattr(estimator, method)(few_rows(X)))[:0]
+    none = np.asarray(getattr(estimator, method)(few_rows(X), *args, **options))[:0]
+    of_block = partial(result_of, args=args, options=options)
     name = f"kernel-learn-{method}-{uuid4().hex}"
     model, graph = f"{name}-model", dict(rows.graph)
     graph[model] = (itself, estimator)  # once, and not in every task
     starts = [None] * rows.n_blocks if rows.sizes is None else np.cumsum([0, *rows.sizes]).tolist()
     for i, part in enumerate(rows.parts):
         key = (name, i, *(0 for _ in none.shape[1:]))
-        graph[key] = (result_of, model, method, none, i, starts[i], part[0])
+        graph[key] = (of_block, model, method, none, i, starts[i], part[0])
     sizes = [np.nan] * rows.n_blocks if rows.sizes is None else rows.sizes
     chunks = (tuple(sizes), *((n,) for n in none.shape[1:]))
     return need_dask().array.Array(graph, name, chunks, meta=none)
@@ -133,13 +137,15 @@ def result_of(
     number: int,
     start: int | None,
     X: Given,
+    args: Sequence[Given] = (),
+    options: Mapping[str, Given] = MappingProxyType({}),
 ) -> Array:
     """What a method gives for one block; what is wrong is named by block and row."""
     if Block(X).n_rows == 0:
         return none
     try:
         with one_thread_each():
-            return getattr(model, method)(X)
+            return getattr(model, method)(X, *args, **options)
     except ValueError as error:
         raise bad_block(error, number, bad_row(X), start) from error
 
@@ -228,13 +234,43 @@ def with_blocks_of(X: Collection, values: Given, name: str) -> Collection:
         if sum(own) != sum(sizes):
             raise ValueError(f"X has {sum(sizes)} rows and {name} has {sum(own)}.")
         return values.rechunk({0: tuple(sizes)})
-    if n_blocks(values) != n_blocks(X):
-        raise ValueError(
-            f"X has {n_blocks(X)} blocks and {name} has {n_blocks(values)}, and it is not known "
-            "which rows belong together. Make them from one collection, or call "
-            "compute_chunk_sizes() on both."
-        )
-    return values
+    # frames keep their blocks (``graph_of``), arrays of them have those of reads that were fused
+    alike = n_blocks(values) == n_blocks(X)
+    framed = is_tabular(X) and is_tabular(values)
+    if alike and (framed or count_blocks(X, 1) == count_blocks(values, 1)):
+        return values
+    return recut(values, sizes or count_blocks(X), name)
+
+
+def recut(values: Collection, sizes: list[int], name: str) -> Collection:
+    """Labels or weights in blocks of these sizes; those of their own are counted.
+
+    Arrays of what Dask has read from files have other blocks than those of other columns.
+    """
+    values = values.values if is_tabular(values) else values
+    own = known_sizes(values) or count_blocks(values)
+    if sum(own) != sum(sizes):
+        raise ValueError(f"X has {sum(sizes)} rows and {name} has {sum(own)}.")
+    chunks, array = (tuple(own), *values.chunks[1:]), need_dask().array.Array
+    known = array(values.__dask_graph__(), values.name, chunks, meta=values._meta)
+    return known.rechunk({0: tuple(sizes)})
+
+
+def count_blocks(X: Collection, most: int | None = None) -> list[int]:
+    """The rows of each block, or of the first of them, which are computed for it."""
+    from dask.delayed import Delayed
+
+    graph, parts = graph_of([X])
+    parts = parts[:most]
+    name = f"kernel-learn-count-{uuid4().hex}"
+    graph.update({(name, i): (count_rows, part) for i, (part,) in enumerate(parts)})
+    counts = need_dask().compute(*(Delayed((name, i), graph) for i in range(len(parts))))
+    return [int(n) for n in counts]
+
+
+def count_rows(X: Given) -> int:
+    """The rows of a block."""
+    return Block(X).n_rows
 
 
 def few_rows(X: Collection) -> Rows:

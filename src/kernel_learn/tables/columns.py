@@ -30,8 +30,9 @@ LOOKED_AT = 1000  # rows that show what a column of strings is
 MOST_FRACTIONS, MOST_CLASSES = 10, 1000  # of a target that names classes
 LEAST_GROUPS, CHANCE_OF_GROUPS = 10, 1e-6
 LEAK_ACCURACY, LEAK_ROWS, LEAK_COLUMNS = 0.995, 2000, 60
-# A near leak is right less often, but is wrong far less often than any other column alone.
-NEAR_ACCURACY, NEAR_SHARE = 0.955, 0.25
+# Near leaks are right less often, but at most three are wrong far less often than all others.
+NEAR_ACCURACY, NEAR_SHARE, MOST_NEAR = 0.955, 0.25, 3
+SHARE = "balanced_accuracy"
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,12 @@ def check_there(frame: Frame, names: Sequence[str]) -> None:
         raise TableError(f"There is no {named(missing)} in the table; {offer(frame)}")
 
 
-def check_complete(used: Sequence[str], there: Collection[str]) -> None:
-    """Refuse a table that lacks columns of a model."""
+def check_complete(used: Sequence[str], there: Collection[str], how: str = "") -> None:
+    """Refuse a table that lacks columns of a model; ``how``: what else can be done."""
     if missing := [name for name in used if name not in there]:
         raise TableError(
             f"The table lacks {named(missing, 20, 'the columns')}, which the model was fitted "
-            "with; cells that are not known may be empty."
+            f"with; cells that are not known may be empty{how}."
         )
 
 
@@ -264,7 +265,7 @@ def names_classes(numbers: FrameColumn) -> bool:
 def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float]:
     """Columns of which a small tree alone predicts the target of held-out rows almost always.
 
-    Also those that do so nearly, where every other column alone is wrong far more often.
+    Also one to three that do so nearly, where all others alone are wrong far more often.
     """
     from sklearn.metrics import balanced_accuracy_score
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -276,7 +277,10 @@ def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float
         return {}
     rows = np.random.default_rng(0).permutation(len(y))[:LEAK_ROWS]
     codes = codes[rows]
-    tree = DecisionTreeClassifier(max_leaf_nodes=4 * len(classes), random_state=0)
+    small, tree = (
+        DecisionTreeClassifier(max_leaf_nodes=leaves * len(classes), random_state=0)
+        for leaves in (1, 4)
+    )
     folds = StratifiedKFold(2, shuffle=True, random_state=0)
     seen, held_out = {}, {}
     for name in likely_leaks(frame, kinds, rows, codes):
@@ -287,18 +291,26 @@ def find_leaks(frame: Frame, kinds: dict[str, str], y: Array) -> dict[str, float
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # classes with a single row
-            scores = cross_val_score(tree, values, codes, cv=folds, scoring="balanced_accuracy")
-        held_out[name] = float(scores.mean())
-    return {name: own for name, own in held_out.items() if is_leak(name, own, seen, len(classes))}
+            held_out[name] = max(
+                float(cross_val_score(own, values, codes, cv=folds, scoring=SHARE).mean())
+                for own in (small, tree)
+            )
+    near = names_of_leaks(held_out, seen, 1 / len(classes))
+    return {name: held_out[name] for name in near}
 
 
-def is_leak(name: str, held_out: float, seen: Mapping[str, float], n_classes: int) -> bool:
-    """Whether a column is right almost always, or nearly so where no other comes close."""
-    if held_out >= LEAK_ACCURACY:
-        return True
-    others = [own for other, own in seen.items() if other != name and own < LEAK_ACCURACY]
-    least_error = 1 - max(others, default=1 / n_classes)
-    return held_out >= NEAR_ACCURACY and 1 - held_out <= NEAR_SHARE * least_error
+def names_of_leaks(
+    held_out: Mapping[str, float],  # accuracy or R2 of a column alone
+    seen: Mapping[str, float],  # of the rows that it was fitted to, for all columns
+    chance: float,
+) -> list[str]:
+    """Columns that are right almost always, and the few that nearly are where no other is close."""
+    sure = [name for name, own in held_out.items() if own >= LEAK_ACCURACY]
+    near = [name for name, own in held_out.items() if NEAR_ACCURACY <= own < LEAK_ACCURACY]
+    best = max((own for own in seen.values() if own < NEAR_ACCURACY), default=chance)
+    if len(near) > MOST_NEAR:  # the task is easy
+        return sure
+    return [*sure, *(name for name in near if 1 - held_out[name] <= NEAR_SHARE * (1 - best))]
 
 
 def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
@@ -320,7 +332,7 @@ def find_groups(frame: Frame, columns: Columns, y: Array) -> list[str]:
         if len(rows) < max(LEAST_GROUPS, 3 * len(shares)) or len(rows) == len(values):
             continue
         labels = len(np.unique(values * len(shares) + codes))
-        chance = np.log(np.sum(shares ** rows[:, None], axis=1)).sum()
+        chance = np.logaddexp.reduce(rows[:, None] * np.log(shares), axis=1).sum()
         if labels == len(rows) and chance < np.log(CHANCE_OF_GROUPS):
             found.append(name)
     return found

@@ -89,8 +89,8 @@ class TableModel(OwnPage, BaseEstimator):
     >>> frame, y = load_wine(return_X_y=True, as_frame=True)
     >>> model = TableModel(KernelClassifier(quality="fast")).fit(frame[::2], y[::2])
     >>> shuffled = frame[frame.columns[::-1]]
-    >>> model.score(shuffled[1::2], y[1::2]) > 0.9
-    True
+    >>> round(model.score(shuffled[1::2], y[1::2]), 2)
+    0.97
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """The ledger of KernelDiscriminant against refits, all sets of columns, and the bytes of a file."""
 
+import pickle
 from itertools import chain, combinations
 from math import comb
 
@@ -8,6 +9,8 @@ import pytest
 
 import kernel_learn as kl
 from kernel_learn.kernels import Gaussian, Laplacian, Polynomial
+from kernel_learn.representations import Landmarks
+from oracles.refits import predict_without, row_values
 
 BANK = [Gaussian(0.2), Laplacian(0.4)]
 
@@ -42,7 +45,7 @@ def test_rows_and_columns_lead_to_the_probabilities(kernel, classes, rng):
     total = why.baseline + why.contributions.sum(axis=1)
     np.testing.assert_allclose(total, why.log_odds, rtol=1e-9)
     winners = model.predict(X_new)  # which do not fade
-    against = told[np.arange(5), winners] * k / (k - 1)
+    against = told[np.arange(5), winners] * (2 if k == 2 else 1)
     lead = why.prior + why.fading * (why.log_odds - why.prior)
     np.testing.assert_allclose(lead, against, rtol=1e-9, atol=1e-9)
 
@@ -176,18 +179,151 @@ def test_wrong_labels_are_found(rng):
     np.testing.assert_array_equal(model.find_rows(X[[60, 3]]), [3, 60])
 
 
+def nystroem(A, B, landmarks, kernels=(0,), theta=(1.0,)):
+    """K(A, landmarks) K(landmarks, landmarks)^{-1} K(landmarks, B), summed over kernels."""
+
+    def gram(kind, A, B):
+        D = A[:, None] - B
+        by_kind = (-0.2 * (D**2).sum(axis=2), -0.4 * np.abs(D).sum(axis=2))
+        return np.exp(by_kind[kind])
+
+    return sum(
+        t
+        * gram(kind, A, landmarks)
+        @ np.linalg.solve(gram(kind, landmarks, landmarks), gram(kind, landmarks, B))
+        for kind, t in zip(kernels, theta, strict=True)
+    )
+
+
+@pytest.mark.parametrize("case", ["one", "bank", "weights", "duplicates"])
+def test_on_landmarks_against_refits(case, rng):
+    X, y = rows_of(rng, 50)
+    w = rng.uniform(0.5, 2, 50) if case == "weights" else np.ones(50)
+    if case == "duplicates":
+        X[40:50] = X[:10]
+    kernel = BANK if case == "bank" else Gaussian(0.2)
+    model = kl.KernelDiscriminant(kernel, reg=0.1, landmarks=12, random_state=0)
+    model.fit(X, y, sample_weight=w)
+    theta = model.base_kernel_.weights if case == "bank" else [1.0]
+    known = {"landmarks": model.kernel_.landmarks, "kernels": range(len(theta)), "theta": theta}
+    distinct, place = np.unique(X, axis=0, return_inverse=True)
+    counts = np.zeros((len(distinct), 3))
+    np.add.at(counts, (place.ravel(), y), w)
+    own = counts.sum(axis=1)
+    Y, K = counts / own[:, None], nystroem(distinct, distinct, **known)
+    units = [np.array([i]) for i in range(len(own))]
+    expected = row_values(K, Y, own, model.reg_, units, lambda r: (r**2).sum(axis=1))
+    np.testing.assert_allclose(model.row_values_, expected[place.ravel()], rtol=1e-9, atol=1e-10)
+    X_new = rng.standard_normal((5, 4))
+    K_new = nystroem(X_new, distinct, **known)
+    whole = predict_without(K, K_new, Y, own, model.reg_, [])
+    to_odds = model._landmark_rows.rows.T @ model._log_odds.coef
+    contrast = (np.eye(3) - 1 / 3)[model.decision_function(X_new).argmax(axis=1)]
+    changes = [
+        ((whole - predict_without(K, K_new, Y, own, model.reg_, [j])) @ to_odds * contrast).sum(1)
+        for j in range(len(own))
+    ]
+    expected = np.abs(changes).max(axis=0)
+    np.testing.assert_allclose(model.stability(X_new), expected, rtol=1e-9)
+    told = log_odds(model, X_new)
+    why, columns = model.explain(X_new, n_rows=50), model.shapley(X_new, background=7)
+    L = why.baseline + why.contributions.sum(axis=1)
+    winners = np.searchsorted(model.classes_, why.labels)
+    lead = why.prior + why.fading * (L - why.prior)
+    np.testing.assert_allclose(lead, told[np.arange(5), winners], rtol=1e-9, atol=1e-9)
+    total = (columns.values.sum(axis=1) + columns.base_values)[np.arange(5), winners]
+    np.testing.assert_allclose(total, L, rtol=1e-9, atol=1e-9)
+    assert columns.exact
+    first = model.label_issues(1)[0]
+    assert first.label == y[first.row] != first.suggested_label
+    np.testing.assert_array_equal(model.find_rows(X[[4]])[:1], [4])
+
+
+@pytest.mark.parametrize("case", ["one", "bank", "weights", "drawn anew", "averages", "linear"])
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.3])
+def test_forgetting_on_landmarks(case, share, rng):
+    X, y = rows_of(rng, 90)
+    w = rng.uniform(0.5, 2, 90) if case == "weights" else np.ones(90)
+    options = {
+        "kernel": {"bank": BANK, "linear": "linear"}.get(case, Gaussian(0.2)),
+        "landmarks": Landmarks("kmeans", 12) if case == "averages" else 12,
+        "random_state": 0,
+    }
+    model = kl.KernelDiscriminant(**options).fit(X, y, sample_weight=w)
+    others = np.setdiff1d(np.arange(90), model.find_rows(model.kernel_.landmarks[:, :4]))
+    if case == "drawn anew":
+        others = model.find_rows(model.kernel_.landmarks)
+    gone = np.sort(rng.permutation(others)[: max(1, min(len(others) - 1, int(90 * share)))])
+    stay = np.setdiff1d(np.arange(90), gone)
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(**options).fit(X[stay], y[stay], sample_weight=w[stay])
+    X_new = rng.standard_normal((9, 4))
+    np.testing.assert_array_equal(again.predict_proba(X_new), scratch.predict_proba(X_new))
+    assert again.forgotten_.kept == () and again.forgotten_.redrawn == ("everything",)
+    small = model.forget(gone)
+    told = small.forgotten_
+    assert told.n_rows == len(gone) and told.digest == again.forgotten_.digest and told.kept
+    assert 0 < told.distance < 1e-9 < small._distance(1.5 * model.reg_) and small.reg_ == model.reg_
+    anew = case in ("drawn anew", "averages")
+    assert bool(told.redrawn) == anew
+    same = np.array_equal(small.kernel_.landmarks, model.kernel_.landmarks)
+    assert same == (not anew)
+    assert small.get_params() == model.get_params()
+    if case != "linear":
+        theta = model.base_kernel_.weights if case == "bank" else [1.0]
+        known = {"landmarks": small.kernel_.landmarks, "kernels": range(len(theta))}
+        known["theta"] = theta
+        K = nystroem(X[stay], X[stay], **known)
+        Y = np.eye(3)[y[stay]]
+        f = predict_without(K, nystroem(X_new, X[stay], **known), Y, w[stay], model.reg_, [])
+        mean = np.average(Y, axis=0, weights=w[stay])
+        due = (f - mean) @ small._landmark_rows.rows.T
+        found = small.transform(X_new)
+        np.testing.assert_allclose(found, due, rtol=1e-9, atol=1e-9 * np.abs(due).max())
+    inside = pickle.dumps(small) + pickle.dumps(small._landmark_rows.X)
+    assert not any(X[i].tobytes() in inside for i in gone)
+    assert all(X[i].tobytes() in inside for i in stay)
+
+
+def test_rows_of_landmarks_are_in_no_file(rng, tmp_path):
+    X, y = rows_of(rng, 60)
+    model = kl.KernelDiscriminant(landmarks=10, decision="centroid", random_state=0).fit(X, y)
+    kl.save(model, tmp_path / "model.skops")
+    loaded = kl.load(tmp_path / "model.skops")
+    for few in (loaded, pickle.loads(pickle.dumps(model))):
+        for ask in (
+            few.explain,
+            few.stability,
+            lambda _, few=few: few.forget([0]),
+            lambda _, few=few: few.label_issues(),
+            lambda _, few=few: few.row_values_,
+        ):
+            with pytest.raises(ValueError, match="exact or not at all"):
+                ask(X[:2])
+        assert few.shapley(X[:2], background=5).exact  # columns need no training rows
+    assert len(model.row_values_) == 60
+    for given in (X[:10], np.arange(10)):
+        model = kl.KernelDiscriminant(landmarks=given).fit(X, y)
+        with pytest.raises(ValueError, match="one of the landmarks that were given"):
+            model.forget([3])
+    kept = kl.KernelDiscriminant(landmarks=X[:10]).fit(X, y).forget([30])
+    assert kept.forgotten_.redrawn == ()
+
+
+def test_neighbours_forget_too(rng):
+    X, y = rows_of(rng, 60)
+    model = kl.KernelDiscriminant(decision="nearest_neighbor").fit(X, y)
+    stay = np.delete(np.arange(60), [3, 9])
+    again = model.forget([3, 9], choices="again")
+    alone = kl.KernelDiscriminant(decision="nearest_neighbor").fit(X[stay], y[stay])
+    np.testing.assert_array_equal(again.predict(X), alone.predict(X))
+    kept = model.forget([3, 9])
+    assert kept.reg_ == model.reg_ and kept.forgotten_.distance < 1e-9
+    assert not any(X[i].tobytes() in pickle.dumps(kept) for i in (3, 9))
+
+
 def test_what_is_not_exact_is_refused(rng):
     X, y = rows_of(rng, 60)
-    few = kl.KernelDiscriminant(landmarks=10).fit(X, y)
-    for ask in (
-        few.explain,
-        few.stability,
-        lambda _: few.forget([0]),
-        lambda _: few.label_issues(),
-    ):
-        with pytest.raises(ValueError, match="exact or not at all"):
-            ask(X[:2])
-    assert few.shapley(X[:2], background=5).exact  # columns need no training rows
     weight = np.r_[0.0, np.ones(59)]
     for odd in (
         kl.KernelDiscriminant(unlabeled=-1).fit(X, np.r_[-1, y[1:]]),
@@ -198,6 +334,11 @@ def test_what_is_not_exact_is_refused(rng):
     near = kl.KernelDiscriminant(decision="nearest_neighbor").fit(X, y)
     with pytest.raises(ValueError, match="decision='auto'"):
         near.shapley(X[:2])
+    with pytest.raises(ValueError, match="decision='auto'"):
+        near.label_issues()
+    grown = kl.KernelDiscriminant(landmarks=10).partial_fit(X, y)
+    with pytest.raises(ValueError, match="partial_forget takes out again"):
+        grown.forget([0])
     model = kl.KernelDiscriminant().fit(X, y)
     with pytest.raises(ValueError, match="give 'keep' or 'again'"):
         model.forget([0], choices="both")

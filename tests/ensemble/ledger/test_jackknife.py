@@ -8,6 +8,7 @@ from kernel_learn import KernelRegressor, load, save
 from kernel_learn.criteria.held_out.intervals import jackknife_intervals
 from kernel_learn.criteria.held_out.leave_out import lam_of, models_without
 from kernel_learn.criteria.held_out.ridge import Dual
+from kernel_learn.datasets import Blocks
 from kernel_learn.kernels import Gaussian, evaluate_shared
 
 N, NEW = 45, 7
@@ -149,6 +150,18 @@ def test_files_give_equal_intervals_and_hold_no_models_without_rows(rng, tmp_pat
     again = load(path)
     assert "jackknife" not in vars(again._fitted)
     np.testing.assert_allclose(again.predict_interval(T), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["loo", "cv+"])
+def test_sources_and_collections_give_intervals_of_their_rows(rng, method):
+    X, y, T = table(rng)
+    model = KernelRegressor(quality="fast").fit(X, y)
+    expected = model.predict_interval(T, 0.8, method)
+    parts = model.predict_interval(Blocks([(T[:4], None), (T[4:], None)]), 0.8, method=method)
+    np.testing.assert_allclose(np.concatenate(list(parts)), expected)
+    dask = pytest.importorskip("dask.array")
+    lazy = model.predict_interval(dask.from_array(T, chunks=(3, -1)), 0.8, method=method)
+    np.testing.assert_allclose(lazy.compute(), expected)
 
 
 def test_too_few_rows_or_groups_are_told(rng):

@@ -17,10 +17,9 @@ SETS = {
 
 
 def contrast(values, winners):
-    """The winner against the mean of the others."""
-    k = values.shape[1]
+    """L of the winner: against the other of two classes, else minus the mean over all."""
     own = values[np.arange(len(values)), winners]
-    return own - (values.sum(axis=1) - own) / (k - 1)
+    return (own - values.mean(axis=1)) * (2 if values.shape[1] == 2 else 1)
 
 
 def check_explanation(model, X_new):

@@ -49,6 +49,7 @@ def once(*texts):
         (["5 µg", "6 ug", "7 mcg"], [5.0, 6.0, 7.0]),
         (["5 x10^9/L", "6 10^9/L"], [5.0, 6.0]),
         (["45%", "0.4", ".35"], [0.45, 0.4, 0.35]),
+        (["5*", "6 **", "7 mg†"], [5.0, 6.0, 7.0]),
         (["45%", "40", "35"], [45.0, 40.0, 35.0]),
     ],
 )
@@ -111,6 +112,7 @@ def test_a_unit_of_another_column_is_no_number():
         (["2026-03-04T12:30:15"], [datetime(2026, 3, 4, 12, 30, 15)]),
         (["03/04/70 1:05 pm"], [datetime(1970, 3, 4, 13, 5)]),
         (["03/04/70 12:05 AM"], [datetime(1970, 3, 4, 0, 5)]),
+        (["Wed 4 March 2026", "Thursday, 05/03/26"], [datetime(2026, 3, 4), datetime(2026, 5, 3)]),
         (["20260304", "20261231 7:30"], [datetime(2026, 3, 4), datetime(2026, 12, 31, 7, 30)]),
     ],
 )
@@ -167,6 +169,8 @@ def test_levels_keep_their_most_frequent_spelling():
     assert found == {"sick": "sick", "well": "well"}
     assert find_levels({"m": 50, "M": 50}) == {}  # single letters, both frequent
     assert find_levels({"m": 95, "M": 5}) == {"m": "m"}
+    assert find_levels({"m": 50, "M": 40, "f": 9, "F": 8}) == {"m": "m", "f": "f"}  # words
+    assert find_levels({"a": 50, "A": 40, "b": 9, "B": 8}) == {}
     assert find_levels({f"name {i}": 1 for i in range(10)}) is None
 
 
@@ -182,6 +186,8 @@ def test_levels_keep_their_most_frequent_spelling():
         ([50_000, 160_000, -999, -999], [-999.0]),  # below zero alone, and twice
         ([50_000, 160_000, -999], []),
         ([np.nan, 1, 2], []),
+        ([1.5, 2.5, -999.9, -999.9], [-999.9]),
+        ([98.2, 99.9, 99.9, 97.0], []),
     ],
 )
 def test_sentinels_lie_far_outside(values, found):

@@ -64,11 +64,20 @@ class LeaveOut:
         """P y, (n, q)."""
         return np.asarray(self.P @ self.Y)
 
+    @cached_property
+    def diagonal(self) -> Array:
+        """Of P, (n,)."""
+        return np.asarray(np.diagonal(self.P))
+
+    def some_rows(self, rows: Array) -> Array:
+        """Of P, (len(rows), n)."""
+        return np.asarray(self.P[rows])
+
     @property
     def slack(self) -> float:
         """The least 1 - H_ii, or eigenvalue of I - H_gg: near 0 residuals are rounding."""
         scaled = self.lam / self.weight
-        least = float((np.diagonal(self.P) * scaled).min())
+        least = float((self.diagonal * scaled).min())
         for rows in self.groups:
             root = np.sqrt(scaled[rows])
             block = root[:, None] * self.P[np.ix_(rows, rows)] * root
@@ -93,7 +102,7 @@ class LeaveOut:
     def held_out(self, Y: Array) -> Array:
         """What rows are told by the others, were these the targets of all, (n, q)."""
         a = self.a if Y is self.Y else self.P @ Y
-        r = a / np.diagonal(self.P)[:, None]
+        r = a / self.diagonal[:, None]
         for rows in self.groups:
             r[rows] = np.linalg.solve(self.P[np.ix_(rows, rows)], a[rows])
         return np.asarray(Y - r)
@@ -127,7 +136,7 @@ class LeaveOut:
             yield rows, self._alone_without_each(rows)
 
     def _alone_without_each(self, rows: Array) -> Array:
-        P, r, diagonal = self.P[rows], self.residuals[rows], np.diagonal(self.P)
+        P, r, diagonal = self.some_rows(rows), self.residuals[rows], self.diagonal
         rest = diagonal[rows, None] * diagonal - P * P
         itself = (np.arange(len(rows)), rows)
         rest[itself] = 1.0
@@ -151,7 +160,58 @@ class LeaveOut:
     @cached_property
     def alone(self) -> Array:
         """Residuals of every row left out by itself, (n, q): f(x) - f_{-j}(x) = g_j(x) alone_j."""
-        return np.asarray(self.a / np.diagonal(self.P)[:, None])
+        return np.asarray(self.a / self.diagonal[:, None])
+
+
+class FeatureLeaveOut(LeaveOut):
+    """The same of a regression on features, k(x, y) = z(x)'z(y): P is never held as a whole.
+
+    With z_c = z - mean, C = sum w z_c z_c', R = (C + lam)^{-1} and N = sum w:
+    g_i(x) = w_i (z_c(x)'R z_ci + 1/N) and lam P_ij = w_i [i = j] - w_i g_j(x_i).
+    """
+
+    def __init__(
+        self,
+        Z: Array,  # (n, M)
+        Y: Array,  # (n, q)
+        weight: Array,  # (n,), positive
+        lam: float,
+    ) -> None:
+        self.Y, self.weight, self.lam, self.groups = Y, weight, lam, ()
+        self.share = weight / weight.sum()
+        self.mean = self.share @ Z
+        self.Z = Z - self.mean
+        C = (weight[:, None] * self.Z).T @ self.Z
+        C[np.diag_indices(len(C))] += lam
+        factor = linalg.cho_factor(C, overwrite_a=True, check_finite=False)
+        self.R_Z = linalg.cho_solve(factor, self.Z.T, check_finite=False)  # (M, n)
+
+    @cached_property
+    def a(self) -> Array:
+        target_mean = self.share @ self.Y
+        fit = self.Z @ (self.R_Z @ (self.weight[:, None] * (self.Y - target_mean)))
+        return np.asarray(self.weight[:, None] * (self.Y - target_mean - fit) / self.lam)
+
+    @cached_property
+    def diagonal(self) -> Array:
+        h = self.weight * np.einsum("ij,ji->i", self.Z, self.R_Z) + self.share
+        return np.asarray(self.weight * (1 - h) / self.lam)
+
+    def some_rows(self, rows: Array) -> Array:
+        P = -self.weight[rows, None] * self.pull_of(self.Z[rows]) / self.lam
+        P[np.arange(len(rows)), rows] = self.diagonal[rows]
+        return np.asarray(P)
+
+    def held_out(self, Y: Array) -> Array:
+        assert Y is self.Y, "other targets need P as a whole"
+        return np.asarray(Y - self.a / self.diagonal[:, None])
+
+    def pull(self, Z_new: Array) -> Array:
+        """g(x) of the features of new rows, (n_new, n)."""
+        return self.pull_of(Z_new - self.mean)
+
+    def pull_of(self, Z_centred: Array) -> Array:
+        return np.asarray(Z_centred @ self.R_Z * self.weight + self.share)
 
 
 class NotExactError(ValueError, AttributeError):

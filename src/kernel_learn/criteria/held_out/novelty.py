@@ -9,6 +9,10 @@ W the weights of the rows. With C = K + lam W^{-1} and u = C^{-1} 1,
 near zero beside rows that were seen, k(x, x) + 1 / (1'u) far away. With a set S of rows left out
 (a row, a group) the variances at its own rows are diag((P_SS)^{-1}) - lam / w, P the block of
 Q that belongs to the rows.
+
+Numbers are compared in standard deviations of their column, and beyond three of them by the
+logarithm (``log_tails``): in a column with heavy tails, or whose deviation is known from few rows,
+a value ten times as far out as any before is nothing rare.
 """
 
 from collections.abc import Sequence
@@ -20,7 +24,16 @@ from scipy import linalg
 
 from kernel_learn.arrays import Array
 
+TAIL = 3.0  # standard deviations
 TIE = 1e-9  # variances that differ by less, relatively, are equal: far away all of them are
+
+
+def log_tails(Z: Array) -> Array:
+    """sign(z) (min(|z|, 3) + 3 log(max(|z|, 3) / 3)) of every entry, in place."""
+    out = np.abs(Z) > TAIL
+    far = Z[out]
+    Z[out] = np.copysign(TAIL * (1.0 + np.log(np.abs(far) / TAIL)), far)
+    return Z
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@
 
 f the ridge regression on one-hot labels (``criteria.held_out.leave_out``), T from its scores to the
 features, C and c the map from features to log-odds. So what training rows and columns add to L adds
-up exactly, and L is known without any row at fixed T, C and c.
+up exactly, and L is known without any row at fixed T, C and c. On landmarks k(x, y) = z(x)'z(y), z
+their features, and the same holds.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.leave_out import (
+    FeatureLeaveOut,
     LeaveOut,
     NotExactError,
     RidgeRows,
@@ -38,10 +41,20 @@ from kernel_learn.ensemble.summary import Explanation, contrasts, explain_rows
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.uncertainty import Calibration
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.column_terms import column_terms
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
+from kernel_learn.representations.landmarks import (
+    COMBINING_RULES,
+    Landmarks,
+    LandmarksLike,
+    check_landmarks,
+)
+from kernel_learn.representations.moment_form import FeatureSample
+from kernel_learn.representations.plan import Plan
+from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows as count_rows
 from kernel_learn.rows.access import take_rows
 from kernel_learn.rows.keys import digest, row_keys
@@ -50,6 +63,44 @@ KEPT = (
     "the kernel with its width, weights of kernels, lambda",
     "weights of the classes, and how classes are told apart in the subspace",
 )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a fit after ``forget`` does not choose."""
+
+    theta: Array | None  # of the kernels of a bank
+    lam: float
+
+
+class LandmarkRows:
+    """The rows of a fit on landmarks and their features: held in memory, and in no file."""
+
+    def __init__(
+        self, source: ArraySource, sample_weight: Array, T: Array, sample: FeatureSample
+    ) -> None:
+        self.X, Y, weight = source.merged()
+        self.features, self.theta = sample.form.features, sample.theta
+        self.rows = RidgeRows(
+            Y,
+            weight,
+            source.merged_place[source.inverse],
+            np.array(source.labels),
+            np.array(source.weight),
+            np.array(sample_weight),
+            T,
+            np.array(sample.target_mean),
+        )
+
+    def see(self, X: Rows) -> Array:
+        """z(x) with k(x, y) = z(x)'z(y), (n, M)."""
+        root = np.sqrt(np.repeat(self.theta, self.features.sizes))
+        return np.asarray(root * self.features(X), dtype=np.float64)
+
+    @cached_property
+    def Z(self) -> Array:
+        """Of the distinct training rows."""
+        return self.see(self.X)
 
 
 class DiscriminantLedger:
@@ -61,8 +112,12 @@ class DiscriminantLedger:
     reg_: float
     decision_: str
     forgotten_: Forgotten
+    landmarks: LandmarksLike
+    plan_: Plan
     _log_odds: LinearMap
     _ridge_rows: RidgeRows
+    _landmark_rows: LandmarkRows
+    _kept: Kept
 
     @property
     def row_values_(self) -> Array:
@@ -71,8 +126,8 @@ class DiscriminantLedger:
         The rise of the summed squared error of the ridge regression on the one-hot labels that the
         subspace comes from, at its kernel and ``reg_``, every row predicted without itself: exact,
         without a refit. Negative: the row harms. Equal rows are left out together and have one
-        value. Of exact fits, with a kernel on rows: on landmarks, or with the decision
-        ``"nearest_neighbor"``, it is refused, as ``stability``, ``label_issues``, ``explain`` and
+        value. Of fits to rows in memory; on landmarks the rows are with the model, and not in
+        its file, so that there it is refused, as ``stability``, ``label_issues``, ``explain`` and
         ``forget`` are.
         """
         rows = self._rows_of_fit("row_values_")
@@ -85,13 +140,12 @@ class DiscriminantLedger:
         else log p minus its mean over the classes. Exact at the kernel and ``reg_``, with the
         directions and the map to log-odds as they are; rows that are equal are missing together.
         """
-        rows, k = self._rows_of_fit("stability"), len(self.classes_)
-        found, K = self._leave_out(rows), self._kernel_values(self._ledger_rows(X))
-        weight, constant = self._expansion
-        winners = (K @ weight + constant).argmax(axis=1)
-        contrast = (np.eye(k) - 1 / k)[winners] * (2 if k == 2 else 1)
-        toward = contrast @ (rows.T @ self._log_odds.coef).T
-        pull = found.pull(K)
+        rows = self._linear_rows("stability")
+        X = self._ledger_rows(X)
+        winners = self._linear_logits(X).argmax(axis=1)
+        toward = contrasts(winners, len(self.classes_)) @ (rows.T @ self._log_odds.coef).T
+        found, known = self._leave_out(rows), self._landmark_rows_held
+        pull = found.pull(self._kernel_values(X) if known is None else known.see(X))
         return np.asarray(np.abs(pull * (toward @ found.alone.T)).max(axis=1))
 
     def label_issues(self, n_rows: int = 20) -> LabelIssues:
@@ -111,7 +165,7 @@ class DiscriminantLedger:
         issues : tuple of (row, label, suggested_label, probability, value)
             Prints as a table.
         """
-        rows = self._rows_of_fit("label_issues")
+        rows = self._linear_rows("label_issues")
         count = check_count("n_rows", n_rows, self)
         found = self._leave_out(rows)
         L = centered(self._log_odds((rows.Y - found.residuals - rows.mean) @ rows.T))
@@ -124,7 +178,7 @@ class DiscriminantLedger:
         """The training rows that speak loudest for and against the class of each new row.
 
         Contributions of all training rows and ``baseline`` add up exactly to the log-odds L(x) of
-        the class predicted against the mean of the others; ``fading`` and ``prior`` lead from there
+        the class predicted, as :meth:`shapley` has them; ``fading`` and ``prior`` lead from there
         to ``predict_proba``.
 
         Parameters
@@ -134,9 +188,9 @@ class DiscriminantLedger:
         n_rows : int
             Training rows given for each.
         """
-        rows, count = self._rows_of_fit("explain"), check_count("n_rows", n_rows, self)
+        rows, count = self._linear_rows("explain"), check_count("n_rows", n_rows, self)
         X = self._ledger_rows(X)
-        K, (weight, constant) = self._kernel_values(X), self._expansion
+        K, (weight, constant) = self._kernel_values(X), self._row_expansion(rows)
         L = K @ weight + constant
         winners = L.argmax(axis=1)
         contrast = contrasts(winners, len(self.classes_))
@@ -172,8 +226,9 @@ class DiscriminantLedger:
         out = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k) - 1 / k
         values = np.zeros((len(X), len(players), out.shape[1]))
         error = np.zeros_like(values)
-        plain = isinstance(self.kernel_, SubspaceKernel)
-        terms = column_terms(self.kernel_.kernel, d) if plain else None
+        parts = self._kernel_parts()
+        found = [(column_terms(kernel, d), coef) for kernel, coef in parts]
+        terms = None if any(own is None for own, _ in found) else found
         if terms is None:
             for i, x in enumerate(X):
                 values[i], error[i] = sampled_values(
@@ -183,9 +238,10 @@ class DiscriminantLedger:
                     players,
                     np.random.default_rng(SEED),
                 )
-        for term in terms or ():
+        for own, coef in terms or ():
             known = np.asarray(to_double(self.kernel_.landmarks))
-            values += term_values(term, X, known, self._expansion[0] @ out, behind, players)
+            for term in own or ():
+                values += term_values(term, X, known, coef @ out, behind, players)
         base = np.tile(behind.share @ self._linear_logits(behind.rows) @ out, (len(X), 1))
         fading, prior = self._fading_of(self._linear_logits(X), X)
         told = values, base, X, names, error, terms is not None, fading, prior @ out
@@ -198,7 +254,7 @@ class DiscriminantLedger:
     def find_rows(self, X: Rows) -> Array:
         """Which training rows are equal to one of some rows, by places among those given to fit."""
         rows = self._rows_of_fit("find_rows")
-        known = row_keys(self.kernel_.landmarks)
+        known = row_keys(self._distinct_rows)
         return np.flatnonzero(np.isin(known, row_keys(self._ledger_rows(X)))[rows.distinct])
 
     def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
@@ -209,9 +265,10 @@ class DiscriminantLedger:
         rows : sequence of int
             Places among the rows given to fit. Those that stay move up.
         choices : {"keep", "again"}
-            ``"keep"``: a fit of the rows that stay at the same kernel, weights of kernels, lambda
-            and decision. ``"again"``: the fit of these rows from scratch, as if the others had
-            never been given.
+            ``"keep"``: a fit of the rows that stay at the same kernel, weights of kernels, lambda,
+            decision and landmarks; if a landmark is forgotten, or landmarks are averages of rows,
+            they are drawn anew. ``"again"``: the fit of these rows from scratch, as if the others
+            had never been given.
 
         Returns
         -------
@@ -223,7 +280,7 @@ class DiscriminantLedger:
         known = self._rows_of_fit("forget")
         n = len(known.distinct)
         stay = np.setdiff1d(np.arange(n), check_rows_to_forget(rows, n))
-        X, labels = take_rows(self.kernel_.landmarks, known.distinct[stay]), known.labels[stay]
+        X, labels = take_rows(self._distinct_rows, known.distinct[stay]), known.labels[stay]
         weight = (known.counted if choices == "keep" else known.sample_weight)[stay]
         lacking = np.setdiff1d(np.arange(len(self.classes_)), labels[weight > 0])
         if len(lacking):
@@ -231,13 +288,17 @@ class DiscriminantLedger:
                 f"Nothing of class {self.classes_[lacking[0]]} would be left, and the model is "
                 f"one of {len(self.classes_)} classes. Fit the remaining rows anew."
             )
+        redrawn = self._landmarks_without(X)
+        kept: tuple[str, ...] = KEPT
         model: Any = clone(self)  # type: ignore[type-var]
         if choices == "keep":
-            model.set_params(**self._choices_for(X, weight))
+            model.set_params(**self._choices(redrawn=bool(redrawn)))
+            model._kept = Kept(self._kept_theta, self.reg_)
         model.fit(X, self.classes_[labels], None if np.all(weight == 1.0) else weight)
         before: Forgotten | None = getattr(self, "forgotten_", None)
         gone = n - len(stay) + (0 if before is None else before.n_rows)
-        redrawn, kept = ((), KEPT) if choices == "keep" else (("everything",), ())
+        if choices == "again":
+            redrawn, kept = ("everything",), ()
         distance = model._distance(self.reg_) if choices == "keep" else 0.0
         model.forgotten_ = Forgotten(gone, digest(row_keys(X)), distance, redrawn, kept)
         if choices == "keep":
@@ -250,48 +311,94 @@ class DiscriminantLedger:
         found: Self = model
         return found
 
+    def _landmarks_without(self, X: Rows) -> tuple[str, ...]:
+        """What has to be drawn anew if these rows stay; refused where it was given."""
+        if self._landmark_rows_held is None or self.plan_.representation == "explicit":
+            return ()
+        spec = check_landmarks(self.landmarks)
+        if isinstance(spec, Landmarks) and spec.rule in ("kmeans", *COMBINING_RULES):
+            return ("landmarks, which are averages of rows",)
+        lost = ~np.isin(row_keys(self.kernel_.landmarks), row_keys(X))
+        if isinstance(spec, str | Landmarks):
+            return ("landmarks, of which one was forgotten",) if lost.any() else ()
+        seen = np.isin(row_keys(self.kernel_.landmarks), row_keys(self._distinct_rows))
+        if np.asarray(spec).ndim == 1 or (lost & seen).any():
+            raise ValueError(
+                "A row to be forgotten is one of the landmarks that were given, or these were "
+                "given by their places. Fit the remaining rows with landmarks=, a number or rows."
+            )
+        return ()
+
+    @property
+    def _kept_theta(self) -> Array | None:
+        """Weights of the kernels, where each has features of its own."""
+        stacked = isinstance(self.kernel_, StackedSubspaceKernel)
+        return np.asarray(self.base_kernel_.weights) if stacked else None  # type: ignore[attr-defined]
+
+    def _choices(self, *, redrawn: bool) -> dict[str, object]:
+        """Parameters with which a fit of some rows has this kernel and decision."""
+        held = self._landmark_rows_held
+        landmarks: Any = "all"
+        if held is not None:
+            given = redrawn or self.plan_.representation == "explicit"
+            landmarks = self.landmarks if given else self.kernel_.landmarks
+        bank = self._kept_theta is not None
+        return {
+            "kernel": list(self.base_kernel_.kernels) if bank else self.kernel_.kernel,  # type: ignore[attr-defined]
+            "reg": 1.0,
+            "decision": self.decision_,
+            "class_weight": None,
+            "criterion": "discriminant",
+            "landmarks": landmarks,
+        }
+
     def _distance(self, lam: float) -> float:
         """How far the features are from those of the ridge regression at lam.
 
         F = (y - mean) T - lam coef / w at the training rows; relative to the largest of F.
         """
+        held = self._landmark_rows_held
+        if held is not None:
+            rows, Z = held.rows, held.Z - held.rows.weight @ held.Z / held.rows.weight.sum()
+            F = self.kernel_.transform(held.X)
+            a = rows.weight[:, None] * ((rows.Y - rows.mean) @ rows.T - F) / lam
+            return float(np.abs(F - Z @ (Z.T @ a)).max() / np.abs(F).max())
         rows, coef = self._ridge_rows, self.kernel_.coef
         F = self._kernel_values(self.kernel_.landmarks) @ coef - self.kernel_.offset
         off = (rows.Y - rows.mean) @ rows.T - F - lam * coef / rows.weight[:, None]
         return float(np.abs(off).max() / np.abs(F).max())
 
-    def _choices_for(self, X: Rows, weight: Array) -> dict[str, object]:
-        """Parameters with which a fit of some rows has this kernel, lambda and decision.
-
-        ``reg`` is relative: lambda = reg tr(G) / N, tr(G) = sum_i w_i k(x_i, x_i) - N |mean|^2.
-        """
-        kernel, share = self.kernel_.kernel, weight / weight.sum()
-        seen, place = np.unique(row_keys(X), return_inverse=True)
-        first = np.zeros(len(seen), dtype=int)
-        first[place[::-1]] = np.arange(len(place))[::-1]
-        own = to_double(take_rows(X, first))
-        p = np.bincount(place, share, len(seen))
-        variance = float(p @ kernel.diag(own) - p @ (np.asarray(kernel(own)) @ p))
-        return {
-            "kernel": kernel,
-            "reg": self.reg_ / variance,
-            "decision": self.decision_,
-            "class_weight": None,
-            "criterion": "discriminant",
-            "landmarks": "all",
-        }
-
     def _rows_of_fit(self, asked: str) -> RidgeRows:
         check_is_fitted(self)
-        rows: RidgeRows | None = self.__dict__.get("_ridge_rows")
+        held = self._landmark_rows_held
+        rows: RidgeRows | None = self.__dict__.get("_ridge_rows") if held is None else held.rows
         if rows is None or self.kernel_.input == "matrix":
             raise NotExactError(
-                f"{type(self).__name__}.{asked} is exact or not at all: it needs an exact fit by "
-                "this version to rows in memory (landmarks='all'), all with a label and a positive "
-                "weight."
+                f"{type(self).__name__}.{asked} is exact or not at all: it needs a fit by this "
+                "version to rows in memory, all with a label and a positive weight. A model on "
+                "landmarks has its rows until it is saved, copied or pickled; what partial_fit "
+                "has learned, partial_forget takes out again."
             )
+        return rows
+
+    def _linear_rows(self, asked: str) -> RidgeRows:
+        rows = self._rows_of_fit(asked)
         self._check_linear(asked)
         return rows
+
+    @property
+    def _landmark_rows_held(self) -> LandmarkRows | None:
+        return self.__dict__.get("_landmark_rows")
+
+    @property
+    def _distinct_rows(self) -> Rows:
+        held = self._landmark_rows_held
+        return self.kernel_.landmarks if held is None else held.X
+
+    def __getstate__(self) -> dict[str, object]:
+        state = dict(super().__getstate__())  # type: ignore[call-overload]
+        state.pop("_landmark_rows", None)  # the rows themselves: not in files
+        return state
 
     def _check_linear(self, asked: str) -> None:
         check_is_fitted(self)
@@ -302,6 +409,9 @@ class DiscriminantLedger:
             )
 
     def _leave_out(self, rows: RidgeRows) -> LeaveOut:
+        held = self._landmark_rows_held
+        if held is not None:
+            return FeatureLeaveOut(held.Z, rows.Y, rows.weight, self.reg_)
         K = np.array(self.kernel_.kernel(to_double(self.kernel_.landmarks)), dtype=np.float64)
         return LeaveOut(K, rows.Y, rows.weight, self.reg_)
 
@@ -316,10 +426,33 @@ class DiscriminantLedger:
         constant = centered(self._log_odds.intercept[None])[0] - kernel.offset @ C
         return kernel.coef @ C, constant
 
+    def _kernel_parts(self) -> list[tuple[Kernel, Array]]:
+        """L(x) = constant + the sum over kernels of k(x, landmarks) coef."""
+        kernel, weight = self.kernel_.kernel, self._expansion[0]
+        if not isinstance(self.kernel_, StackedSubspaceKernel):
+            return [(kernel, weight)]
+        assert isinstance(kernel, Combination)
+        return list(zip(kernel.kernels, np.split(weight, len(kernel.kernels)), strict=True))
+
+    def _row_expansion(self, rows: RidgeRows) -> tuple[Array, Array]:
+        """The same over the training rows."""
+        held = self._landmark_rows_held
+        if held is None:
+            return self._expansion
+        found = self._leave_out(rows)
+        assert isinstance(found, FeatureLeaveOut)
+        C = centered(self._log_odds.coef)
+        weight = found.a @ rows.T @ C
+        constant = centered(self._log_odds.intercept[None])[0]
+        return weight, constant - found.mean @ (held.Z.T @ weight)
+
     def _linear_logits(self, X: Rows) -> Array:
         return centered(self._log_odds(self.kernel_.transform(X)))
 
     def _kernel_values(self, X: Rows) -> Array:
+        held = self._landmark_rows_held
+        if held is not None:
+            return np.asarray(held.see(X) @ held.Z.T)
         return np.asarray(self.kernel_.kernel(X, self.kernel_.landmarks), dtype=np.float64)
 
     def _fading_of(self, L: Array, X: Rows) -> tuple[Array, Array]:
@@ -348,6 +481,6 @@ class DiscriminantLedger:
         known = self._dense_rows(to_double(self.kernel_.landmarks))
         count = min(int(background), count_rows(known))
         some = np.argsort(row_keys(known), kind="stable")[:count]
-        rows: RidgeRows | None = self.__dict__.get("_ridge_rows")
+        rows: RidgeRows | None = self.__dict__.get("_ridge_rows")  # of landmarks that are all rows
         weight = np.ones(len(some)) if rows is None else rows.weight[some]
         return Background(known[some], weight / weight.sum())

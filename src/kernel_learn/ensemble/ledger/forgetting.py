@@ -288,7 +288,7 @@ def reference_without(probe: Probe, old: AnyTargets, left: Remaining) -> Probe:
     left_over = take_rows(reference.rows, own.rows)
     return replace(
         probe,
-        reference=ReferenceRows(reference.kernel, left_over, targets.weight, targets.groups),
+        reference=replace(reference, rows=left_over, weight=targets.weight, groups=targets.groups),
         reference_rows=np.searchsorted(left.rows, rows[own.rows]),
     )
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
+from kernel_learn.criteria.held_out.fading import bounded_fading
+from kernel_learn.criteria.held_out.label_targets import LabelTargets
 from kernel_learn.ensemble.members import Ensemble
-from kernel_learn.fitting.uncertainty import Calibration
+from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.rows.table import Table
 
 
@@ -48,3 +50,22 @@ def row_log_odds(
     if calibration is not None:
         fading = fading * calibration.factor(agreed, lambda: in_view(table))
     return RowLogOdds(pooled.log_odds, prior, agreed.argmax(axis=1), fading)
+
+
+def label_log_odds(
+    ensemble: Ensemble,
+    table: Table,
+    reference: ReferenceRows | None,
+    in_view: Callable[[Table], Rows],
+) -> Array:
+    """Log-odds of each of several labels, (n, n_labels), faded to those of its share."""
+    targets = ensemble.targets
+    assert isinstance(targets, LabelTargets), "rows have several labels"
+    P = np.clip(ensemble.predict(table), 1e-300, 1 - 1e-16)
+    L = np.log(P) - np.log1p(-P)
+    less = None if reference is None else reference.less_known(in_view(table))
+    for label in range(targets.n_labels):
+        own = targets.of_label(label)
+        two = bounded_fading(own.prior, own.total)(L[:, [label, label]] * [-0.5, 0.5], less)
+        L[:, label] = two[:, 1] - two[:, 0]
+    return L

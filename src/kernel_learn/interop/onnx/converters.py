@@ -22,7 +22,7 @@ from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.estimators.kernel_regressor import KernelRegressor
 from kernel_learn.estimators.pairs import PairClassifier
-from kernel_learn.estimators.pls import KernelPLSRegressor
+from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 from kernel_learn.fitting.predictions import MachineClassifier
 from kernel_learn.interop.onnx.fading import faded_proba
 from kernel_learn.interop.onnx.graph import Container, Graph, Operator, Scope, Value, Variable
@@ -37,6 +37,7 @@ from kernel_learn.interop.onnx.tables import (
     classifier_faded,
     classifier_logits,
     ensemble_features,
+    label_odds,
     regressor_values,
 )
 
@@ -95,10 +96,27 @@ def parse_classifier(
     """
     from skl2onnx._parse import _parse_sklearn_classifier, _parse_sklearn_simple_model
 
+    if predicts_values(model):
+        return declare_outputs(scope, model, inputs, ["prediction"])
     zipmap = scope.get_options(model, {"zipmap": True}, fail=False)["zipmap"]
-    as_array = zipmap is True and are_double(inputs)
+    as_array = zipmap is True and (are_double(inputs) or has_labels(model))
     parse = _parse_sklearn_simple_model if as_array else _parse_sklearn_classifier
     return parse(scope, model, inputs, custom_parsers=custom_parsers)
+
+
+def declare_outputs(
+    scope: Scope, model: BaseEstimator, inputs: list[Variable], names: list[str]
+) -> list[Variable]:
+    """An operator of the model with outputs of these names."""
+    from skl2onnx import get_model_alias
+    from skl2onnx.common.data_types import Int64TensorType
+
+    operator = scope.declare_local_operator(get_model_alias(type(model)), model)
+    operator.inputs, operator.kernel_learn_outputs = inputs, names
+    for name in names:
+        kind = Int64TensorType if name == "label" else number_type(inputs)
+        operator.outputs.append(scope.declare_local_variable(name, kind()))
+    return operator.outputs
 
 
 def are_double(inputs: list[Variable]) -> bool:
@@ -161,6 +179,19 @@ def wanted_outputs(operator: Operator) -> list[str]:
     return ["prediction" if hasattr(model, "predict") else "features"]
 
 
+def has_labels(model: BaseEstimator) -> bool:
+    """Whether each row has several labels: a label is then there, 1, or not."""
+    if isinstance(model, KernelClassifier):
+        return model._several
+    return getattr(model, "target_type_", "classes") == "labels"
+
+
+def predicts_values(model: BaseEstimator) -> bool:
+    """Whether predictions are numbers."""
+    is_pls = isinstance(model, KernelPLS) and getattr(model, "target_type_", None) == "numbers"
+    return is_pls or isinstance(model, KernelPLSRegressor | KernelRegressor)
+
+
 def label_classes(operator: Operator) -> Array:
     """What labels are: the classes, or their numbers if that was asked for."""
     classes = operator.raw_operator.classes_
@@ -173,7 +204,9 @@ def set_output_types(operator: Operator) -> None:
 
     model, number = operator.raw_operator, number_type(operator.inputs)
     for name, output in zip(wanted_outputs(operator), operator.outputs, strict=True):
-        if name == "label":
+        if name == "label" and has_labels(model):
+            output.type = Int64TensorType([None, len(model.classes_)])
+        elif name == "label":
             texts = label_classes(operator).dtype == object
             output.type = (StringTensorType if texts else Int64TensorType)([None])
         else:
@@ -189,7 +222,7 @@ def _shape(model: BaseEstimator, name: str) -> list[int | None]:
         is_ensemble = isinstance(model, KernelRegressor)
         return [None, model._fitted.ensemble.n_features if is_ensemble else len(model.intercept_)]
     k = len(model.classes_)
-    return [None] if name == "decision" and k == 2 else [None, k]
+    return [None] if name == "decision" and k == 2 and not has_labels(model) else [None, k]
 
 
 def convert(scope: Scope, operator: Operator, container: Container) -> None:
@@ -197,7 +230,9 @@ def convert(scope: Scope, operator: Operator, container: Container) -> None:
     g = Graph(scope, container)
     found = ModelGraph(g, operator.raw_operator, joined_inputs(g, operator.inputs))
     for name, output in zip(wanted_outputs(operator), operator.outputs, strict=True):
-        if name == "label":
+        if name == "label" and has_labels(operator.raw_operator):
+            value = g.cast(g("Greater", found["decision"], 0.0), np.int64)
+        elif name == "label":
             value = g.labels(found["winners"], label_classes(operator))
         else:
             value = found[name]
@@ -251,7 +286,7 @@ class ModelGraph:
         if isinstance(model, KernelRegressor):
             return regressor_values(g, model, self.X)
         if isinstance(model, KernelClassifier):
-            P = g("Softmax", classifier_logits(g, model, self.X), axis=1)
+            P = self["probabilities"] if has_labels(model) else self._class_proba()
             return g("Log", g("Max", P, 1e-300))
         if hasattr(model, "_support_rows"):
             K = kernel_values(g, model.kernel_, self.X, model._support_rows)
@@ -264,18 +299,30 @@ class ModelGraph:
             return g.linear(self["features"], model._log_odds.coef, model._log_odds.intercept)
         return g.linear(self["features"], model.coef_.T, model.intercept_)
 
+    def _class_proba(self) -> Value:
+        assert isinstance(self.model, KernelClassifier)
+        return self.g("Softmax", classifier_logits(self.g, self.model, self.X), axis=1)
+
     def prediction(self) -> Value:
         """``predict`` of a regressor."""
         return self.g.column(self["scores"]) if self.model._single else self["scores"]
 
     def decision(self) -> Value:
         """``decision_function``: (n,) of two classes, else (n, k)."""
+        if has_labels(self.model):
+            return self._label_decision()
         g, scores = self.g, self["scores"]
         if self._has_one_machine:
             return g.column(scores)
         if len(self.model.classes_) > 2:
             return scores
         return g.column(g("Sub", g.columns(scores, [1]), g.columns(scores, [0])))
+
+    def _label_decision(self) -> Value:
+        """More than zero where a label is likelier there than not, (n, n_labels)."""
+        if isinstance(self.model, KernelClassifier):
+            return label_odds(self.g, self.model, self.X)
+        return self.g("Sub", self["scores"], 0.5)
 
     def class_scores(self) -> Value:
         """(n, k) also of one machine, which speaks for the second of two classes."""
@@ -288,7 +335,11 @@ class ModelGraph:
         """``predict_proba``; the scores of the classes where a model has no probabilities."""
         g, model = self.g, self.model
         if isinstance(model, KernelClassifier):
+            if has_labels(model):
+                return g("Sigmoid", self["decision"])
             return classifier_faded(g, model, self.X)
+        if has_labels(model):
+            return self["decision"]
         if getattr(model, "decision_", None) == "nearest_neighbor":
             return self._neighbours()
         if not hasattr(model, "predict_proba"):
@@ -344,11 +395,13 @@ def check_rows(model: BaseEstimator) -> None:
 
 def output_names(model: BaseEstimator) -> list[str]:
     """All that can be asked of a model, the answer first."""
-    if isinstance(model, KernelPLSRegressor | KernelRegressor):
+    if predicts_values(model):
         return ["prediction", "features"]
     if not hasattr(model, "classes_") or not hasattr(model, "predict"):
         return ["features"]
     asked = {"probabilities": "predict_proba", "decision": "predict", "features": "transform"}
+    if has_labels(model) and not isinstance(model, KernelClassifier):
+        del asked["probabilities"]
     return ["label", *(name for name, method in asked.items() if hasattr(model, method))]
 
 

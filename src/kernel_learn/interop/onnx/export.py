@@ -16,8 +16,8 @@ from kernel_learn.interop.onnx.converters import (
     EXPORTED,
     Parsers,
     check_rows,
+    declare_outputs,
     import_skl2onnx,
-    number_type,
     output_names,
     register,
 )
@@ -223,15 +223,7 @@ def _parsers(model: BaseEstimator) -> Parsers:
         inputs: list[Variable],
         custom_parsers: Parsers | None = None,
     ) -> list[Variable]:
-        from skl2onnx import get_model_alias
-        from skl2onnx.common.data_types import Int64TensorType
-
-        operator = scope.declare_local_operator(get_model_alias(type(step)), step)
-        operator.inputs = inputs
-        operator.kernel_learn_outputs = output_names(step) if step is last else ["features"]
-        for name in operator.kernel_learn_outputs:
-            kind = Int64TensorType if name == "label" else number_type(inputs)
-            operator.outputs.append(scope.declare_local_variable(name, kind()))
-        return operator.outputs
+        names = output_names(step) if step is last else ["features"]
+        return declare_outputs(scope, step, inputs, names)
 
     return {type(step): parse for step in steps if type(step) in EXPORTED}

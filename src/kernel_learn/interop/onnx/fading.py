@@ -4,13 +4,15 @@ import numpy as np
 
 from kernel_learn.criteria.held_out.fading import (
     BEND,
+    HALF,
     LEAST_KNOWN,
     ROOM,
-    SPEED,
+    STEEP,
     WIDER,
     Fading,
 )
-from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
+from kernel_learn.criteria.held_out.novelty import TAIL
+from kernel_learn.fitting.uncertainty import Calibration, ColumnUnits, ReferenceRows
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import kernel_values
 
@@ -40,10 +42,21 @@ def _limited(g: Graph, fading: Fading, D: Value) -> Value:
     return g("Pow", g("Add", g("Pow", R, float(BEND)), 1.0), -1.0 / BEND)
 
 
+def _in_units(g: Graph, units: ColumnUnits, rows: Value) -> Value:
+    """Standard deviations, and their logarithm in the tails, (n, d)."""
+    if units.mean is not None and units.scale is not None:
+        rows = g("Mul", g("Sub", rows, units.mean[None]), units.scale[None])
+    size = g("Abs", rows)
+    tail = g("Mul", g("Log", g("Div", g("Max", size, TAIL), TAIL)), TAIL)
+    return g("Mul", g("Sign", rows), g("Add", g("Min", size, TAIL), tail))
+
+
 def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
     """By how unlike the training rows a row is, (n, 1)."""
     inverse, u = reference.variance.solved
-    K = kernel_values(g, reference.resolved, rows, reference.rows)
+    if reference.units is not None:
+        rows = _in_units(g, reference.units, rows)
+    K = kernel_values(g, reference.resolved, rows, reference.placed)
     explained = g.row_sums(g("Mul", g("MatMul", K, inverse), K))
     mean = g("Sub", 1.0, g("MatMul", K, u[:, None]))
     v = g("Sub", 1.0, explained)  # k(x, x) of a Gaussian kernel
@@ -57,4 +70,4 @@ def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
         usual = g("Mul", g("Sub", 1.0, near), usual)
     less = g("Div", usual, g("Max", known, LEAST_KNOWN))
     over = g("Max", g("Sub", less, 1.0), 0.0)
-    return g("Div", 1.0, g("Add", g("Mul", g("Mul", over, over), SPEED), 1.0))
+    return g("Div", 1.0, g("Add", g("Pow", g("Div", over, HALF), float(STEEP)), 1.0))

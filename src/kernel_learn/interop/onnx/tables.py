@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.criteria.held_out.label_targets import LabelMap, both_sides
 from kernel_learn.criteria.held_out.stacking import LinearMap
 from kernel_learn.criteria.held_out.target_transforms import (
     SmearingResiduals,
     Transform,
     ValueMap,
 )
-from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.estimator import EnsembleEstimator
 from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
 from kernel_learn.ensemble.outcomes.kinds import outcome_of
@@ -43,13 +43,8 @@ def classifier_logits(g: Graph, model: KernelClassifier, X: Value) -> Value:
 def _pooled_logits(g: Graph, model: KernelClassifier, X: Value) -> Value:
     ensemble: Ensemble = model._fitted.ensemble
     _check_numbers(model, ensemble)
-    if not isinstance(ensemble.targets, Targets):
-        raise OnnxExportError(
-            f"{type(model).__name__} was fitted to several labels per row, which have no ONNX "
-            "graph yet. Keep the model with kernel_learn.save, or fit one model for each label."
-        )
     if not ensemble.predicting:
-        return g.like_rows(X, np.log(ensemble.targets.prior))
+        return g.like_rows(X, np.log(ensemble.class_targets.prior))
     logits = [
         (member, _member_logits(g, member, tree, scores))
         for member, tree, scores in _member_scores(g, ensemble, X)
@@ -65,6 +60,42 @@ def _pooled_logits(g: Graph, model: KernelClassifier, X: Value) -> Value:
         return g("Log", g("Max", P, 1e-300))
     L = g.total([g.scaled(own, w, X) for w, (_, own) in zip(weights, logits, strict=True)])
     return _faded(g, L, P, ensemble.shares)
+
+
+def label_odds(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    """Log-odds that each of several labels is there, (n, n_labels)."""
+    return g.once(("label odds", id(model)), lambda: _pooled_odds(g, model, X))
+
+
+def _pooled_odds(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    ensemble: Ensemble = model._fitted.ensemble
+    _check_numbers(model, ensemble)
+    shares = outcome_of(ensemble.targets).without_members(ensemble.targets)
+    if not ensemble.predicting:
+        return g.like_rows(X, np.log(shares) - np.log1p(-shares))
+    members = [
+        (np.broadcast_to(ensemble.weight_of(member), shares.shape), member.maps[tree], scores)
+        for member, tree, scores in _member_scores(g, ensemble, X)
+    ]
+    found = []
+    for label, share in enumerate(shares):
+        log_odds, proba = [], []
+        for weight, end, scores in members:
+            assert isinstance(end, LabelMap), "log-odds of labels"
+            if weight[label] > 0:
+                logits = _both_logits(g, end.maps[label], g.columns(scores, [label]))
+                log_odds.append(g.scaled(logits, float(weight[label]), X))
+                proba.append(g("Mul", g("Softmax", logits, axis=1), float(weight[label])))
+        pooled = _faded(g, g.total(log_odds), g.total(proba), both_sides(share))
+        found.append(g("Sub", g.columns(pooled, [1]), g.columns(pooled, [0])))
+    return found[0] if len(found) == 1 else g("Concat", *found, axis=1)
+
+
+def _both_logits(g: Graph, end: LinearMap, score: Value) -> Value:
+    """Log-odds of absence and presence, against their mean, at the score of presence (n, 1)."""
+    coef = end.coef - end.coef.mean(axis=1, keepdims=True)
+    start = coef[0] + end.intercept - end.intercept.mean()
+    return g("Add", g("Mul", score, (coef[1] - coef[0])[None, :]), start[None, :])
 
 
 def regressor_values(g: Graph, model: KernelRegressor, X: Value) -> Value:

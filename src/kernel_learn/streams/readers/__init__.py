@@ -15,9 +15,10 @@ import numpy as np
 
 from kernel_learn.rows.frames import Frame, stack_frames
 from kernel_learn.rows.kinds import column_kind
-from kernel_learn.streams.readers.containers import PACKED, begins_like
+from kernel_learn.streams.readers.containers import PACKED, begins_like, begins_like_json
 from kernel_learn.streams.readers.databases import read_database
 from kernel_learn.streams.readers.delimited import DelimitedFiles
+from kernel_learn.streams.readers.encodings import LOOKED_AT
 from kernel_learn.streams.readers.input_files import (
     STDIN,
     FormatFiles,
@@ -238,7 +239,8 @@ def read_blocks(
 def file_format(file: InputFile, given: str | None = None) -> str:
     """The format of a file by its name, of standard input by its first bytes."""
     if given is None and file.is_stdin and file.member is None:
-        return begins_like(file.head(16)) or "csv"
+        start = file.head(LOOKED_AT)
+        return begins_like(start) or begins_like_json(start) or "csv"
     return format_of(file.plain_name, given)
 
 

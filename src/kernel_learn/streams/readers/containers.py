@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -18,12 +19,25 @@ PACKED = (".gz", ".bz2", ".xz", ".zip")
 ZIP, SQLITE, OLD_OFFICE = b"PK\x03\x04", b"SQLite format 3\0", b"\xd0\xcf\x11\xe0"
 # How files begin whose format can be told so.
 BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "feather", ZIP: "xlsx", SQLITE: "sqlite"}
+BEGINNINGS |= {b"$FL2": "spss", b"$FL3": "spss", b"<stata_dta>": "stata"}
+BEGINNINGS |= {bytes([version, order, 1, 0]): "stata" for version in (114, 115) for order in (1, 2)}
+LINES_OF_JSON = re.compile(rb"\s*\{[^\n]*\}\s*\n\s*\{")
 OF_A_WORKBOOK = "[Content_Types].xml"
+NOT_TABLES = re.compile(
+    r"(readme|licen[cs]e|copying|changelog)\b.*|.*\.(md|pdf|html?)", re.IGNORECASE
+)
 
 
 def begins_like(start: bytes) -> str | None:
     """The format of a file by its first bytes; None: they do not tell."""
     return next((kind for own, kind in BEGINNINGS.items() if start.startswith(own)), None)
+
+
+def begins_like_json(start: bytes) -> str | None:
+    """JSON, or lines of it; None: it is no text of these."""
+    if start.lstrip()[:1] not in (b"[", b"{"):
+        return None
+    return "jsonl" if LINES_OF_JSON.match(start) else "json"
 
 
 def open_unpacked(packed: str | bytes) -> IO[bytes]:
@@ -54,7 +68,8 @@ def list_members(stream: IO[bytes]) -> list[str]:
     with zipfile.ZipFile(stream) as archive:
         names = [one.filename for one in archive.infolist() if not one.is_dir()]
     parts = [(name, name.split("/")) for name in names]
-    return [name for name, own in parts if own[0] != "__MACOSX" and not own[-1].startswith(".")]
+    files = [name for name, own in parts if own[0] != "__MACOSX" and not own[-1].startswith(".")]
+    return [name for name in files if not NOT_TABLES.fullmatch(name.split("/")[-1])] or files
 
 
 def open_member(stream: IO[bytes], member: str) -> IO[bytes]:

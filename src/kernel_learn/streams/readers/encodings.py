@@ -6,6 +6,7 @@ encodings that spreadsheets write, by charset-normalizer.
 
 import codecs
 import io
+import re
 from typing import IO
 
 UTF8 = "utf-8-sig"
@@ -18,10 +19,14 @@ MARKS = (
 )
 LOOKED_AT, PART = 65536, 2**20
 ZEROS = 0.3  # share of zero bytes in one half of UTF-16 without a mark
-# Western ones first: of a few letters with accents nothing tells which of two it is.
-LIKELY = ["cp1252", "latin_1", "cp1250", "cp1251", "mac_roman", "shift_jis", "gb18030", "euc_kr"]
-WESTERN = set("äöüßÄÖÜéèêëàâáîïíóôòúùûçñøåæœÉÈÀÅØÆÇÑ°µ²³€£§«»±·")
-WESTERN |= set("\xd7\xa0\u2018\u2019\u201c\u201d\u2013\u2014\u2026")  # signs and quotes
+LIKELY = ["cp1252", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_kr", "mac_roman"]
+# What Western files hold beside ASCII: letters, mostly one by one between others, and signs.
+WESTERN = set(map(chr, range(0xC0, 0x100))) | set("°µ²³¹ªº½¼¾¿¡€£§«»±·®©™ŒœŸŠšŽž")
+WESTERN |= set("\xa0\u2018\u2019\u201c\u201d\u2013\u2014\u2026")  # spaces and quotes
+BESIDE = re.compile(r"[^\x00-\x7f]+")
+MOST_BESIDE = 1.6  # mean length of what is not ASCII; of Cyrillic words it is four and more
+# Signs within words and endings that no Western language has, and Central European ones write.
+CENTRAL = re.compile(r"[£¥¯¼¾](?=[a-zà-ÿ])|(?<=[a-z])[³¹¿](?=[a-zà-ÿ])|õ(?!e)|ã(?![oe]|\b)")
 
 
 def find_encoding(stream: IO[bytes]) -> str | None:
@@ -52,11 +57,22 @@ def sixteen_bits(start: bytes) -> str | None:
     return None
 
 
+def is_western(text: str) -> bool:
+    """Whether bytes that were read as cp1252 make words so."""
+    beside = BESIDE.findall(text)
+    letters = sum(map(len, beside))
+    return set("".join(beside)) <= WESTERN and letters <= MOST_BESIDE * len(beside)
+
+
 def guess_encoding(part: bytes) -> str:
-    """The likeliest encoding of bytes that are not UTF-8."""
-    western = {letter for letter in part.decode("cp1252", errors="replace") if ord(letter) > 127}
-    if western <= WESTERN:
-        return "cp1252"
+    """The likeliest encoding of bytes that are not UTF-8.
+
+    Of a few letters with accents nothing tells which of two encodings it is: Western ones are
+    taken, unless they would stand where no Western word has them.
+    """
+    text = part.decode("cp1252", errors="replace")
+    if is_western(text):
+        return "cp1250" if CENTRAL.search(text) else "cp1252"
     try:
         from charset_normalizer import from_bytes
     except ImportError as error:

@@ -17,6 +17,7 @@ NUMBER = re.compile(r"[+-]?[\d.,]+([eE][+-]?\d+)?")
 FRACTION, DAY = re.compile(r"[+-]?\d+[.,]\d+"), re.compile(r"\d{4}-\d\d-\d\d\b")
 PAGE = re.compile(r"<(!doctype|html|table|\?xml)", re.IGNORECASE)
 LINES, LEAST_WAVELENGTHS = 60, 5  # looked at; of names
+MOST_LINES = 9  # of one cell
 SPARE = "\0spare"  # a last column that has neither name nor cells
 
 
@@ -39,8 +40,8 @@ class Layout:
 
 def find_layout(sample: str, separator: str | None = None, whole: bool = True) -> Layout:
     """The layout of a text by its first lines; ``whole``: they are all lines."""
-    lines = sample.removeprefix("\ufeff").splitlines()
-    lines = lines if whole or len(lines) < 2 else lines[:-1]
+    lines = re.split("\r\n|\r|\n", sample.removeprefix("\ufeff"))
+    lines = join_quoted(lines if whole or len(lines) < 2 else lines[:-1])
     skip, notes = 0, []
     if said := SAID.fullmatch(lines[0]) if lines else None:
         separator, skip = said["separator"], 1
@@ -56,7 +57,7 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
         return Layout(separator, begin, trouble=trouble)
     if look_like_cells(names):
         notes.append("the first line looks like cells; the names of the columns may be missing")
-    clean = [name.strip().strip('"' if padded else "") for name in names]
+    clean = [" ".join(name.split("\n")).strip().strip('"' if padded else "") for name in names]
     if clean and clean[0].startswith("#"):
         clean[0] = clean[0].lstrip("# ")
     if any(name != own for name, own in zip(names, clean, strict=True)):
@@ -69,6 +70,20 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
         return Layout(separator, begin, None, notes, padded, too_wide(names, rows[1:]))
     clean = [name or f"Unnamed: {i}" for i, name in enumerate(clean)]
     return Layout(separator, begin, clean, notes, padded)
+
+
+def join_quoted(lines: Sequence[str]) -> list[str]:
+    """The lines, with a name or cell in quotes that has several lines on one."""
+    found: list[str] = []
+    i = 0
+    while i < len(lines):
+        n = 1
+        while n < MOST_LINES and "".join(lines[i : i + n]).count('"') % 2:
+            n += 1
+        n = 1 if "".join(lines[i : i + n]).count('"') % 2 else n  # a quote that stays open
+        found.append("\n".join(lines[i : i + n]))
+        i += n
+    return found
 
 
 def renamed(names: Sequence[str]) -> list[str]:
@@ -116,7 +131,7 @@ def look_like_cells(names: Sequence[str]) -> bool:
 
 def find_separator(text: str) -> str:
     """What stands most often between the cells of the first line, outside quotes; or a comma."""
-    bare = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+    bare = re.sub(r'"[^"]*"', "", text).partition("\n")[0]
     return max(SEPARATORS, key=bare.count)
 
 

@@ -4,6 +4,8 @@ import io
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 
 import numpy as np
@@ -156,13 +158,17 @@ def read_stata(file: InputFile) -> Frame:
 
 def read_spss(file: InputFile) -> Frame:
     """SPSS's .sav; labels of values are levels."""
-    if file.is_packed:
-        raise TableError(f"{file}: an SPSS file is read as it is; unpack it first.")
     try:
         import pyreadstat  # noqa: F401
     except ImportError as error:
         raise ImportError("SPSS files need pyreadstat: pip install kernel-learn[spss]") from error
-    return plain_levels(need_pandas().read_spss(file.name))
+    with TemporaryDirectory() as folder, file.open() as content:
+        path = Path(folder, "t.sav")
+        if not file.is_packed:
+            path = Path(file.name)
+        else:  # its reader wants a file with a name
+            path.write_bytes(content.read())
+        return plain_levels(need_pandas().read_spss(path))
 
 
 def plain_levels(frame: Frame) -> Frame:

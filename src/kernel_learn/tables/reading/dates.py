@@ -11,8 +11,9 @@ TIME = (
     r"\s*(?P<half>[ap]\.?m\.?)?)?"
 )
 YEAR, WORD = r"(?P<year>\d{4}|\d{2})", r"(?P<word>[^\W\d_]{3,9})\.?"
+WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[a-z]*[., ]+)?"
 FORMS = {
-    name: re.compile(pattern + TIME + "Z?", re.IGNORECASE)
+    name: re.compile(WEEKDAY + pattern + TIME + "Z?", re.IGNORECASE)
     for name, pattern in {
         "year first": r"(?P<year>\d{4})(?P<sep>[-/.])(?P<month>\d{1,2})(?P=sep)(?P<day>\d{1,2})",
         "digits": r"(?P<year>(?:19|20)\d{2})(?P<month>0\d|1[0-2])(?P<day>[0-2]\d|3[01])",

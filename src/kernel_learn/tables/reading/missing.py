@@ -28,11 +28,8 @@ NO_NUMBER = (NO_LEVEL | frozenset(SHORT_WORDS.split())) | {
     "00/00/0000",
     "00.00.0000",
 }
-SENTINELS = tuple(
-    sign * float(nines)
-    for nines in ("99", "999", "9999", "99999", "999999")
-    for sign in (-1.0, 1.0)
-)
+NINES = (99.0, 999.0, 9999.0, 99999.0, 999999.0, 999.9, 999.99)
+SENTINELS = (*NINES, *(-value for value in NINES), -99.9, -99.99)  # 99.9 % is a number
 LEAST_REPEATS, LEAST_SIGNS = 2, 2
 
 

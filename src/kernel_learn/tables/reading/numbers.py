@@ -20,7 +20,7 @@ CELL = re.compile(
     rf"(?P<bound><=|>=|[<>≤≥~≈]|ca\.?(?=\s)|about)?\s*(?P<sign>[+-])?\s*(?P<before>{CURRENCY})?\s*"
     r"(?P<inner>[+-])?(?P<digits>\d[\d.,' ]*\d|\d[.,]?|[.,]\d+)(?P<power>[eE][+-]?\d+)?"
     rf"\s*(?P<after>{CURRENCY}|[%‰]|(?:{TIMES} ?)?10\^\d+/[^\W\d_]+|"
-    r"[°µ]?[^\W\d_][^\s\d<>=,;:]*(?:[\^/]?[\d²³])?)?\.?",
+    r"[°µ]?[^\W\d_][^\s\d<>=,;:*†‡]*(?:[\^/]?[\d²³])?)?\.?(?P<mark> ?[*†‡]{1,3})?",
     re.IGNORECASE,
 )
 GROUPED = {
@@ -70,7 +70,7 @@ class NumberForm:
 
 
 def split_cell(text: str) -> dict[str, str] | None:
-    """bound, sign, digits, power and unit of a cell; None if it is no number with a unit."""
+    """bound, sign, digits, power, unit and footnote mark of a cell; None if it is no number."""
     text = text.translate(SIGNS).strip()
     if text.startswith("(") and text.endswith(")") and text[1:-1].strip()[:1] not in "+-":
         text = f"-{text[1:-1].strip()}"  # how accountants write what is owed

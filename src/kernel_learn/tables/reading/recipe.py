@@ -226,7 +226,9 @@ def said_of(text: str, value: float | None) -> str:
     if text.strip().startswith("("):
         return "-> negative"
     bound = parts.get("bound", "")
-    return "" if not bound else f"-> the {'bound' if bound[0] in '<>≤≥' else 'number'} itself"
+    if bound and bound[0] in "<>≤≥":
+        return "-> the bound itself"
+    return "-> the number itself" if bound or parts.get("mark") else ""
 
 
 def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:

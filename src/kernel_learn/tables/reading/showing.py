@@ -70,6 +70,7 @@ def describe_reading(
         if kind == "target" and is_regression:
             shown = "number"
         done = [*([reasons[name]] if name in reasons and kind == "left out" else [])]
+        more = [] if name in columns.dropped else remarks.get(name, [])
         if kind == "category" and hardly_repeats(column):
             done.append("hardly any level repeats")
         found.append(
@@ -78,7 +79,7 @@ def describe_reading(
                 kind,
                 "" if kind == "left out" else range_or_levels(column, shown),
                 0 if is_sparse_type(column.dtype) else int(column.isna().sum()),
-                [*done, *remarks.get(name, [])],
+                [*done, *more],
             )
         )
     return found
