@@ -21,6 +21,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
@@ -31,6 +32,7 @@ from sklearn.svm import SVC
 import kernel_learn as kl
 from interop.models import NAMES, fitted, outputs
 from kernel_learn import kernels as kk
+from kernel_learn.constraints import Pairs
 from kernel_learn.interop import archive, trusted
 from kernel_learn.interop.files import ModelFileError
 from kernel_learn.interop.metadata import predicting_rows
@@ -646,6 +648,11 @@ class TestDescribe:
             (kl.KernelDiscriminantQR(), 0),
             (kl.KernelClassifier(quality="fast"), 30),
             (make_pipeline(kl.KernelDiscriminant(landmarks=9)), 30),
+            # kernels that hold rows themselves, and rows of constraints
+            (kl.HSICSubspace(kk.GraphDeformed(kk.Gaussian()), landmarks=7), 30),
+            (kl.HSICSubspace(kk.LowRank("gaussian", 5), landmarks=7), 30),
+            (kl.HSICSubspace(kl.HSICSubspace().fit(X[:20], y[:20]).kernel_, landmarks=X[-2:]), 22),
+            (kl.InductiveKernel(constraints=Pairs(X[None, :2], X[None, 2:4]), landmarks=X[-2:]), 6),
         ],
     )
     def test_counts_the_training_rows_it_holds(self, model, carried, tmp_path):
@@ -661,7 +668,12 @@ class TestDescribe:
 
     @pytest.mark.parametrize(
         ("step", "count"),
-        [(KNeighborsClassifier(1, algorithm="brute"), 30), (SVC(), None), (StandardScaler(), 0)],
+        [
+            (KNeighborsClassifier(1, algorithm="brute"), 30),
+            (SVC(), None),
+            (StandardScaler(), 0),
+            (Nystroem(n_components=12), 12),
+        ],
     )
     def test_counts_the_rows_that_steps_of_others_keep(self, step, count, tmp_path):
         model = make_pipeline(StandardScaler(), step).fit(X, y)
@@ -670,6 +682,16 @@ class TestDescribe:
         name = type(step).__name__
         assert (f"{name}: The file contains {count} training rows" in text) == bool(count)
         assert ("Whoever has the file" in text) == bool(count)
+        assert ("No part of it is known to keep training rows." in text) == (not count)
+
+    def test_counts_the_rows_of_a_learned_kernel(self, tmp_path):
+        """And the support rows beside those that new rows are compared with."""
+        text = self.text(kl.HSICSubspace(landmarks=7).fit(X, y).kernel_, tmp_path)
+        assert "SubspaceKernel: The file contains 7 training rows" in text
+        rows = np.random.default_rng(0).normal(size=(400, 3))
+        model = kl.MultiKernelSVC().fit(rows, rows[:, 0] * rows[:, 1] > 0)
+        count = rows_inside(model, {row.tobytes() for row in rows})
+        assert count > 250 and f"contains {count} training rows" in self.text(model, tmp_path)
 
     def test_counts_rows_before_equal_ones_are_merged(self, tmp_path):
         model = kl.KernelClassifier(quality="fast").fit(np.vstack([X, X]), np.r_[y, y])
@@ -762,8 +784,9 @@ def rows_inside(model, known):
         if id(part) in seen:
             continue
         seen.add(id(part))
-        if isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype == np.float64:
-            found |= {np.ascontiguousarray(row).tobytes() for row in part} & known
+        if isinstance(part, np.ndarray) and part.ndim >= 2 and part.size and part.dtype == float:
+            rows = part.reshape(-1, part.shape[-1])
+            found |= {np.ascontiguousarray(row).tobytes() for row in rows} & known
         elif isinstance(part, dict):
             waiting += part.values()
         elif isinstance(part, list | tuple):

@@ -103,7 +103,7 @@ def check_neighbours(model: Held) -> None:
 
 def check_one_hot(encoder: Held) -> None:
     """Columns of a sparse matrix are filled by the counts of levels, and read as they are."""
-    check_levels(encoder)
+    check_encoder_levels(encoder)
     for i, levels in enumerate(encoder.categories_):
         groups = getattr(encoder, "_default_to_infrequent_mappings", [None] * (i + 1))[i]
         count = len(levels)
@@ -117,7 +117,7 @@ def check_one_hot(encoder: Held) -> None:
     need(counted == encoder.n_features_in_, "OneHotEncoder counts other columns")
 
 
-def check_levels(encoder: Held) -> None:
+def check_encoder_levels(encoder: Held) -> None:
     """Numbers are looked up by bisection: a level out of order is a column that is not there."""
     name = type(encoder).__name__
     need(len(encoder.categories_) == encoder.n_features_in_, f"{name} has levels of other columns")
@@ -228,7 +228,7 @@ def check_members(model: Held) -> None:
     need(len(methods) == len(asked), f"{name} asks other models than it has")
 
 
-def check_columns(model: Held) -> None:
+def check_column_steps(model: Held) -> None:
     """Transformers that were fitted to the columns they are given."""
     for _, step, columns in model.transformers_:
         due = getattr(step, "n_features_in_", None)
@@ -245,7 +245,7 @@ CHECKS: Mapping[str, Callable[[Held], None]] = MappingProxyType(
     {
         "sklearn.calibration.CalibratedClassifierCV": check_calibration,
         "sklearn.calibration._CalibratedClassifier": check_calibrated,
-        "sklearn.compose._column_transformer.ColumnTransformer": check_columns,
+        "sklearn.compose._column_transformer.ColumnTransformer": check_column_steps,
         "sklearn.decomposition._truncated_svd.TruncatedSVD": check_components,
         "sklearn.discriminant_analysis.LinearDiscriminantAnalysis": check_discriminant,
         "sklearn.ensemble._stacking.StackingClassifier": check_members,
@@ -266,7 +266,7 @@ CHECKS: Mapping[str, Callable[[Held], None]] = MappingProxyType(
         "sklearn.neighbors._regression.KNeighborsRegressor": check_neighbours,
         "sklearn.neighbors._unsupervised.NearestNeighbors": check_neighbours,
         "sklearn.preprocessing._encoders.OneHotEncoder": check_one_hot,
-        "sklearn.preprocessing._encoders.OrdinalEncoder": check_levels,
+        "sklearn.preprocessing._encoders.OrdinalEncoder": check_encoder_levels,
         "sklearn.preprocessing._label.LabelBinarizer": check_label_levels,
         "sklearn.preprocessing._label.LabelEncoder": check_label_levels,
         "sklearn.svm._classes.LinearSVC": check_linear_classifier,

@@ -8,25 +8,31 @@ from typing import Any, SupportsInt
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import Pipeline
 
 from kernel_learn._version import __version__
+from kernel_learn.arrays import Rows
 from kernel_learn.ensemble.estimator import EnsembleEstimator
 from kernel_learn.estimators.discriminant_qr import KernelDiscriminantQR
 from kernel_learn.estimators.expansion import ExpansionSVC
 from kernel_learn.estimators.feature_scales import FeatureScales
 from kernel_learn.interop.archive import Node
+from kernel_learn.interop.state import parts_of
 from kernel_learn.interop.words import kernel_in_words, sum_in_words
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.rows.access import n_rows
+from kernel_learn.rows.keys import row_keys
 from kernel_learn.warn import escaped
 
 Held = Any  # a value of JSON
 FORMAT = 2
 MOST_CLASSES = 20
 MOST_NAMES = 1000
-KEEPERS = ("_fit_X", "support_vectors_", "X_fit_")  # where steps of scikit-learn's keep rows
+# Where steps of scikit-learn's keep rows, and kernels of ours.
+KEEPERS = ("_fit_X", "support_vectors_", "X_fit_")
+KERNELS_ROWS = ("landmarks", "X_graph")
 PACKAGES = ("scikit-learn", "numpy", "scipy", "skops")
 FEWER = (
     "To make a model that carries fewer: landmarks=100 in HSICSubspace, KernelDiscriminant or "
@@ -76,9 +82,13 @@ def _is_our_estimator(part: BaseEstimator) -> bool:
 
 def _rows_of_others(model: BaseEstimator) -> list[Node]:
     """Steps of scikit-learn's that keep the rows which reach them, and how many."""
+    if isinstance(model, Kernel):
+        rows = _count_rows(_rows_of_kernels(model))
+        return [{"class": type(model).__name__, "rows": rows}] if rows else []
     found = []
     for part in held_estimators(model):
-        held = next((vars(part)[name] for name in KEEPERS if name in vars(part)), None)
+        names = ("components_",) if isinstance(part, Nystroem) else KEEPERS
+        held = next((vars(part)[name] for name in names if name in vars(part)), None)
         if held is not None and not type(part).__module__.startswith("kernel_learn."):
             found.append({"class": type(part).__name__, "rows": int(held.shape[0])})
     return found
@@ -116,24 +126,60 @@ def _describe_part(part: BaseEstimator) -> Node:
 
 
 def carried_rows(model: BaseEstimator) -> int:
-    """How many training rows a fitted model holds."""
+    """How many training rows a fitted model holds, wherever they stand in it."""
     if isinstance(model, EnsembleEstimator):
         return int(model._fitted.ensemble.targets.n)
     calibration = getattr(model, "_calibration", None)
     reference = None if calibration is None else calibration.reference
-    compared = 0 if reference is None else n_rows(reference.rows)
-    return max(compared, predicting_rows(model))
+    blocks = [_compared_rows(model), None if reference is None else reference.rows]
+    blocks += _rows_of_kernels(model.base_kernel_)
+    blocks += _rows_of_constraints(getattr(model, "constraints", None))
+    return _count_rows([rows for rows in blocks if rows is not None])
 
 
 def predicting_rows(model: BaseEstimator) -> int:
     """How many of them its predictions are made of."""
+    rows = _compared_rows(model)
+    return 0 if rows is None else n_rows(rows)
+
+
+def _compared_rows(model: BaseEstimator) -> Rows | None:
+    """The training rows that new ones are compared with, if they are rows."""
     if not _holds_rows(model):
-        return 0
+        return None
     rows = getattr(model, "_support_rows", None)
     kernel = getattr(model, "embedding_", getattr(model, "kernel_", None))
     rows = getattr(kernel, "landmarks", None) if rows is None else rows
-    rows = getattr(model, "expansion_points_", None) if rows is None else rows
-    return 0 if rows is None else n_rows(rows)
+    return getattr(model, "expansion_points_", None) if rows is None else rows
+
+
+def _rows_of_kernels(kernel: Kernel) -> list[Rows]:
+    """Rows that kernels hold themselves, at any depth: of a graph, or of an earlier fit."""
+    found: list[Rows] = []
+    for part in parts_of(kernel):
+        if isinstance(part, Kernel):
+            held = (getattr(part, name, None) for name in KERNELS_ROWS)
+            found += [rows for rows in held if len(getattr(rows, "shape", ())) > 0]
+    return found
+
+
+def _rows_of_constraints(constraints: object) -> list[Rows]:
+    """Rows that are given in pairs, triplets or quadruplets, (m, 2, d) and so on."""
+    held = [own for part in parts_of(constraints) for own in vars(part).values()]
+    arrays = [own for own in held if isinstance(own, np.ndarray)]
+    given = [own for own in arrays if own.ndim == len("mpd") and own.size]
+    return [own.reshape(-1, own.shape[-1]) for own in given]
+
+
+def _count_rows(blocks: list[Rows]) -> int:
+    """Those of the largest block, and those of others that are not in it."""
+    if not blocks:
+        return 0
+    first, *others = sorted(blocks, key=n_rows, reverse=True)
+    if not others:
+        return n_rows(first)
+    keys = [row_keys(rows) for rows in (first, *others)]
+    return len(keys[0]) + len(np.setdiff1d(np.concatenate(keys[1:]), keys[0]))
 
 
 def _holds_rows(model: BaseEstimator) -> bool:
@@ -234,6 +280,8 @@ def metadata_in_words(metadata: Node) -> str:
     ]
     if steps or any(part.get("carried") for part in parts):
         lines.append("Whoever has the file has these rows. " + FEWER)
+    elif not parts:
+        lines.append("No part of it is known to keep training rows.")
     return "\n".join(lines)
 
 

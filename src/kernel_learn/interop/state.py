@@ -35,7 +35,7 @@ def check_state(model: object, trusted: Collection[str] = ()) -> None:
         if name in trusted:
             continue
         check_own_attributes(part)
-        check_parameters(part)
+        check_has_parameters(part)
         sizes: dict[str, int] = {}
         features = vars(part).get("n_features_in_")
         if isinstance(features, int | np.integer):
@@ -103,7 +103,7 @@ def check_own_attributes(part: object) -> None:
             )
 
 
-def check_parameters(part: object) -> None:
+def check_has_parameters(part: object) -> None:
     """An estimator has all of its parameters."""
     if isinstance(part, BaseEstimator):
         try:
