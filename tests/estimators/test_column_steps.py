@@ -141,6 +141,12 @@ class TestManyRows:
         np.testing.assert_array_equal(found.center_, other.center_)
         np.testing.assert_array_equal(found.scale_, other.scale_)
 
+    def test_values_that_were_left_out_once_are_missed(self):
+        """Though no block brings more of them."""
+        X = np.tile(np.arange(150.0), 2)[:, None]
+        with pytest.raises(ValueError, match="more than 100 values"):
+            fitted(OrdinalEncoder(), source_of(X, 150))
+
     def test_values_that_come_often_keep_their_weight(self):
         X = np.where(np.random.default_rng(1).random(3000) < 0.7, 0.0, np.arange(3000.0))[:, None]
         found = fitted(RobustScaler(quantile_range=(10, 60)), source_of(X, 100, np.zeros(3000)))

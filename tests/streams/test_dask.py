@@ -469,7 +469,7 @@ def test_what_does_not_go_together_is_refused():
         (frame, "e", "no column 'e'"),
         (rows, "e", "y is 'e'"),
         (rows, None, "has no (labels|targets)"),
-        (unknown(X), unknown(Y)[unknown(X)[:, 0] > 0], "170 rows and"),
+        (unknown(X), unknown(Y)[unknown(X)[:, 0] > 0], "X has 1500 rows and y has"),
         (blocks(X[:0]), Y[:0], "no rows"),
         (rows, blocks(np.zeros(N, int)), "1 class"),
     ]:

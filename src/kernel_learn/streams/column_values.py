@@ -48,7 +48,7 @@ class ColumnValues:
     @classmethod
     def of(cls, column: Column, weight: Array, capacity: int) -> "ColumnValues":
         """The values of one block."""
-        numbers = plain_numbers(column)
+        numbers = typed_numbers(column)
         mark: float | None = np.nan
         if numbers is not None:
             gone = np.isnan(numbers)
@@ -215,7 +215,7 @@ def rows_like(like: Rows, columns: Sequence[Array]) -> Rows:
     return found if like.dtype == object else found.astype(str)
 
 
-def plain_numbers(column: Column) -> Array | None:
+def typed_numbers(column: Column) -> Array | None:
     """A column of numbers or booleans as an array of its type, floats where some are missing."""
     values = column.values
     if isinstance(values, np.ndarray):

@@ -263,12 +263,12 @@ def count_blocks(X: Collection, most: int | None = None) -> list[int]:
     graph, parts = graph_of([X])
     parts = parts[:most]
     name = f"kernel-learn-count-{uuid4().hex}"
-    graph.update({(name, i): (count_rows, part) for i, (part,) in enumerate(parts)})
+    graph.update({(name, i): (block_size, part) for i, (part,) in enumerate(parts)})
     counts = need_dask().compute(*(Delayed((name, i), graph) for i in range(len(parts))))
     return [int(n) for n in counts]
 
 
-def count_rows(X: Given) -> int:
+def block_size(X: Given) -> int:
     """The rows of a block."""
     return Block(X).n_rows
 

@@ -113,7 +113,7 @@ def score_of(method: str, judged: JudgedRows, classes: Array, seconds: float) ->
     """The figures of one method, each for every part of the test rows."""
     assert judged.said is not None
     found, others = [], []
-    for part in parts_of(judged.y):
+    for part in judging_parts(judged.y):
         P, y = judged.said[part], judged.y[part]
         right = classes[P.argmax(axis=1)] == y
         loss = np.nan if np.all((P == 0) | (P == 1)) else log_loss(P, classes, y)
@@ -128,12 +128,12 @@ def score_of(method: str, judged: JudgedRows, classes: Array, seconds: float) ->
 def number_score_of(method: str, judged: JudgedRows, seconds: float) -> NumberScore:
     """The same of a method that predicts numbers."""
     assert judged.said is not None
-    found = [measure_numbers(judged.y[part], judged.said[part]) for part in parts_of(judged.y)]
+    found = [measure_numbers(judged.y[part], judged.said[part]) for part in judging_parts(judged.y)]
     figures = {name: np.array([own[name] for own in found]) for name in MEASURES}
     return NumberScore(method, figures, np.full(len(found), seconds), 0.0)
 
 
-def parts_of(y: Array) -> list[Array]:
+def judging_parts(y: Array) -> list[Array]:
     """The test rows in parts with the same shares of the classes, or of small and large values."""
     order = np.argsort(y, kind="stable")
     n_parts = min(PARTS, max(1, len(order) // 2))
