@@ -11,8 +11,9 @@ from kernel_learn.papers.difference import corrected_p
 
 OURS = "KernelClassifier"
 SAME = 1e-3
-TITLES = {"lightgbm": "LightGBM", "catboost": "CatBoost"}
-ORDER = ["KernelClassifier", "fast", "SVC", "lightgbm", "catboost", "xRFM", "RealMLP"]
+TITLES = {"lightgbm": "LightGBM", "catboost": "CatBoost", "loo": '`assess="loo"`', "fast": "`fast`"}
+QUALITIES = ["KernelClassifier", "loo", "fast"]
+ORDER = ["KernelClassifier", "loo", "fast", "SVC", "lightgbm", "catboost", "xRFM", "RealMLP"]
 GENES = [
     "Brain_Tumor1",
     "Brain_Tumor2",
@@ -106,24 +107,40 @@ def compare(found, names, method, mine=OURS):
 def summary(found, names):
     head = (
         "| KernelClassifier against | sets | error ratio | fewer errors: won, level, lost | "
-        "corrected test: better, worse | log loss: ours, theirs (won) | CPU ratio (largest) | "
-        "memory ratio |"
+        "corrected test: better, worse | log loss: ours, theirs (won) |"
     )
-    lines = [head, "|---" * 8 + "|"]
+    lines = [head, "|---" * 6 + "|"]
     for method in methods_of(found, names):
         line = compare(found, names, method)
         if line is None or method == OURS:
             continue
         lines.append(
-            f"| {TITLES.get(method, method)} | {line['sets']} | {line['error']:.3f} | "
+            f"| {title(method)} | {line['sets']} | {line['error']:.3f} | "
             f"{line['won']}, {line['level']}, {line['lost']} | {line['better']}, {line['worse']} | "
             f"{line['loss'][0]:.3f}, {line['loss'][1]:.3f} "
-            f"({line['loss won']} of {line['losses']}) | "
-            f"{line['cpu']:.2f} ({line['cpu most']:.2f}) | {line['memory']:.2f} |".replace(
-                "nan", "-"
-            )
+            f"({line['loss won']} of {line['losses']}) |".replace("nan", "-")
         )
     return "\n".join(lines)
+
+
+def costs(found, names):
+    """CPU and memory of each of our qualities over those of every other method."""
+    head = ["of, over", "sets", *(f"CPU of {title(q)}" for q in QUALITIES), f"memory of {OURS}"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    for method in methods_of(found, names):
+        own = [compare(found, names, method, quality) for quality in QUALITIES]
+        if method in QUALITIES or own[0] is None:
+            continue
+        cells = [
+            "-" if line is None else f"{line['cpu']:.2f} ({line['cpu most']:.2f})" for line in own
+        ]
+        cells.append(f"{own[0]['memory']:.2f}".replace("nan", "-"))
+        lines.append(f"| {title(method)} | {own[0]['sets']} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def title(method):
+    return TITLES.get(method, method)
 
 
 def methods_of(found, names):
@@ -135,7 +152,7 @@ def methods_of(found, names):
 def table(found, names, key, digits):
     """One figure of every method on every set, with the number of splits where it is smaller."""
     methods = methods_of(found, names)
-    head = ["set", "training rows", "splits", *(TITLES.get(m, m) for m in methods)]
+    head = ["set", "training rows", "splits", *map(title, methods)]
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     for name in names:
         most = len(found[name][OURS])
@@ -162,8 +179,10 @@ def means(found, names, methods):
 def make_page(found, template=TEMPLATE):
     """The page as Markdown."""
     mixed = sorted(name for name in found if name.startswith("mixed/") and found[name][OURS])
-    plain = [name for name in found if not name.startswith("mixed/") and found[name][OURS]]
-    plain.sort(key=lambda name: mean(list(found[name][OURS].values()), "n"))
+    rest = [name for name in found if not name.startswith("mixed/") and found[name][OURS]]
+    rest.sort(key=lambda name: mean(list(found[name][OURS].values()), "n"))
+    plain = [name for name in rest if not name.startswith("many/")]
+    many = [name for name in rest if name.startswith("many/")]
     text = Path(template).read_text(encoding="utf-8")
     values = {
         "origins": origins(found),
@@ -174,8 +193,15 @@ def make_page(found, template=TEMPLATE):
         "without_genes": summary_without(found, plain),
         "errors": table(found, plain, "error", 2),
         "losses": table(found, plain, "log_loss", 3),
-        "cpus": table(found, plain, "cpu", 2),
-        "memories": table(found, plain, "memory", 0),
+        "costs": costs(found, [*plain, *mixed]),
+        "cpus": table(found, [*plain, *mixed], "cpu", 2),
+        "memories": table(found, [*plain, *mixed], "memory", 0),
+        "n_many": len(many),
+        "many_costs": costs(found, many),
+        "many_cpus": table(found, many, "cpu", 2),
+        "many_memories": table(found, many, "memory", 0),
+        "many_errors": table(found, many, "error", 2),
+        "most_rows": most_rows(found, [*plain, *mixed]),
         "mixed_summary": summary(found, mixed),
         "mixed_errors": table(found, mixed, "error", 2),
         "mixed_losses": table(found, mixed, "log_loss", 3),
@@ -184,6 +210,11 @@ def make_page(found, template=TEMPLATE):
         "behind": behind(found, [*plain, *mixed]),
     }
     return Template(text).substitute(values)
+
+
+def most_rows(found, names):
+    """The training rows of the largest of these sets."""
+    return max((int(f["n"]) for name in names for f in found[name][OURS].values()), default=0)
 
 
 def summary_without(found, names):
@@ -202,10 +233,7 @@ def fast_line(found, names):
     line = compare(found, names, "SVC", "fast")
     if line is None:
         return ""
-    return (
-        f"`fast` against the SVC: error ratio {line['error']:.3f}, CPU ratio {line['cpu']:.2f} "
-        f"({line['cpu most']:.2f} at most) on {line['sets']} sets."
-    )
+    return f"`fast` against the SVC: error ratio {line['error']:.3f} on {line['sets']} sets."
 
 
 def behind(found, names):
@@ -219,7 +247,7 @@ def behind(found, names):
                 lost.append((lead(ours, theirs), name))
         if lost:
             text = ", ".join(f"{name} ({gap:+.1f})" for gap, name in sorted(lost, reverse=True))
-            lines.append(f"- {TITLES.get(method, method)}: {text}")
+            lines.append(f"- {title(method)}: {text}")
     return "\n".join(lines) or "None."
 
 

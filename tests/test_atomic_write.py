@@ -24,7 +24,7 @@ def test_a_file_that_is_replaced_keeps_its_mode(own, tmp_path):
     path.write_text("old")
     path.chmod(own)
     write_whole(path, b"new")
-    assert path.read_bytes() == b"new" and mode(path) == own | stat.S_IWUSR
+    assert path.read_bytes() == b"new" and mode(path) == own
 
 
 def test_new_files_follow_the_umask_or_are_private(tmp_path):
@@ -50,6 +50,14 @@ def test_a_link_keeps_pointing(tmp_path):
         write_whole(link, data)
         assert link.is_symlink() and (tmp_path / "versions" / "1").read_bytes() == data
     assert [path.name for path in (tmp_path / "versions").iterdir()] == ["1"]
+
+
+def test_a_link_that_leads_back_is_not_replaced(tmp_path):
+    link = tmp_path / "model"
+    link.symlink_to("model")
+    with pytest.raises(OSError, match="a link that leads back to itself"):
+        write_whole(link, b"new")
+    assert link.is_symlink() and list(tmp_path.iterdir()) == [link]
 
 
 def test_models_are_for_their_owner(tmp_path):

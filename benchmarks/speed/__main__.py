@@ -58,6 +58,8 @@ CASES = [
     Case("inductive.mnist", full_only=True, needs_data=True),
     Case("classifier.against_the_search", {"names": ("wine", "cancer")}),
     Case("classifier.fading", {}),
+    Case("ledger.shapley"),
+    Case("ledger.forget"),
     Case("classifier.threads", {}),
     Case("classifier.time_budget"),
     Case("classifier.many_rows", full_only=True, needs_data=True),

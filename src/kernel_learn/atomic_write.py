@@ -19,19 +19,23 @@ def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iter
     file is its owner's alone.
     """
     path = Path(os.path.realpath(path))
+    if path.is_symlink():
+        raise OSError(f"{path} is a link that leads back to itself: remove it, or name a file.")
     part = path.with_name(f".{path.stem}.{secrets.token_hex(4)}.part{path.suffix}")
     try:
-        _make_empty(part, path, private=private)
+        mode = _make_empty(part, path, private=private)
         yield part
         with part.open("rb") as file:
             os.fsync(file.fileno())
+        if mode is not None:
+            part.chmod(mode)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
 
 
-def _make_empty(part: Path, path: Path, *, private: bool) -> None:
-    """Before anything is in it: nobody reads it who may not read what it becomes."""
+def _make_empty(part: Path, path: Path, *, private: bool) -> int | None:
+    """Before anything is in it: nobody reads it who may not read what it becomes; its mode."""
     try:
         mode: int | None = stat.S_IMODE(path.stat().st_mode)
     except OSError:
@@ -39,7 +43,8 @@ def _make_empty(part: Path, path: Path, *, private: bool) -> None:
     start = 0o666 if mode is None else PRIVATE
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, start))
     if mode is not None:
-        part.chmod(mode | stat.S_IWUSR)  # it is to be written to
+        part.chmod(mode | stat.S_IRUSR | stat.S_IWUSR)  # it is to be written to
+    return mode
 
 
 def write_whole(path: Path, data: bytes, *, private: bool = False) -> None:

@@ -4,10 +4,12 @@ A process is a fork of the one that runs the tests: it has its memory, its own f
 limits, and can be killed. ``CHAOS`` in the environment multiplies how often a fault is tried.
 """
 
+import ctypes
 import json
 import os
 import resource
 import signal
+import subprocess
 import time
 from collections import defaultdict
 
@@ -102,3 +104,24 @@ def with_file_limit(size, work, *args):
         return work(*args)
 
     return answer(start(limited))
+
+
+def on_small_disk(folder, size, work, *args):
+    """The work where ``folder`` is a disk of its own with so many bytes, seen by nobody else.
+
+    None where mounting is not allowed.
+    """
+
+    def mounted():
+        own_mounts = 0x00020000  # CLONE_NEWNS
+        if ctypes.CDLL(None).unshare(own_mounts) != 0:
+            return None
+        option = f"size={size}"
+        for words in (["--make-rprivate", "/"], ["-t", "tmpfs", "-o", option, "tmpfs", folder]):
+            if subprocess.run(["mount", *words], capture_output=True, check=False).returncode:
+                return None
+        return [work(*args)]
+
+    said = answer(start(mounted))
+    assert "value" in said, said
+    return said["value"][0] if said["value"] else None

@@ -1,5 +1,6 @@
 """A disk that is full: a sentence, what was there before, and nothing left behind."""
 
+import os
 import re
 import tempfile
 import warnings
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import kernel_learn as kl
-from chaos.faults import in_blocks, record, with_file_limit
+from chaos.faults import in_blocks, on_small_disk, record, with_file_limit
 
 pytest.importorskip("skops")
 rng = np.random.default_rng(0)
@@ -117,3 +118,87 @@ def test_commands(command, size, place):
     assert code != 0 and re.search("File too large|full", said), said
     assert "Traceback" not in said and files(place) == before
     record("full disk", command, "a sentence, the old file")
+
+
+DISK = 100_000
+
+
+def small_and_large():
+    rows, labels = np.hstack([X[:300]] * 3), y[:300]
+    return [kl.KernelDiscriminant(landmarks=n).fit(rows, labels) for n in (30, 300)]
+
+
+def save_large(folder):
+    small, large = small_and_large()
+    kl.save(small, folder / "model.skops")
+    return lambda: kl.save(large, folder / "model.skops")
+
+
+def predict_many(folder):
+    small = small_and_large()[0]
+    rows = np.hstack([X] * 3)
+    small.predict_proba(rows[:10], out=folder / "p.csv")
+    return lambda: small.predict_proba(rows, out=folder / "p.csv")
+
+
+def report_page(folder):
+    pytest.importorskip("jinja2")
+    page = kl.report(kl.KernelDiscriminant().fit(X[:100], y[:100]), X[:100], y[:100])
+    (folder / "other").write_bytes(bytes(DISK - 50_000))
+    (folder / "r.html").write_text("old")
+    return lambda: page.save(folder / "r.html")
+
+
+def keep_checkpoint(folder):
+    (folder / "other").write_bytes(bytes(DISK - 20_000))
+    model = kl.HSICSubspace(landmarks=300, random_state=0)
+    return lambda: model.fit(blocks, checkpoint=folder / "c")
+
+
+@pytest.mark.parametrize("prepare", [save_large, predict_many, report_page, keep_checkpoint])
+def test_a_small_disk(prepare, tmp_path, request):
+    """A disk that is really full."""
+    if prepare is keep_checkpoint:
+        request.getfixturevalue("often")
+
+    def fill(folder):
+        warnings.simplefilter("ignore")
+        work = prepare(folder)
+        before = files(folder)
+        try:
+            work()
+        except OSError as error:
+            said = str(error)
+        else:
+            said = "it was written"
+        inside = [path.name for path in folder.rglob("*") if path.is_file()]
+        is_kept = all(files(folder)[name] == data for name, data in before.items())
+        return said, is_kept, sorted(set(inside) - set(before))
+
+    found = on_small_disk(tmp_path, DISK, fill, tmp_path)
+    if found is None:
+        pytest.skip("mounting is not allowed")
+    said, is_kept, more = found
+    assert re.search("No space left on device|could not be written", said), said
+    assert is_kept and [name for name in more if name != "fit.npz"] == [], found
+    record("a small disk is full", prepare.__name__, "a sentence, the old file")
+
+
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+def test_rows_on_a_small_disk(kind, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    model = kind(quality="fast", max_members=1, memory_budget=2_500_000, random_state=0)
+    target = y if kind is kl.KernelClassifier else X[:, 0]
+
+    def fit():
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            score = model.fit(in_blocks(X, target)).score(X[:200], target[:200])
+        return score, [str(one.message) for one in told], os.listdir(tmp_path)
+
+    found = on_small_disk(tmp_path, 60_000, fit)
+    if found is None:
+        pytest.skip("mounting is not allowed")
+    score, told, left = found
+    assert score > 0.8 and any("disk" in text for text in told) and left == []
+    record("a small disk is full", "rows on the disk", "a warning, a fit on landmarks")

@@ -89,7 +89,7 @@ def test_rows_on_the_disk(kind, tmp_path, monkeypatch):
 
     expected = answer(start(fit))["value"]
     assert list(tmp_path.iterdir()) == []
-    for _ in kills(fit, MOMENTS // 5):
+    for _ in kills(fit, MOMENTS // 2):
         pass
     assert answer(start(fit))["value"] == expected
-    record("kill -9", "rows on the disk", "the next fit is the same", MOMENTS // 5)
+    record("kill -9", "rows on the disk", "the next fit is the same", MOMENTS // 2)

@@ -164,7 +164,7 @@ class TestRowsThatChoseNoKernel:
         assert np.abs(model.held_out_proba_ - model.loo_proba_).max() > 0
 
     def test_they_are_the_ones_counted(self):
-        """Two classes of 600 rows, far apart: 400 rows screen, 800 are judged, one twice."""
+        """Two classes that are far apart: 400 rows screen, 800 are judged, one of them twice."""
         X = np.random.default_rng(0).normal(size=(1200, 2))
         y = np.arange(1200) % 2
         X[:, 0] += 20 * y

@@ -152,3 +152,14 @@ def test_unit_rows_stay_sparse(view):
     np.testing.assert_allclose(Z.toarray(), dense, atol=EXACT)
     lengths = np.linalg.norm(dense, axis=1)
     np.testing.assert_allclose(lengths[lengths > 0], 1)
+
+
+def test_ranks_hold_each_value_once(rng):
+    """And columns in one piece; a column of fewer values repeats its last."""
+    X = np.column_stack([rng.integers(0, 4, 50), rng.integers(0, 2, 50), np.full(50, 3)])
+    view = UniformScores().fit(X.astype(float))
+    assert view.knots_.T.tolist() == [[0, 1, 2, 3], [0, 1, 1, 1], [3, 3, 3, 3]]
+    assert view.knots_.T.flags.c_contiguous and view.ranks_.T.flags.c_contiguous
+    expected = (rankdata(X, axis=0) - 0.5) / 50
+    np.testing.assert_allclose(view.transform(X), expected, atol=EXACT)
+    np.testing.assert_allclose(view.transform([[9, 9, 9]])[0], expected.max(axis=0), atol=EXACT)

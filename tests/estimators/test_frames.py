@@ -1,8 +1,11 @@
 """Frames of every kind in every estimator, and lists of views."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 import kernel_learn as kl
 from extras import optional
@@ -164,11 +167,15 @@ class TestViews:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_points_do_not_move_among_named_columns(library):
-    """ExpansionSVC moves points among vectors: a kernel of named columns is refused."""
-    kernel = ColumnKernel(Gaussian(), ["a", "c"])
-    with pytest.raises(ValueError, match="ExpansionSVC moves points among vectors"):
-        make("ExpansionSVC", kernel=kernel).fit(numbers(library), Y)
+def test_points_move_among_named_columns(library):
+    """And among their positions in an array in the same way."""
+    frame = numbers(library)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        named = make("ExpansionSVC", kernel=ColumnKernel(Gaussian(), ["a", "c"])).fit(frame, Y)
+        array = make("ExpansionSVC", kernel=ColumnKernel(Gaussian(), [0, 2])).fit(X, Y)
+    np.testing.assert_allclose(named.expansion_points_, array.expansion_points_)
+    np.testing.assert_allclose(named.predict_proba(frame), array.predict_proba(X))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])

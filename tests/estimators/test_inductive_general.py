@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import brentq
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.preprocessing import scale
@@ -13,6 +14,7 @@ from kernel_learn.constraints import ClassProbabilities, Linear, Pairs, Quadrupl
 from kernel_learn.criteria.general_forms.penalties import Hinge, Penalty
 from kernel_learn.criteria.regularizers import Regularizer
 from kernel_learn.interop.files import ModelFileError
+from kernel_learn.kernels import Gaussian
 
 X, Y = load_iris(return_X_y=True)
 X = scale(X)[::3]
@@ -70,6 +72,44 @@ def test_penalties_change_the_answer_and_a_named_one_is_its_object():
     for own in (Hinge(), OwnHinge()):
         same = InductiveKernel(penalty=own, slack=5.0).fit(X, constraints=FIRST)
         assert_allclose(same.metric_, models["hinge"].metric_)
+
+
+class Largest(Penalty):
+    """max(0, t_1, ..., t_m)."""
+
+    def value(self, t):
+        return max(0.0, float(np.max(t)))
+
+    def proximal(self, t, step):
+        def spent(level):
+            return np.sum(np.maximum(t - level, 0) / step) - 1
+
+        level = 0.0 if spent(0.0) <= 0 else brentq(spent, 0.0, t.max(), xtol=1e-14, rtol=1e-15)
+        return np.minimum(t, level)
+
+
+@pytest.mark.parametrize("slack", [0.05, 0.3])
+def test_a_penalty_of_the_largest_excess_alone_by_cvxpy(slack):
+    cp = pytest.importorskip("cvxpy")
+    rng, n = np.random.default_rng(0), 12
+    rows = rng.normal(size=(n, 3))
+    K = np.exp(-0.3 * np.sum((rows[:, None] - rows) ** 2, axis=2))
+    Cs = rng.normal(size=(5, n, n)) / n
+    Cs = (Cs + Cs.transpose(0, 2, 1)) / 2
+    bounds = np.sum(Cs * K, axis=(1, 2)) - rng.uniform(0.1, 0.5, 5)
+    model = InductiveKernel(
+        Gaussian(0.3), regularizer="frobenius", penalty=Largest(), slack=slack, landmarks="all"
+    ).fit(rows, constraints=Linear(list(Cs), bounds))
+    w, U = np.linalg.eigh(K)
+    R = (U * np.sqrt(w)) @ U.T
+    A = cp.Variable((n, n), PSD=True)
+    excess = cp.hstack([cp.trace(R @ C @ R @ A) for C in Cs]) - bounds
+    unit = 2 * (1 - K[np.triu_indices(n, 1)].mean())
+    price = slack * cp.pos(cp.max(excess)) / unit
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(A - np.eye(n)) / 2 + price))
+    problem.solve(solver="CLARABEL")
+    assert_allclose(model.objective_, problem.value, rtol=1e-5)
+    assert_allclose(model.kernel_(rows), R @ A.value @ R, atol=1e-4)
 
 
 def test_the_trace_norm_by_name_has_low_rank_and_a_small_gap():

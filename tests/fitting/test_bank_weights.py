@@ -8,6 +8,7 @@ from sklearn.preprocessing import scale
 
 import kernel_learn as kl
 from kernel_learn.kernels import ColumnKernel, Combination, Gaussian, Linear, Polynomial, Spectrum
+from kernel_learn.kernels.base import Kernel
 from oracles import hsic as oracle
 
 X, Y = load_wine(return_X_y=True)
@@ -149,14 +150,56 @@ def test_a_row_of_weight_two_is_two_rows():
 
 def test_views_columns_and_stacks():
     parts = [ColumnKernel(Gaussian(), slice(0, 6)), ColumnKernel(Gaussian(), slice(6, 13))]
-    for name in ("alignment", "koc", "pls"):
+    for name in ("alignment", "koc", "pls", "qr", "expansion"):
         columns = fit(name, kernel=parts)
         views = fit(name, rows=[X[:, :6], X[:, 6:]], kernel=[Gaussian(), Gaussian()])
         np.testing.assert_allclose(views.kernel_weights_, columns.kernel_weights_, rtol=1e-6)
+        if name in ("qr", "expansion"):
+            continue  # which need the rows themselves
         Ks = np.stack([kernel(X) for kernel in BANK.values()], axis=2)
         stack = fit(name, rows=Ks, kernel="precomputed")
         known = fit(name, kernel=BANK)
         np.testing.assert_allclose(stack.kernel_weights_, known.kernel_weights_, rtol=1e-6)
+
+
+class SumOfParts(Kernel):
+    """2 exp(-.3 |x_a - z_a|^2) + exp(-.1 |x_b - z_b|^2) + .5 x'z written out, on vectors."""
+
+    def __call__(self, X, X_ref=None):
+        Z = X if X_ref is None else X_ref
+        D = (np.asarray(X)[:, None] - np.asarray(Z)) ** 2
+        near = 2 * np.exp(-0.3 * D[..., :6].sum(axis=2)) + np.exp(-0.1 * D[..., 6:].sum(axis=2))
+        return near + 0.5 * (X @ Z.T)
+
+    def reference_gradient(self, X, X_ref, A):
+        total = np.zeros(X_ref.shape)
+        for step in np.ndindex(*X_ref.shape):
+            move = np.zeros(X_ref.shape)
+            move[step] = 1e-5
+            change = self(X, X_ref + move) - self(X, X_ref - move)
+            total[step] = np.sum(A * change) / 2e-5
+        return total
+
+
+@pytest.mark.parametrize("name", ["qr", "expansion", "hinge"])
+def test_kernels_of_some_columns_where_rows_are_averaged_or_moved(name):
+    """By position in an array and by name in a frame: the kernel of all rows, written out."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdefghijklm"))
+    parts = [(Gaussian(0.3), slice(0, 6)), (Gaussian(0.1), list(range(6, 13)))]
+    bank = [*(ColumnKernel(k, own) for k, own in parts), Linear()]
+    named = [ColumnKernel(k, list(frame.columns[own])) for k, own in parts] + [Linear()]
+    found = fit(name, kernel=bank, weights=[2.0, 1.0, 0.5])
+    scale = found.kernel_weights_[2] / 0.5
+    by_name = fit(name, rows=frame, kernel=named, weights=[2.0, 1.0, 0.5])
+    new = frame.iloc[:20]
+    np.testing.assert_allclose(output(by_name, new), output(found, X[:20]), atol=1e-10)
+    written = fit(name, kernel=Combination([SumOfParts()], np.array([scale])))
+    np.testing.assert_allclose(output(written), output(found), atol=1e-5)
+    if name != "qr":
+        assert found.expansion_points_.shape == (5, 13)
+    with pytest.raises(ValueError, match=r"averages rows|among vectors"):
+        fit(name, rows=frame.assign(text="x"), kernel=named[:2])
 
 
 def test_partial_fit_of_a_bank():

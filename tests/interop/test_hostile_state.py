@@ -264,6 +264,15 @@ def test_nothing_of_a_class_is_replaced(attribute, tmp_path):
         kl.load(with_value(path, None, attribute, "one_class"))
 
 
+def test_refusals_quote_no_escape_sequences(tmp_path):
+    path = saved(SVC().fit(X, y), tmp_path)
+    parts, schema = read_parts(path)
+    schema["__class__"] = "SVC\x1b]0;title\x07\u202e"
+    with pytest.raises(ModelFileError, match=r"SVC\\x1b\]0;title\\x07\\u202e") as caught:
+        kl.load(write_parts(path, parts, schema))
+    assert str(caught.value).isprintable()
+
+
 def test_types_without_a_check_are_named_by_the_user(tmp_path):
     """skops trusts all of scikit-learn's estimators, whatever their code does with arrays."""
     path, name = tmp_path / "model.skops", "sklearn.cluster._kmeans.KMeans"

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
 from kernel_learn.datasets import Blocks
@@ -34,12 +38,15 @@ def discriminant(**options):
     return kl.KernelDiscriminant(Gaussian(0.3), **(fixed | options))
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("size", [1, 41, 300])
-def test_folds_are_refits(size, weighted):
+@given(st.integers(1, 300), st.permutations(range(6)), st.integers(2, 5), st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_folds_are_refits(size, order, cv, weighted):
+    """Of any blocks in any order."""
     weight = W if weighted else None
-    found = cross_validate_source(discriminant(), blocks(X, Y, size, weight), cv=4)
-    fold = folds_of(X, 4)
+    mixed = np.concatenate([np.array_split(np.arange(300), 6)[i] for i in order])
+    source = blocks(X[mixed], Y[mixed], size, weight if weight is None else weight[mixed])
+    found = cross_validate_source(discriminant(), source, cv=cv)
+    fold = folds_of(X, cv)
     for k, model in enumerate(found["estimator"]):
         test, w = fold == k, None if weight is None else weight[fold != k]
         refit = discriminant().fit(X[~test], Y[~test], sample_weight=w)
@@ -78,6 +85,20 @@ def test_pipelines_are_encoded_once_and_folds_are_of_raw_rows():
         assert found["test_score"][k] == pytest.approx(expected, abs=1e-12)
         assert found["estimator"][k].score(rows[fold == k], y[fold == k]) == expected
     assert not hasattr(pipe[0], "columns_")
+
+
+def test_steps_of_scikit_learn_are_fitted_once_to_all_rows():
+    holes = X * [1, 10, 100]
+    holes[::9, 0] = np.nan
+    steps = (SimpleImputer(), StandardScaler())
+    encoded = kl.make_pipeline(*steps, "passthrough").fit(blocks(holes, Y)).transform(holes)
+    pipe = kl.make_pipeline(*steps, discriminant(landmarks=encoded[:25]))
+    found = cross_validate_source(pipe, blocks(holes, Y, 50), cv=3)
+    fold = folds_of(holes, 3)
+    for k in range(3):
+        refit = discriminant(landmarks=encoded[:25]).fit(encoded[fold != k], Y[fold != k])
+        a, b = abs(refit.transform(encoded)), abs(found["estimator"][k].transform(holes))
+        np.testing.assert_allclose(b, a, atol=1e-9 * a.max())
 
 
 def test_a_part_of_a_split_has_all_folds():

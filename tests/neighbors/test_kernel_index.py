@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
 import kernel_learn as kl
+from kernel_learn.criteria.regularizers import Frobenius
 from kernel_learn.neighbors import KernelIndex
 from kernel_learn.neighbors.search import nearest
 
@@ -86,13 +87,32 @@ def test_scikit_learn_takes_the_graph():
     assert clone(index).search == "exact"
 
 
-def test_files_and_pickles(tmp_path):
-    index = KernelIndex(MODEL).fit(OLD)
+@pytest.mark.parametrize("regularizer", ["trace", "logdet"])
+def test_files_and_pickles(tmp_path, regularizer):
+    model = kl.InductiveKernel(regularizer=regularizer, random_state=0).fit(OLD, Y[::2])
+    index = KernelIndex(model).fit(OLD)
     index.save(tmp_path / "index.skops")
     for again in (kl.load(tmp_path / "index.skops"), pickle.loads(pickle.dumps(index))):
         for ours, theirs in zip(index.query(NEW, k=3), again.query(NEW, k=3), strict=True):
             assert np.array_equal(ours, theirs)
     assert "InductiveKernel" in kl.describe(tmp_path / "index.skops")
+
+
+class OwnFrobenius(Frobenius):
+    """A regulariser that the package does not know."""
+
+
+def test_a_file_with_a_regulariser_of_ones_own(tmp_path):
+    path, name = tmp_path / "index.skops", f"{OwnFrobenius.__module__}.OwnFrobenius"
+    model = kl.InductiveKernel(regularizer=OwnFrobenius(), random_state=0).fit(OLD, Y[::2])
+    index = KernelIndex(model).fit(OLD)
+    with pytest.raises(kl.interop.errors.ModelFileError, match="trusted="):
+        index.save(path)
+    index.save(path, trusted=[name])
+    with pytest.raises(kl.interop.errors.ModelFileError, match="does not build"):
+        kl.load(path)
+    again = kl.load(path, trusted=[name])
+    assert np.array_equal(again.query(NEW, k=3)[1], index.query(NEW, k=3)[1])
 
 
 def test_the_approximate_search_says_how_good_it_is(tmp_path):

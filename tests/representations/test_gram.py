@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import linalg
 
 from kernel_learn.kernels import Gaussian, Linear
 from kernel_learn.representations import GramForm
@@ -53,6 +54,27 @@ def test_solve_at_any_regularisation(rng):
         assert len(w) == 4
         exact = U @ ((U.T @ B) / (w + lam)[:, None])
         np.testing.assert_allclose(solution, exact, rtol=1e-5, atol=1e-7)
+
+
+def test_rows_left_out_take_no_second_factorisation(rows, rng, monkeypatch):
+    """Residuals of ridge fits without each of the first rows by key, one by one."""
+    n, lam = len(rows), 0.7
+    T, order = rng.normal(size=(n, 2)), rng.permutation(n)
+    sample = GramForm([Gaussian(0.3)], rows, T, order=order).at(np.ones(1))
+    solved = sample.solve(lam, sample.targets)
+    G = sample.operator + lam * np.eye(n)
+    np.testing.assert_allclose(solved, np.linalg.solve(G, sample.targets), atol=1e-10)
+    monkeypatch.setattr(linalg, "cholesky", None)
+    residuals, leverages, share = sample.left_out(lam, 4)
+    K = Gaussian(0.3)(rows)
+    for place, i in enumerate(order[:4]):
+        others = np.delete(np.arange(n), i)
+        C, P = K[np.ix_(others, others)], np.eye(n - 1) - 1 / (n - 1)
+        A = np.linalg.solve(P @ C @ P + lam * np.eye(n - 1), P @ T[others])
+        k = K[i, others] - C.mean(axis=0)
+        said = T[others].mean(axis=0) + (k - k.mean()) @ A
+        np.testing.assert_allclose(residuals[place], T[i] - said, atol=1e-9)
+    assert np.all(leverages < 1) and np.allclose(share, 1 / n)
 
 
 def test_solve_survives_an_indefinite_matrix():

@@ -46,3 +46,44 @@ def test_columns_that_are_computed(frame):
     expected = kl.KernelDiscriminant(landmarks=30, reg=1e-3, random_state=0)
     expected.fit(X.compute(), y.compute())
     assert model.score(X, y) == pytest.approx(expected.score(X.compute(), y.compute()))
+
+
+def test_arrays_with_as_many_blocks_of_other_sizes():
+    """Whose sizes are not known: the first block tells."""
+    da = pytest.importorskip("dask.array")
+    X = RNG.normal(size=(600, 3))
+    y = (X[:, 0] > 0).astype(int)
+
+    def unknown(values, chunks):
+        own = da.from_array(values, chunks=(chunks, *values.shape[1:]))
+        own._chunks = ((np.nan,) * len(chunks), *own.chunks[1:])
+        return own
+
+    model = kl.KernelDiscriminant(landmarks=30, reg=1e-3, random_state=0)
+    model.fit(unknown(X, (200, 400)), unknown(y, (300, 300)))
+    expected = kl.KernelDiscriminant(landmarks=30, reg=1e-3, random_state=0).fit(X, y)
+    a, b = expected.decision_function(X), model.decision_function(X)
+    np.testing.assert_allclose(b, a, atol=1e-9 * np.abs(a).max())
+
+
+@pytest.mark.parametrize("kinds", [("array", "array"), ("frame", "array"), ("array", "frame")])
+def test_arrays_of_files(frame, kinds):
+    """Arrays have the blocks of reads that were fused, each of its own columns."""
+    parts = [frame[NAMES[:3]], frame["label"], frame["weight"]]
+    own = [parts[0].values if kinds[0] == "array" else parts[0]]
+    own += [part.values if kinds[1] == "array" else part for part in parts[1:]]
+    rows, labels, weight = (np.asarray(part.compute()) for part in parts)
+    model = kl.KernelDiscriminant(landmarks=30, reg=1e-3, random_state=0)
+    model.fit(own[0], own[1], sample_weight=own[2])
+    expected = kl.KernelDiscriminant(landmarks=30, reg=1e-3, random_state=0)
+    expected.fit(rows, labels, sample_weight=weight)
+    a, b = expected.decision_function(rows), model.decision_function(own[0]).compute()
+    np.testing.assert_allclose(b, a, atol=1e-9 * np.abs(a).max())
+    found = model.score(own[0], own[1], sample_weight=own[2])
+    assert found == pytest.approx(expected.score(rows, labels, sample_weight=weight))
+
+
+def test_numbers_of_rows_that_differ(frame):
+    with pytest.raises(ValueError, match="X has 600 rows and y has 500"):
+        short = frame.partitions[:5]["label"].values
+        kl.KernelDiscriminant(landmarks=30).fit(frame[NAMES[:3]].values, short)

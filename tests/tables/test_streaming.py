@@ -283,3 +283,27 @@ def test_sparse_files_are_fitted_in_blocks(method, small, small_blocks, monkeypa
     assert any("read in blocks" in text for text in found["warnings"])
     run("predict", folder / "s.skops", folder / "rows.libsvm", "-o", folder / "p.csv")
     assert len(pd.read_csv(folder / "p.csv")) == 600
+
+
+@pytest.mark.slow
+def test_numbers_are_judged_by_a_test_share(small, small_blocks, monkeypatch):
+    """In fit and in compare: by rows that no method has seen, as classes are."""
+    frame, folder = small
+    values = frame.drop(columns="y").assign(price=frame.a + frame.b + 0.1 * rng.normal(size=600))
+    values.to_csv(folder / "numbers.csv", index=False)
+    no_table_fits(monkeypatch)
+    rows = [folder / "numbers.csv", "-t", "price", "--json"]
+    pls = ["-m", "KernelPLSRegressor", "--set", "landmarks=20"]
+    out, _ = run("fit", *rows, *pls, "-o", folder / "numbers.skops")
+    found, model = json.loads(out), kl.load(folder / "numbers.skops")
+    test = HeldShare.of(600).holds(model, values)
+    assert found["assessed_by"] == f"{test.sum()} test rows"
+    said = model.predict(values[test])
+    expected = np.sqrt(np.mean((said - values.price[test]) ** 2))
+    assert found["rmse"] == pytest.approx(expected, rel=1e-9)
+    out, _ = run("compare", *rows, "--set", "quality=fast")
+    board = json.loads(out)["leaderboard"]
+    assert board["n_test"] == test.sum() and board["n_rows"] == 600
+    errors = {row["method"]: row["rmse"] for row in board["rows"]}
+    assert set(errors) == {"KernelRegressor", "KernelPLSRegressor", "mean"}
+    assert max(errors["KernelRegressor"], errors["KernelPLSRegressor"]) < 0.5 * errors["mean"]

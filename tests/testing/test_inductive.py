@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
-from kernel_learn.criteria.general_forms.penalties import PENALTIES, Hinge, Squared
+from kernel_learn.criteria.general_forms.penalties import PENALTIES, Hinge, Penalty, Squared
 from kernel_learn.criteria.regularizers import Frobenius, LogDet, Pola, Trace, TraceNorm
 from kernel_learn.testing import check_penalty, check_regularizer
 
@@ -16,6 +17,34 @@ def test_penalties_of_the_package(name):
 @pytest.mark.parametrize("regularizer", [LogDet(), Frobenius(), Pola(), Trace(0.3), TraceNorm(0.4)])
 def test_regularisers_of_the_package(regularizer):
     check_regularizer(regularizer)
+
+
+class Largest(Penalty):
+    """max(0, t_1, ..., t_m): the worst violation alone is paid for."""
+
+    def value(self, t):
+        return max(0.0, float(np.max(t)))
+
+    def proximal(self, t, step):
+        def spent(level):  # the slopes (t - u) / step add up to one, unless the level is zero
+            return np.sum(np.maximum(t - level, 0) / step) - 1
+
+        level = 0.0 if spent(0.0) <= 0 else brentq(spent, 0.0, t.max(), xtol=1e-14, rtol=1e-15)
+        return np.minimum(t, level)
+
+
+class LargestByOneStep(Largest):
+    def proximal(self, t, step):
+        return super().proximal(t, np.full(len(t), step[0]))
+
+
+class Least(Largest):
+    def value(self, t):
+        return float(np.min(t))
+
+
+def test_a_penalty_of_all_excesses_at_once():
+    check_penalty(Largest())
 
 
 class Concave(Hinge):
@@ -52,6 +81,8 @@ class Infinite(Squared):
         (Summed(), "must not depend on others"),
         (Greedy(), "must not change"),
         (Infinite(), "finite number"),
+        (LargestByOneStep(), "must give the least"),
+        (Least(), "must be convex"),
     ],
 )
 def test_broken_penalties(penalty, words):

@@ -78,10 +78,9 @@ def compare_command(
             f"{'' if is_regression else f' and {n_classes} classes'} take it minutes: "
             f"{' and '.join(slow)}. To have it all the same, add --method {slow[0]!r}."
         )
-    if training.source is not None and not is_regression:
-        board: Leaderboard | NumberLeaderboard = compare_large(
-            run, given, training, chosen, methods, settings, metric
-        )
+    board: Leaderboard | NumberLeaderboard
+    if training.source is not None:
+        board = compare_large(run, given, training, chosen, methods, settings, metric, roster)
     else:
         sizes = (folds, repeats, rows)
         board = compare_in_folds(run, given, training, chosen, settings, sizes, metric)

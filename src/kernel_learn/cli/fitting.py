@@ -146,7 +146,7 @@ def fit_model(
 ) -> tuple[Facts, LearningTable]:
     """Fit, and let the model carry what its report will say; of a large table of which rows."""
     n, is_large = training.n_rows, training.source is not None
-    holds_out = method == CLASSES.auto or training.task.is_regression  # by itself
+    holds_out = method in (CLASSES.auto, NUMBERS.auto)  # by itself
     test = HeldShare.of(n, seed) if is_large and not holds_out else None
     total = n if is_large else None
     with run.progress(f"fitting {method} to {n} rows", total, "rows") as step:

@@ -8,12 +8,15 @@ from kernel_learn.cli.training import LearningTable
 from kernel_learn.streams.readers import TableError
 from kernel_learn.tables.comparing import Leaderboard
 from kernel_learn.tables.comparing_blocks import compare_in_blocks
-from kernel_learn.tables.methods import OTHERS, check_method, find_estimator
+from kernel_learn.tables.comparing_numbers import NumberLeaderboard
+from kernel_learn.tables.methods import CLASSES, Roster, check_method, find_estimator
+from kernel_learn.tables.names import MEAN
+from kernel_learn.tables.number_methods import NUMBERS
 from kernel_learn.tables.streaming import HeldShare, reads_blocks
 
-# It needs the shares of the classes and no more, which a sample has.
-BASELINE = "majority class"
-USUAL = "KernelDiscriminant"
+# They need the shares of the classes or the mean and no more, which a sample has.
+BASELINES = ("majority class", MEAN)
+USUAL = {CLASSES.auto: "KernelDiscriminant", NUMBERS.auto: "KernelPLSRegressor"}
 
 
 def compare_large(
@@ -24,10 +27,12 @@ def compare_large(
     named: Sequence[str],
     settings: Sequence[str],
     metric: str,
-) -> Leaderboard:
+    roster: Roster,
+) -> Leaderboard | NumberLeaderboard:
     """The methods that are fitted in blocks, on all rows but a test share; says which are not."""
-    able = [name for name in dict.fromkeys([*methods, USUAL]) if is_able(name)]
-    if refused := [name for name in map(check_method, named) if name not in able]:
+    usual = [*methods, USUAL[roster.auto]]
+    able = [name for name in dict.fromkeys(usual) if is_able(name, roster)]
+    if refused := [own for own in (check_method(n, roster) for n in named) if own not in able]:
         run.warn(
             f"Not compared, as a table larger than memory is not fitted by it in blocks: "
             f"{', '.join(refused)}."
@@ -50,9 +55,11 @@ def compare_large(
             memory=given.memory,
             metric=metric,
             told=lambda method, rows: step(rows, method),
+            roster=roster,
         )
 
 
-def is_able(method: str) -> bool:
+def is_able(method: str, roster: Roster) -> bool:
     """Whether a method has an answer for a table that comes in blocks."""
-    return method == BASELINE or (method not in OTHERS and reads_blocks(find_estimator(method)))
+    is_own = method not in roster.others
+    return method in BASELINES or (is_own and reads_blocks(find_estimator(method)))

@@ -77,6 +77,7 @@ def board_values(board: NumberLeaderboard) -> Facts:
         "n_folds": board.n_folds,
         "n_repeats": board.n_repeats,
         "grouped": board.grouped,
+        "n_test": board.n_test,
         "metric": board.metric,
         "verdict": judge_board(board),
     }
@@ -101,7 +102,10 @@ def show_number_board(
     show_table([("method", "left"), *((title, "right") for title in titles)], lines)
     together = ", groups kept together" if board.grouped else ""
     say(
-        f"{board.n_repeats} x {board.n_folds}-fold cross-validation on {board.n_rows} "
+        f"Fitted in blocks to all of {board.n_rows} rows but {board.n_test} test rows; s: seconds "
+        "of the fit."
+        if board.n_test
+        else f"{board.n_repeats} x {board.n_folds}-fold cross-validation on {board.n_rows} "
         f"rows{together}; corrected intervals; s: seconds of one fit."
     )
     for row in board.rows():

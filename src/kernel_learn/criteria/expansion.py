@@ -5,6 +5,7 @@ from scipy import linalg
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.rows.table import as_in
 from kernel_learn.solvers.joint import solve_linear
 from kernel_learn.solvers.margin import Loss
 from kernel_learn.solvers.squared_hinge import solve_squared_hinge
@@ -77,11 +78,12 @@ class ExpansionMargin:
 
     def features(self, Z: Array) -> tuple[Array, Array]:
         """(K(X, Z), W) with W W' = K_ZZ^{-1}; the features are K(X, Z) W."""
-        K = self.kernel(Z)
+        rows = as_in(self.X, Z)
+        K = self.kernel(rows)
         K[np.diag_indices(len(K))] += 1e-8 * np.trace(K) / len(K)  # points may come to coincide
         check_definite(self.kernel, K)
         R = linalg.cholesky(K)
-        return self.kernel(self.X, Z), linalg.solve_triangular(R, np.eye(len(K)))
+        return self.kernel(self.X, rows), linalg.solve_triangular(R, np.eye(len(K)))
 
     def machines(self, F: Array) -> tuple[Array, Array, float]:
         """(V, a, J) on the features F."""
@@ -93,6 +95,7 @@ class ExpansionMargin:
         K_xz, W = self.features(Z)
         _, a, value = self.machines(K_xz @ W)
         p = W @ (W.T @ (K_xz.T @ a))
-        gradient = self.kernel.reference_gradient(Z, Z, p @ p.T)
-        gradient -= self.kernel.reference_gradient(self.X, Z, a @ p.T)
+        rows = as_in(self.X, Z)
+        gradient = self.kernel.reference_gradient(rows, rows, p @ p.T)
+        gradient -= self.kernel.reference_gradient(self.X, rows, a @ p.T)
         return value, gradient * self.scale

@@ -156,7 +156,15 @@ def enumerated_values(
         for block in (block for block, there in zip(blocks, S, strict=True) if there):
             rows[:, block] = x[block]
         v.append(background.share @ f(rows))
-    worth, sizes = np.array(v), inside.sum(axis=1)
+    return values_of_sets(np.array(v), inside)
+
+
+def values_of_sets(
+    worth: Array,  # (2^d, r)
+    inside: Array,  # (2^d, d) who is in each set, those of all in the order of binary numbers
+) -> Array:
+    """Values from what every set is worth, (d, r)."""
+    d, sizes = inside.shape[1], inside.sum(axis=1)
     found = np.empty((d, worth.shape[1]))
     for j in range(d):
         without = np.flatnonzero(~inside[:, j])  # j joins at the set that is 2^(d - 1 - j) later
@@ -202,14 +210,15 @@ def _gains(
     orders: Array,  # (m, d) players as they join
 ) -> Array:
     """What each player adds when it joins, (m, d, r)."""
-    d = len(blocks)
-    steps = np.empty((d + 1, *z.shape))
-    steps[0] = z
-    for s in range(d):
-        steps[s + 1] = steps[s]
-        for j in np.unique(orders[:, s]):
-            steps[s + 1][np.ix_(orders[:, s] == j, blocks[j])] = x[blocks[j]]
-    values = f(steps.reshape(-1, z.shape[1])).reshape(d + 1, len(z), -1)
+    d, ranks = len(blocks), np.argsort(orders, axis=1)
+    joins = np.full(z.shape, d)  # after how many steps a column is that of x: never, of nobody's
+    for j, block in enumerate(blocks):
+        joins[:, block] = ranks[:, [j]]
+    found = []
+    for steps in row_blocks(d + 1, max(1, STEP_NUMBERS // z.size)):
+        joined = joins < np.arange(steps.start, steps.stop)[:, None, None]
+        found.append(f(np.where(joined, x, z).reshape(-1, z.shape[1])))
+    values = np.concatenate(found).reshape(d + 1, len(z), -1)
     gains = np.empty((len(z), d, values.shape[2]))
     np.put_along_axis(gains, orders[:, :, None], np.diff(values, axis=0).transpose(1, 0, 2), axis=1)
     return gains

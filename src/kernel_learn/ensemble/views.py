@@ -62,7 +62,11 @@ class ColumnView(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """The columns in this view, (n_samples, n_features)."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        return self._map(fill(X, self.medians_))
+        return self.of_checked(X)
+
+    def of_checked(self, X: Array) -> Array:
+        """The same of rows that were looked at: of a single new row looking takes as long."""
+        return self._map(fill(np.asarray(X, dtype=np.float64), self.medians_))
 
     def _fill_medians(self, X: Array, weight: Array) -> tuple[Array, Array]:
         self.medians_ = np.zeros(X.shape[1])
@@ -317,8 +321,11 @@ class TableView:
     def rows(self, table: Table) -> Rows:
         """The table's rows in this view."""
         parts: list[Rows] = []
-        if self.of_numbers is not None:
-            parts.append(self.of_numbers.transform(_own_columns(table.numbers, self.numbers)))
+        own = self.of_numbers
+        if own is not None:
+            numbers = _own_columns(table.numbers, self.numbers)
+            is_plain = isinstance(own, ColumnView)
+            parts.append(own.of_checked(numbers) if is_plain else own.transform(numbers))
         if len(self.categories):
             codes = table.others[:, self.categories]
             parts.append(codes if self.of_codes is None else self.of_codes.transform(codes))

@@ -19,7 +19,7 @@ from kernel_learn.fitting.parameters import (
     ParameterTable,
     check_n_components,
 )
-from kernel_learn.fitting.training import Labelled, Training
+from kernel_learn.fitting.training import Labelled, Training, is_of_vectors
 from kernel_learn.fitting.variance import check_variance
 from kernel_learn.kernels.bank import Combination, evaluate_bank
 from kernel_learn.kernels.base import Kernel, KernelsLike
@@ -31,7 +31,8 @@ from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import ArraySource
-from kernel_learn.rows.access import is_sparse, take_rows
+from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.table import as_in, vectors_of
 from kernel_learn.solvers.eigen import solve_centroid_discriminant
 from kernel_learn.streams.progress import CallbackSupport
 
@@ -47,8 +48,8 @@ class KernelDiscriminantQR(CallbackSupport, BankWeights, StreamedSubspace):
     Parameters
     ----------
     kernel : str, Kernel, callable, scikit-learn kernel, list or dict, default="gaussian"
-        On vectors: rows are averaged. Several kernels as in :class:`HSICSubspace`, combined into
-        one of trace n by ``weights``.
+        On vectors or some columns of numbers: rows are averaged. Several kernels as in
+        :class:`HSICSubspace`, combined into one of trace n by ``weights``.
     n_components : int, default=None
         None means n_classes.
     reg : float, default=1e-3
@@ -130,7 +131,7 @@ class KernelDiscriminantQR(CallbackSupport, BankWeights, StreamedSubspace):
     streams, needs_class_sums = True, True
 
     def _fit(self, data: Labelled) -> Self:
-        if data.kernel.input != "vectors":
+        if not is_of_vectors(data):
             raise ValueError(
                 f"KernelDiscriminantQR averages rows, and {data.kernel!r} takes rows that cannot "
                 "be averaged. Use KernelOrthogonalCentroid or KernelDiscriminant."
@@ -170,7 +171,7 @@ class KernelDiscriminantQR(CallbackSupport, BankWeights, StreamedSubspace):
 
     def _plan_centroids(self, kernels: list[Kernel], source: ArraySource | PooledSource) -> Plan:
         """k landmarks, given and not chosen."""
-        few = take_rows(source.X, np.zeros(source.n_targets, int))
+        few = np.zeros(source.n_targets, int)
         return plan_source(kernels, source, few, self.memory_budget)
 
     def _stream_features(self, data: Training, chosen: Plan) -> FeatureMap:
@@ -208,4 +209,4 @@ def class_means(data: Labelled) -> Rows:
     n, k = len(data.labels), len(data.classes)
     average: Array = data.weight / data.counts[data.labels]
     E = sparse.csr_matrix((average, (data.labels, np.arange(n))), shape=(k, n))
-    return E @ data.X
+    return as_in(data.X, E @ vectors_of(data.X))

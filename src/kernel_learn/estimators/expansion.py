@@ -34,7 +34,7 @@ from kernel_learn.fitting.parameters import (
 )
 from kernel_learn.fitting.predictions import MachineClassifier, SharpenedScores
 from kernel_learn.fitting.probabilities import Sharpness, fit_sharpness
-from kernel_learn.fitting.training import Labelled, class_prices
+from kernel_learn.fitting.training import Labelled, class_prices, is_of_vectors
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.pool import ColumnSums
 from kernel_learn.kernels.subspace import SubspaceKernel
@@ -43,6 +43,7 @@ from kernel_learn.representations.plan import Needs, Plan
 from kernel_learn.representations.represent import plan_source
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import dense
+from kernel_learn.rows.table import as_in, vectors_of
 from kernel_learn.solvers.margin import Loss, one_vs_rest_signs
 from kernel_learn.solvers.smooth import solve_smooth
 from kernel_learn.warn import warn_user
@@ -68,9 +69,9 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
     Parameters
     ----------
     kernel : str, Kernel, scikit-learn kernel, list or dict, default="gaussian"
-        On vectors; to move points it must have a derivative (Gaussian,
-        Matern, Exponential, Polynomial, Linear). Several kernels as in :class:`HSICSubspace`,
-        combined into one of trace n by ``weights`` before the points move.
+        On vectors or some columns of numbers; to move points it must have a derivative
+        (Gaussian, Matern, Exponential, Polynomial, Linear). Several kernels as in
+        :class:`HSICSubspace`, combined into one of trace n by ``weights`` before the points move.
     n_points : int, default=20
         How many points the machine has.
     C : float, default=1.0
@@ -205,13 +206,13 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
         """
         data = self._rows(X, y, sample_weight)
         self._check_init(data)
-        if data.kernel.input != "vectors":
+        if not is_of_vectors(data):
             raise ValueError(
                 f"ExpansionSVC moves points among vectors, and {data.kernel!r} takes other rows."
             )
         data = self._weighed(data, self._plan(data))
         self.classes_, self.base_kernel_ = data.classes, data.kernel
-        scale = _column_scale(data.X, data.weight)
+        scale = _column_scale(vectors_of(data.X), data.weight)
         criterion = ExpansionMargin(
             data.kernel,
             data.X,
@@ -279,7 +280,8 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
         self.expansion_points_ = points
         self.coef_, self.intercept_ = V[:-1].T, V[-1]
         offset = np.zeros(W.shape[1], dtype=points.dtype)
-        self._store_kernel(SubspaceKernel(criterion.kernel, points, W.astype(points.dtype), offset))
+        rows = as_in(data.X, points)
+        self._store_kernel(SubspaceKernel(criterion.kernel, rows, W.astype(points.dtype), offset))
         self._sharpen(sharpness, data.source)
 
     def _sharpness(self, criterion: ExpansionMargin, F: Array, data: Labelled) -> Sharpness:
@@ -307,7 +309,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
             data.source.summary.weight,
             check_random_state(self.random_state),
         )
-        return dense(chosen.rows).astype(np.float64)
+        return dense(vectors_of(chosen.rows)).astype(np.float64)
 
     def _signs(self, data: Labelled) -> Array:
         return one_vs_rest_signs(data.labels, len(data.classes))

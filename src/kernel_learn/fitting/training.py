@@ -164,6 +164,17 @@ def reads_unlabelled(estimator: BaseEstimator) -> bool:
     return learns and not (isinstance(mark, str) and mark == "raise")
 
 
+def is_of_vectors(data: Training) -> bool:
+    """Whether rows are vectors of numbers, in a table too, so that they have means."""
+    X = data.X
+    if not data.kernel.takes_vectors or not isinstance(X, Table):
+        return data.kernel.takes_vectors
+    if isinstance(data.source, PooledSource) or X.others.shape[1]:
+        return False
+    entries = X.numbers.data if is_sparse(X.numbers) else X.numbers
+    return bool(np.isfinite(entries).all())  # of columns that no kernel sees, too
+
+
 def deform(kernels: list[Kernel], X: Rows) -> list[Kernel]:
     """Each kernel deformed by the graph of all rows X, where it has no graph of its own."""
     source = _source(X, kernels, X, np.empty((n_rows(X), 0)))

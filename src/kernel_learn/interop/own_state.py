@@ -113,7 +113,9 @@ def check_machines(model: Held) -> None:
 def check_index(index: Held) -> None:
     """Features of two rows at least, as many as the model gives."""
     n, width = index.features_.shape
-    due = getattr(getattr(index.model, "kernel_", None), "coef", index.features_).shape[1]
+    held = vars(index.model)
+    kernel = held.get("embedding_", held.get("kernel_"))
+    due = getattr(kernel, "coef", index.features_).shape[1]
     need(n >= 2 and width == due, "KernelIndex holds features of another model")
 
 

@@ -155,6 +155,10 @@ class Combination(Kernel):
         ]
         return {"weights": np.stack(Ks, axis=2)}
 
+    @property
+    def takes_vectors(self) -> bool:
+        return all(kernel.takes_vectors for kernel in self.kernels)
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         return self.kernels[0].reference(X, indices)
 
@@ -173,11 +177,12 @@ class Combination(Kernel):
                 mirror_panel(total, rows)
         return total.astype(pairwise.result_dtype(*sides), copy=False)
 
-    def reference_gradient(self, X: Rows, X_ref: Array, A: Array) -> Array:
+    def reference_gradient(self, X: Rows, X_ref: Rows, A: Array) -> Array:
         total = np.zeros(X_ref.shape)
         for kernel, weight in zip(self.kernels, self.weights, strict=True):
             if weight != 0:
-                total += weight * kernel.reference_gradient(X, X_ref, A)
+                sides = rows_for(kernel, X), rows_for(kernel, X_ref)
+                total += weight * kernel.reference_gradient(*sides, A)
         return total
 
     def diag(self, X: Rows) -> Array:

@@ -123,6 +123,11 @@ class Kernel(BaseEstimator, ABC):  # type: ignore[misc]
         """Positions of columns whose differences are added up in one distance, for each of them."""
         return []
 
+    @property
+    def takes_vectors(self) -> bool:
+        """Whether all that it sees of a row are numbers, which can be averaged and moved."""
+        return self.input == "vectors"
+
     def reference(self, X: Rows, indices: Array) -> Rows:
         """The rows ``indices`` of the training rows X in the form in which a model keeps them."""
         return take_rows(X, indices)

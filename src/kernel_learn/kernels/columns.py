@@ -67,6 +67,16 @@ class ColumnKernel(Kernel):
         return self.base.diag(self.select(X))
 
     @property
+    def takes_vectors(self) -> bool:
+        return self.base.takes_vectors
+
+    def reference_gradient(self, X: Rows, X_ref: Rows, A: Array) -> Array:
+        gradient = np.zeros(X_ref.shape)
+        own = find_columns(X_ref, self.columns)
+        gradient[:, own] = self.base.reference_gradient(self.select(X), self.select(X_ref), A)
+        return gradient
+
+    @property
     def log_parameters(self) -> dict[str, float | Array]:
         return below("kernel", self.base.log_parameters if isinstance(self.kernel, Kernel) else {})
 

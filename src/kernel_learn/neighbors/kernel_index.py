@@ -1,5 +1,6 @@
 """An index of rows under a learned kernel."""
 
+from collections.abc import Collection
 from typing import ClassVar, Self
 
 import numpy as np
@@ -163,15 +164,17 @@ class KernelIndex(TransformerMixin, BaseEstimator):
         ends = np.arange(len(rows) + 1) * rows.shape[1]
         return sparse.csr_matrix((distances.ravel(), rows.ravel(), ends), shape=(len(rows), n))
 
-    def save(self, path: PathLike) -> None:
+    def save(self, path: PathLike, *, trusted: Collection[str | type] = ()) -> None:
         """Write index and model as one file without pickle; ``kernel_learn.load`` reads it.
 
         Parameters
         ----------
         path : path
             Where to write.
+        trusted : collection of str or type, default=()
+            Classes of your own that the model holds, as in ``kernel_learn.save``.
         """
-        save(self, path)
+        save(self, path, trusted=trusted)
 
     def __sklearn_clone__(self) -> Self:
         """An index that is not fitted, of the same model, which is."""

@@ -122,6 +122,7 @@ def gather_facts(
         if model.is_regression:
             facts["embedding"] = None  # one feature: predicted against true says more
             said, kind = held_out_predictions(model, frame, y, groups, seed, proba)
+            kind = kind if assessed_by is None else assessed_by
             intervals = intervals_of(model, frame)
             worst = most_surprising(y, said, intervals)
             near = find_neighbours(model, rows, worst)
@@ -224,9 +225,8 @@ def headline_of(held_out: Facts) -> Headline:
     interval = (1 - held_out["high"], 1 - held_out["low"])
     error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
     bound, threshold = held_out.get("bound"), held_out.get("threshold")
-    n: int = held_out["n"]
-    if threshold is None:
-        n = held_out.get("n_judged", n)
+    judged = None if threshold is not None else held_out.get("n_judged")
+    n = held_out["n"] if judged is None else judged
     return Headline(held_out["kind"], error, interval, log_loss, n, bound, threshold)
 
 

@@ -21,6 +21,7 @@ from kernel_learn.rows.access import is_sparse, n_columns, n_rows, row_blocks, t
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
 from kernel_learn.rows.coerce import as_array, as_vectors
 from kernel_learn.rows.frames import is_frame
+from kernel_learn.rows.table import as_in, vectors_of
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
 RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
@@ -131,9 +132,9 @@ def select_kmeans(
     candidates: Array,
     weight: Array,
     rng: np.random.RandomState,
-) -> Array:
+) -> Rows:
     """Centres of k-means on the rows themselves."""
-    if kernel.input != "vectors":
+    if not kernel.takes_vectors:
         raise ValueError(
             f'landmarks="kmeans" averages rows, and a row here is one of {kernel.input}. '
             'Use "rpcholesky" or "uniform".'
@@ -141,8 +142,9 @@ def select_kmeans(
     big = len(candidates) > 10_000
     method = MiniBatchKMeans if big else KMeans
     clusters = method(count, random_state=rng.randint(2**31 - 1), n_init=1)
-    rows = take_rows(X, candidates)
-    return np.asarray(clusters.fit(rows, sample_weight=weight).cluster_centers_, dtype=X.dtype)
+    rows = vectors_of(take_rows(X, candidates))
+    centres = clusters.fit(rows, sample_weight=weight).cluster_centers_
+    return as_in(X, np.asarray(centres, dtype=X.dtype))
 
 
 def select_rpcholesky(

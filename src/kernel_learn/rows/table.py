@@ -119,6 +119,18 @@ class Table:
         return replace(self, numbers=self.numbers.astype(dtype))
 
 
+def vectors_of(X: Rows) -> Rows:
+    """Rows of numbers as one array or sparse matrix, (n, d); of a table all columns are numbers."""
+    return X.matrix() if isinstance(X, Table) else X
+
+
+def as_in(X: Rows, vectors: Rows) -> Rows:
+    """Vectors (m, d) as rows of the kind of X: in its table, under the names of its columns."""
+    if not isinstance(X, Table):
+        return vectors
+    return Table(X.names, vectors, np.empty((vectors.shape[0], 0), object), np.arange(X.shape[1]))
+
+
 def places(is_number: Array) -> Array:
     """``place`` of columns of which these are numbers, each kind in the order of the columns."""
     return np.where(is_number, np.cumsum(is_number) - 1, -np.cumsum(~is_number))

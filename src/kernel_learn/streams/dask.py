@@ -234,13 +234,43 @@ def with_blocks_of(X: Collection, values: Given, name: str) -> Collection:
         if sum(own) != sum(sizes):
             raise ValueError(f"X has {sum(sizes)} rows and {name} has {sum(own)}.")
         return values.rechunk({0: tuple(sizes)})
-    if n_blocks(values) != n_blocks(X):
-        raise ValueError(
-            f"X has {n_blocks(X)} blocks and {name} has {n_blocks(values)}, and it is not known "
-            "which rows belong together. Make them from one collection, or call "
-            "compute_chunk_sizes() on both."
-        )
-    return values
+    # frames keep their blocks (``graph_of``), arrays of them have those of reads that were fused
+    alike = n_blocks(values) == n_blocks(X)
+    framed = is_tabular(X) and is_tabular(values)
+    if alike and (framed or count_blocks(X, 1) == count_blocks(values, 1)):
+        return values
+    return recut(values, sizes or count_blocks(X), name)
+
+
+def recut(values: Collection, sizes: list[int], name: str) -> Collection:
+    """Labels or weights in blocks of these sizes; those of their own are counted.
+
+    Arrays of what Dask has read from files have other blocks than those of other columns.
+    """
+    values = values.values if is_tabular(values) else values
+    own = known_sizes(values) or count_blocks(values)
+    if sum(own) != sum(sizes):
+        raise ValueError(f"X has {sum(sizes)} rows and {name} has {sum(own)}.")
+    chunks, array = (tuple(own), *values.chunks[1:]), need_dask().array.Array
+    known = array(values.__dask_graph__(), values.name, chunks, meta=values._meta)
+    return known.rechunk({0: tuple(sizes)})
+
+
+def count_blocks(X: Collection, most: int | None = None) -> list[int]:
+    """The rows of each block, or of the first of them, which are computed for it."""
+    from dask.delayed import Delayed
+
+    graph, parts = graph_of([X])
+    parts = parts[:most]
+    name = f"kernel-learn-count-{uuid4().hex}"
+    graph.update({(name, i): (count_rows, part) for i, (part,) in enumerate(parts)})
+    counts = need_dask().compute(*(Delayed((name, i), graph) for i in range(len(parts))))
+    return [int(n) for n in counts]
+
+
+def count_rows(X: Given) -> int:
+    """The rows of a block."""
+    return Block(X).n_rows
 
 
 def few_rows(X: Collection) -> Rows:

@@ -59,6 +59,7 @@ class NumberLeaderboard:
     n_repeats: int
     grouped: bool
     metric: str = "rmse"
+    n_test: int = 0  # rows that judge fits in blocks, in the place of folds
 
     def rows(self) -> list[Values]:
         """What tables and JSON show; ``difference`` is the RMSE to that of the best by RMSE."""
@@ -143,9 +144,19 @@ def compare_numbers(
             key: np.array([own[key] for own in found or nothing]) for key in [*MEASURES, "seconds"]
         }
         scores.append(NumberScore(method, figures, figures.pop("seconds"), share, reason))
+    rank_numbers(scores, metric)
+    return NumberLeaderboard(scores, len(y), folds, repeats, groups is not None, metric)
+
+
+def rank_numbers(scores: list[NumberScore], metric: str) -> None:
+    """The best first, failures last."""
     sign = -1 if metric == "r2" else 1
     scores.sort(key=lambda own: (bool(own.failure), nan_last(sign * own.mean(metric))))
-    return NumberLeaderboard(scores, len(y), folds, repeats, groups is not None, metric)
+
+
+def measure_numbers(y: Array, said: Array) -> Values:
+    """The measures of predictions."""
+    return {name: float(measure(y, said)) for name, measure in MEASURES.items()}
 
 
 def fit_part(
@@ -171,8 +182,7 @@ def judge_split(
         warnings.simplefilter("ignore")  # of every fit of every method: not the user's concern
         said = fit_part(model, frame, y, groups, columns, train).predict(frame.iloc[test])
     seconds = time.process_time() - start
-    found = {name: float(measure(y[test], said)) for name, measure in MEASURES.items()}
-    return found | {"seconds": seconds}
+    return measure_numbers(y[test], said) | {"seconds": seconds}
 
 
 def held_out_numbers(

@@ -98,7 +98,7 @@ def fit_in_blocks(
     table: TableFiles,
     sample: Frame,  # of some rows, the target in it
     columns: Columns,
-    test: HeldShare | None = None,  # of classes
+    test: HeldShare | None = None,
     told: Told = lambda rows: None,
     *,
     is_regression: bool = False,
@@ -142,26 +142,31 @@ def fit_in_blocks(
     if test is None:
         judged = judge_held_out(model, table, sample, as_target)
     else:
-        judged = judge(model, frames(True))
+        judged = judge(model, frames(True), as_target)
     if is_classifier:
         model.labels_ = np.searchsorted(model.classes_, judged.y)
     return judged
 
 
-def judge(model: TableModel, frames: Iterator[Frame]) -> JudgedRows:
+def judge(
+    model: TableModel, frames: Iterator[Frame], as_target: Callable[[Frame], Array]
+) -> JudgedRows:
     """What a fitted model says of test rows; those of a class that it has not met are left out."""
-    found, proba = [], []
+    is_classifier = hasattr(model.estimator_, "classes_")
+    say = say_probabilities if is_classifier else TableModel.predict
+    found, said = [], []
     for frame in frames:
-        frame = frame.loc[np.isin(words(frame[model.target]), model.classes_)]
+        if is_classifier:
+            frame = frame.loc[np.isin(words(frame[model.target]), model.classes_)]
         if len(frame):
             found.append(frame)
-            proba.append(say_probabilities(model, frame))
+            said.append(say(model, frame))
     if not found:
         raise TableError("No row is left to judge the fit by; give more rows, or raise --memory.")
     rows = stack_numbered(found)
     how = f"{len(rows)} test rows"
-    y = words(rows[model.target])
-    return JudgedRows(rows.drop(columns=model.target), y, np.vstack(proba), how)
+    y = as_target(rows[model.target])
+    return JudgedRows(rows.drop(columns=model.target), y, np.concatenate(said), how)
 
 
 def say_probabilities(model: TableModel, frame: Frame) -> Array:

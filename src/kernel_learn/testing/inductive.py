@@ -17,8 +17,8 @@ NEARBY = np.array([-1.0, -0.1, -1e-3, 1e-3, 0.1, 1.0])
 def check_penalty(penalty: Penalty, *, rtol: float = 1e-9) -> None:
     """Raise AssertionError with a sentence that names the first promise the penalty breaks.
 
-    ``value`` is convex, entry by entry and finite; ``proximal`` gives the u with the least
-    p(u) + (u - t)^2 / (2 step); neither changes what it is given.
+    ``value`` is convex and finite, entry by entry or one number for all; ``proximal`` gives the
+    u with the least p(u) + (u - t)^2 / (2 step); neither changes what it is given.
 
     Parameters
     ----------
@@ -35,6 +35,9 @@ def check_penalty(penalty: Penalty, *, rtol: float = 1e-9) -> None:
     """
     promise = Promise(type(penalty).__name__, rtol)
     t = EXCESSES.copy()
+    if np.ndim(penalty.value(t.copy())) == 0:
+        check_joint_penalty(promise, penalty)
+        return
     values = check_numbers_of(promise, "value", penalty.value, t)
     check_convex(promise, "value", t, values)
     for step in STEPS:
@@ -55,6 +58,39 @@ def check_penalty(penalty: Penalty, *, rtol: float = 1e-9) -> None:
                 "proximal(t, step) must give the least value(u) + (u - t)^2 / (2 step)",
                 f"at step {step:g} a u that is {move:+g} away has less",
             )
+
+
+def check_joint_penalty(promise: Promise, penalty: Penalty) -> None:
+    """The same of a function of all excesses at once, at random ones with a step for each."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ends = rng.normal(size=(2, 6))
+        step = rng.choice(STEPS, size=6)
+        given = ends.copy()
+        low, high = (float(penalty.value(end)) for end in given)
+        middle = float(penalty.value(given.mean(axis=0)))
+        promise(np.isfinite([low, high, middle]).all(), "value must give a finite number")
+        rounding = promise.rtol * (1 + abs(low) + abs(high))
+        promise(
+            middle <= (low + high) / 2 + rounding,
+            "value must be convex",
+            f"between two points with {low:g} and {high:g} it is {middle:g}",
+        )
+        t, own = given[0], step.copy()
+        u = np.asarray(penalty.proximal(t, own))
+        kept = np.array_equal(given, ends) and np.array_equal(own, step)
+        promise(kept, "value and proximal must not change what they are given")
+        promise(
+            u.shape == t.shape and np.isfinite(u).all(),
+            "proximal must give a finite number for each entry",
+        )
+        moves = [u, *(u + size * rng.normal(size=6) for size in np.abs(NEARBY))]
+        costs = [float(penalty.value(v)) + np.sum((v - t) ** 2 / (2 * step)) for v in moves]
+        promise(
+            costs[0] <= min(costs) + promise.rtol * (1 + abs(costs[0])),
+            "proximal(t, step) must give the least value(u) + sum of (u - t)^2 / (2 step)",
+            "another u nearby has less",
+        )
 
 
 def check_regularizer(regularizer: Regularizer, *, rtol: float = 1e-6) -> None:
@@ -112,7 +148,7 @@ def check_regularizer(regularizer: Regularizer, *, rtol: float = 1e-6) -> None:
 
 
 def check_numbers_of(
-    promise: Promise, name: str, function: Callable[[Array], Array], t: Array
+    promise: Promise, name: str, function: Callable[[Array], Array | float], t: Array
 ) -> Array:
     """Finite values of t's shape, each of its own entry alone, and t as it was."""
     given = t.copy()

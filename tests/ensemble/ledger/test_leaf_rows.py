@@ -4,9 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_moons
 
 import kernel_learn as kl
+from kernel_learn.ensemble.pooling import Averages
 from kernel_learn.kernels import evaluate_shared
 from kernel_learn.rows.keys import digest, row_keys
 from oracles.refits import predict_without
@@ -64,6 +66,69 @@ def test_stability_is_that_of_refits(fitted):
     np.testing.assert_allclose(model.stability(X_new), due, rtol=1e-9, atol=1e-9 * size)
     ones = [model.stability(X_new[[i]])[0] for i in range(4)]
     np.testing.assert_allclose(ones, due, rtol=1e-9, atol=1e-9 * size)
+
+
+def test_row_values_are_those_of_refits(fitted):
+    """Of one row: what every row of its leaves loses, by two refits each."""
+    model, _, _, _ = fitted
+    ensemble, j = model._fitted.ensemble, 17
+    T, n = ensemble.targets, ensemble.targets.n
+    near = [own for tree in ensemble.forest.leaf_rows for own in tree if j in own]
+    judged = np.setdiff1d(np.concatenate(near), [j])
+
+    def said(i, gone):
+        """What the model says of row i without some rows, in any case without row i."""
+        parts = []
+        for t, tree in enumerate(ensemble.forest.leaf_rows):
+            leaf = next(number for number, own in enumerate(tree) if i in own)
+            known = tree[leaf]
+            Y, w = T.Y[known], T.weight[known]
+            at, out = np.flatnonzero(known == i), np.flatnonzero(np.isin(known, [i, *gone]))
+            for member in ensemble.predicting:
+                S = ensemble.training.statistics(member, None, known)
+                K, own = evaluate_shared(member.kernel, S), member.models[t][leaf]
+                r = Y - own.scores(K)
+                columns = []
+                for c in (
+                    range(Y.shape[1]) if isinstance(model, kl.KernelRegressor) else [slice(None)]
+                ):
+                    lam = (own.coef[:, c] * r[:, c]).sum() / ((own.coef[:, c] ** 2).T / w).sum()
+                    y = Y[:, c].reshape(len(Y), -1)
+                    columns.append(predict_without(K, K[at], y, w, lam, out))
+                f = np.hstack(columns)
+                if not isinstance(model, kl.KernelRegressor):
+                    f = f + w[at] * (Y[at] - w @ Y / w.sum()) / (w.sum() - w[at])
+                parts.append((ensemble.weight_of(member), member.maps[t], f))
+        return parts
+
+    def loss(i, gone):
+        if isinstance(model, kl.KernelRegressor):
+            value = sum(w * map.value(0, f[:, map.columns[0]])[0] for w, map, f in said(i, gone))
+            y = np.bincount(T.row, T.count * T.values[:, 0], n)[i] / T.weight[i]
+            return T.weight[i] * (value - y) ** 2
+        pool = Averages(1, ensemble.shares)
+        for w, map, f in said(i, gone):
+            pool.add(w, map(f))
+        return -T.counts[i] @ np.log(np.maximum(pool.pooled().proba[0], 1e-9))
+
+    expected = sum(loss(i, [j]) - loss(i, []) for i in judged)
+    given = np.flatnonzero(model._given.distinct == j)
+    found = model.row_values_
+    assert found.shape == (900,) and np.isfinite(found).all()
+    np.testing.assert_allclose(found[given], expected, rtol=1e-8, atol=1e-9 * np.abs(found).max())
+
+
+def test_doubtful_labels(fitted):
+    model, X, y, more = fitted
+    wrong, labels = np.array([31, 250, 600]), y.copy()
+    is_number = isinstance(model, kl.KernelRegressor)
+    labels[wrong] = labels[wrong] + 3.0 if is_number else (labels[wrong] + 1) % 2
+    again = clone(model).fit(X, labels, **more)
+    issues = again.label_issues(3 if is_number else 60)
+    assert again._fitted.ensemble.forest is not None
+    assert len(np.intersect1d(wrong, [issue.row for issue in issues])) >= 2
+    first = issues[0]
+    assert first.value == again.row_values_[first.row] and first.label == labels[first.row]
 
 
 def test_forgetting_fits_the_leaves_of_the_rows(fitted):

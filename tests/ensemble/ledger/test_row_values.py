@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, load_wine, make_moons
+from sklearn.datasets import load_iris, load_wine
 
 import kernel_learn as kl
 from kernel_learn.criteria.held_out.hinge import fit_hinges
@@ -210,15 +210,6 @@ def test_flipped_labels_come_first():
         assert issue.value == model.row_values_[issue.row]
     lines = str(issues).splitlines()
     assert len(lines) == 4 and "suggested" in lines[0] and str(issues[0].row) in lines[1]
-
-
-@pytest.mark.filterwarnings("ignore:.*gives another model")
-def test_not_in_leaves():
-    X, y = make_moons(900, noise=0.25, random_state=0)
-    model = kl.KernelClassifier(memory_budget=2_060_000, quality="fast").fit(X, y)
-    for ask in (lambda: model.row_values_, model.label_issues):
-        with pytest.raises(ValueError, match="exact or not at all"):
-            ask()
 
 
 def test_a_source_does_not_know_its_rows():

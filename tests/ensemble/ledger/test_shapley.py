@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 
 import kernel_learn as kl
+from kernel_learn.ensemble.ledger.shapley import unbounded_values
 from oracles.shapley import shapley_by_sets
 
 
@@ -149,21 +151,84 @@ def test_prints():
     assert lines[1].startswith("row 0: x") and lines[-1] == "and 2 more rows"
 
 
+def check_whole_rows(model, new, behind, L, players, groups=None):
+    """Values by all sets, or within their errors; sums lead to what is predicted."""
+    found = model.shapley(new, background=behind, column_groups=groups)
+    dense = [rows.toarray() if hasattr(rows, "toarray") else rows for rows in (new, behind)]
+    share = np.full(len(dense[1]), 1 / len(dense[1]))
+    values = found.values.reshape(len(dense[0]), len(players), -1)
+    error = found.standard_error.reshape(values.shape)
+    for i, x in enumerate(dense[0]):
+        expected = shapley_by_sets(L, x, dense[1], share, players)
+        if found.exact:
+            np.testing.assert_allclose(values[i], expected, atol=1e-10)
+        else:
+            off = (values[i] - expected) / np.maximum(error[i], 1e-12)
+            assert 0.3 < np.sqrt(np.mean(off**2)) < 2.0
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total.reshape(len(dense[0]), -1), L(dense[0]), rtol=1e-10)
+    np.testing.assert_array_equal(found.data, dense[0])
+    return found
+
+
 @pytest.mark.filterwarnings("ignore:.*gives another model")
-def test_what_has_no_columns_of_its_own():
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+@pytest.mark.parametrize("d", [3, 7])
+def test_in_leaves(kind, d, rng):
     X, y = make_moons(900, noise=0.25, random_state=0)
-    model = kl.KernelClassifier(memory_budget=2_060_000, quality="fast").fit(X, y)
-    with pytest.raises(ValueError, match="fitted in leaves"):
+    X = np.hstack([X, rng.standard_normal((900, d - 2))])
+    y = y if kind is kl.KernelClassifier else np.sin(3 * X[:, 0]) + X[:, 1]
+    options = {"quality": "fast", "assess": False, "max_members": 2}
+    model = kind(memory_budget=2_300_000 + 100_000 * d, **options).fit(X, y)
+    ensemble = model._fitted.ensemble
+    assert ensemble.forest is not None and ensemble.predicting
+
+    def L(rows):
+        if kind is kl.KernelRegressor:
+            return unbounded_values(ensemble, model._table(rows))
+        return outputs(model, rows)
+
+    players = [np.array([c]) for c in range(d)]
+    found = check_whole_rows(model, X[:2] + 0.05, X[100:120], L, players)
+    assert found.exact == (d == 3) and found.standard_error.any() == (d > 5)
+    groups = {"moons": [0, 1]}
+    players = [np.array([0, 1]), *players[2:]]
+    check_whole_rows(model, X[:2] + 0.05, X[100:110], L, players, groups)
+    said = model.predict_proba(X[:3]) if kind is kl.KernelClassifier else model.predict(X[:3])
+    found = model.shapley(X[:3], background=6)
+    total = found.values.sum(axis=1) + found.base_values
+    lead = found.prior + found.fading * (total - found.prior)
+    due = np.log(said[:, 1] / said[:, 0]) if kind is kl.KernelClassifier else said
+    np.testing.assert_allclose(lead, due, rtol=1e-9)
+    rows = model._given.rows.table[np.arange(6)].numbers  # drawn by their contents
+    again = model.shapley(X[:3], background=np.asarray(rows))
+    np.testing.assert_allclose(found.values, again.values, atol=1e-12)
+    del model._given
+    with pytest.raises(ValueError, match="pass background= some rows"):
         model.shapley(X[:2])
 
 
-def test_sparse_rows():
-    from scipy import sparse
-
-    X, y = load_wine(return_X_y=True)
+def test_sparse_rows(rng):
+    X = np.maximum(rng.standard_normal((60, 7)) + 1.2, 0.0)
+    y = (X[:, 0] > X[:, 1]).astype(int) + (X[:, 2] > 2)
     model = kl.KernelClassifier(quality="fast", assess=False).fit(sparse.csr_matrix(X), y)
-    with pytest.raises(ValueError, match="brought to length one"):
-        model.shapley(sparse.csr_matrix(X[:2]))
+    players = [np.array([c]) for c in range(7)]
+
+    def L(rows):
+        return outputs(model, sparse.csr_matrix(rows))
+
+    found = check_whole_rows(model, sparse.csr_array(X[:2]), sparse.csr_array(X[9:50]), L, players)
+    assert not found.exact
+    few = np.where(np.arange(7) < 4, X, 0.0)  # columns that nobody has add nothing
+    found = check_whole_rows(
+        model, sparse.csr_array(few[:2]), sparse.csr_array(few[9:20]), L, players
+    )
+    assert found.exact and not found.values[:, 4:].any()
+    found = model.shapley(sparse.csr_matrix(X[:3]), background=12)
+    log_p = np.log(model.predict_proba(sparse.csr_matrix(X[:3])))
+    total = found.values.sum(axis=1) + found.base_values
+    lead = found.prior + found.fading[:, None] * (total - found.prior)
+    np.testing.assert_allclose(lead, log_p - log_p.mean(axis=1, keepdims=True), rtol=1e-9)
 
 
 def test_to_shap():

@@ -14,7 +14,7 @@ SETS = """
     usps covtype DLBCL Leukemia1 Leukemia2 Prostate_Tumor Brain_Tumor1 Brain_Tumor2 11_Tumors
     tr11 tr23 tr41 tr45 hitech la1 la2 mnist proteinfold mfeat
 """
-ROWS, MOST_COLUMNS = 45, 60  # Shapley values of more columns take too long for a test
+ROWS = 45
 
 
 def few_rows(name):
@@ -47,9 +47,9 @@ def test_totals_lead_to_predict_proba(name):
     faded = told.prior + told.fading * (told.log_odds - told.prior)
     winners = np.searchsorted(model.classes_, told.labels)
     np.testing.assert_allclose(faded, contrast(log_p, winners), rtol=1e-8, atol=1e-8)
-    if X.shape[1] > MOST_COLUMNS or not isinstance(X, np.ndarray):
-        return
-    found = model.shapley(new, background=5)
+    if X.shape[1] > 60:  # values of many columns take long
+        new, log_p = new[:1], log_p[:1]
+    found = model.shapley(new, background=1 if X.shape[1] > 60 else 5)
     L = found.values.sum(axis=1) + found.base_values
     if len(model.classes_) == 2:
         odds, faded = log_p[:, 1] - log_p[:, 0], found.prior + found.fading * (L - found.prior)

@@ -1,4 +1,4 @@
-"""What a violated constraint costs: convex functions p of its excess t, one number at a time.
+"""What violated constraints cost: convex functions p of their excesses t, summed or of all at once.
 
 t is how far a constraint is from being met, negative if there is room, in units
 of the base kernel's mean squared distance. Solvers ask for p(t) and for
@@ -19,15 +19,15 @@ from kernel_learn.arrays import Array
 
 
 class Penalty(ABC):
-    """A convex function of the excess of each constraint."""
+    """A convex function of the excess of each constraint, or of the excesses of all."""
 
     @abstractmethod
-    def value(self, t: Array) -> Array:
-        """p(t), entry by entry."""
+    def value(self, t: Array) -> Array | float:
+        """p(t), entry by entry and added up then; or one number for all entries, as max(t) is."""
 
     @abstractmethod
     def proximal(self, t: Array, step: Array) -> Array:
-        """argmin over u of p(u) + (u - t)^2 / (2 step), entry by entry."""
+        """argmin over u of p(u) + sum_c (u_c - t_c)^2 / (2 step_c), of the shape of t."""
 
 
 class SquaredHinge(Penalty):

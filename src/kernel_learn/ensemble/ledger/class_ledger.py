@@ -63,8 +63,9 @@ class ClassLedger(Ledger):
         A column that is unknown has the values of background rows, in the mean over them. Values
         sum exactly to L(x) minus the mean of L over these rows; ``fading`` and ``prior`` lead
         from there to ``predict_proba``. Exact for kernels that are products or sums over columns;
-        others (polynomial, arc-cosine, the exponential of a Euclidean distance) are sampled by
-        permutations and their reverses, with a standard error for every value.
+        others (polynomial, arc-cosine, the exponential of a Euclidean distance), models in leaves
+        and sparse rows, which are brought to length one, are sampled by permutations and their
+        reverses, with a standard error for every value.
 
         Parameters
         ----------
@@ -90,8 +91,8 @@ class ClassLedger(Ledger):
         By the probability that is given to a row's label without it, the geometric mean of two:
         ``held_out_proba_`` (``loo_proba_`` where nothing was assessed), and leave-one-out in
         which labels that the other rows find unlikely count as others, so that wrong ones do not
-        speak for each other. A negative value of the row says that all others are predicted
-        better without it.
+        speak for each other; in leaves by the first alone. A negative value of the row says that
+        all others are predicted better without it.
 
         Parameters
         ----------
@@ -105,7 +106,7 @@ class ClassLedger(Ledger):
         """
         check_is_fitted(self)
         count = check_count("n_rows", n_rows, self)
-        self._check_exact("label_issues")
+        self._check_exact("label_issues", in_leaves=True)
         given = self._rows_of_fit("label_issues")
         P = self._label_proba(given)
         return doubtful_labels(P, given.labels, self.row_values_, self.classes_, count)
@@ -117,8 +118,11 @@ class ClassLedger(Ledger):
 
     def _label_proba(self, given: GivenRows) -> Array:
         """Of the rows given, by two ways that have not seen them, (n_given, k)."""
-        P = np.array(getattr(self, "held_out_proba_", self.loo_proba_))
-        doubting = doubting_proba(self._fitted.ensemble)
+        P, ensemble = (
+            np.array(getattr(self, "held_out_proba_", self.loo_proba_)),
+            self._fitted.ensemble,
+        )
+        doubting = doubting_proba(ensemble) if ensemble.forest is None else None
         if doubting is None:
             return P
         both = np.sqrt(np.maximum(P, 1e-300) * doubting[given.distinct])

@@ -31,13 +31,13 @@ from kernel_learn.ensemble.ledger.shapley import (
     Groups,
     ShapleyValues,
     can_explain,
-    check_explainable,
     is_background,
     players_of,
 )
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.summary import Explanation
+from kernel_learn.rows.access import dense, is_sparse
 from kernel_learn.rows.columns import ReadRows
 from kernel_learn.rows.keys import digest, row_keys
 from kernel_learn.rows.table import Table
@@ -83,7 +83,7 @@ class Ledger:
     def _values_by(self, work_out: Callable[[Ensemble], Array]) -> Array:
         """Values of the rows given, from those of the distinct rows; worked out once."""
         check_is_fitted(self)
-        self._check_exact("row_values_")
+        self._check_exact("row_values_", in_leaves=True)
         given = self._rows_of_fit("row_values_")
         if "_row_values" not in self.__dict__:
             self._row_values = work_out(self._fitted.ensemble)
@@ -264,16 +264,31 @@ class Ledger:
         check_is_fitted(self)
         ensemble = self._fitted.ensemble
         self._check_one_label("shapley")
-        check_explainable(ensemble)
         read = self._read(X)
         table = self._table(X)
         behind: int | Table
+        share = None
         if is_background(background, self):
             behind = self._table(background)
         else:
             behind = min(int(background), ensemble.targets.n)
+            if not can_explain(ensemble):
+                share = ensemble.targets.weight[:behind] / ensemble.targets.weight[:behind].sum()
+                behind = self._first_rows(behind)
         names, players = players_of(read, groups, getattr(self, "feature_names_in_", None))
-        return table, Explained(ensemble, table, behind, players, np.asarray(read), names)
+        data = dense(read) if is_sparse(read) else np.asarray(read)
+        return table, Explained(ensemble, table, behind, players, data, names, share)
+
+    def _first_rows(self, n: int) -> Table:
+        """So many distinct training rows, which stand in an order drawn by their contents."""
+        rows = getattr(getattr(self, "_given", None), "rows", None)
+        if rows is None:
+            raise ValueError(
+                f"This {type(self).__name__} keeps no whole training rows (it was fitted to a "
+                "source of blocks, or by an earlier version): pass background= some rows."
+            )
+        some = rows[np.arange(n)]
+        return some.table if isinstance(some, ReadRows) else self._table(some)
 
     def held_out_column_values(
         self, X: Rows, n_rows: int = 15, background: int = 10

@@ -6,8 +6,8 @@ rows together, and forgetting touches no other leaf. Trees, views, kernels, lams
 of members stay.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -15,11 +15,14 @@ from scipy import sparse
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.leave_out import LeaveOut, lam_of
-from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves
-from kernel_learn.criteria.held_out.stacking import LinearMap
-from kernel_learn.criteria.held_out.targets import positions
+from kernel_learn.criteria.held_out.number_targets import NumberTargets
+from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves, with_all_shares
+from kernel_learn.criteria.held_out.stacking import LinearMap, log_losses
+from kernel_learn.criteria.held_out.target_transforms import ValueMap
+from kernel_learn.criteria.held_out.targets import Targets, positions
 from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
 from kernel_learn.ensemble.outcomes.base import AnyTargets
+from kernel_learn.ensemble.pooling import Averages
 from kernel_learn.ensemble.trees import Leaf
 from kernel_learn.kernels import evaluate_shared
 from kernel_learn.kernels.scaled import scale_columns
@@ -86,6 +89,127 @@ def _leave_out(ensemble: Ensemble, member: Member, leaf: Leaf) -> LeaveOut | Non
     K = leaf_gram(ensemble, member, leaf.known)
     lam = lam_in_leaf(K, member.model_in(leaf), targets)
     return LeaveOut(K, targets.Y, targets.weight, lam) if lam > 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class LeafScores:
+    """What a member says of the training rows of a leaf, each left out with its group there."""
+
+    tree: int
+    member: Member
+    known: Array  # the rows of the leaf
+    targets: AnyTargets  # theirs
+    held: Array  # (n_leaf, q)
+    calculus: Sequence[tuple[Array, LeaveOut]]  # of columns with one lam; none says the same of all
+
+    def without_each(self, rows: Array) -> Array:
+        """Of some of the rows, with each row of the leaf left out too, (len(rows), n_leaf, q)."""
+        found = np.repeat(self.held[rows, None], len(self.known), axis=1)
+        wanted = positions(rows, len(self.known))
+        for columns, calculus in self.calculus:
+            units = [unit for unit in calculus.units if (wanted[unit] >= 0).any()]
+            for own, residuals in calculus.blocks_without_each(units):
+                mine = wanted[own] >= 0
+                changes = calculus.residuals[own, None] - residuals
+                for c, change in zip(columns, np.moveaxis(changes[mine], -1, 0), strict=True):
+                    found[wanted[own[mine]], :, c] += change
+        return found
+
+
+def leaf_scores(ensemble: Ensemble, rows: Array) -> Iterator[LeafScores]:
+    """Of every leaf that has some of these rows, and every member."""
+    forest, targets = ensemble.forest, ensemble.targets
+    assert forest is not None
+    is_class = isinstance(targets, Targets)
+    for t, tree in enumerate(forest.leaf_rows):
+        for number, known in enumerate(tree):
+            if not np.isin(known, rows).any():
+                continue
+            own = targets.take(known)
+            for member in ensemble.predicting:
+                model, K = member.models[t][number], leaf_gram(ensemble, member, known)
+                held, calculus = np.tile(model.intercept, (len(known), 1)), []
+                every = np.arange(held.shape[1])
+                for columns in [every] if is_class else every[:, None]:
+                    part = Dual(model.coef[:, columns], model.intercept[columns])
+                    Y = np.asarray(own.Y[:, columns])
+                    lam = lam_of(Y - part.scores(K), part, own.weight)
+                    if lam > 0:
+                        found = LeaveOut(K.copy(), Y, own.weight, lam, own.groups)
+                        held[:, columns] = Y - found.residuals
+                        calculus.append((columns, found))
+                held = with_all_shares(held, own) if is_class else held
+                yield LeafScores(t, member, known, own, held, calculus)
+
+
+# What rows that are judged lose without each of some others, (judged, others), of these scores.
+PairLosses = Callable[[Ensemble, Array, Array, Iterator[LeafScores]], Array]
+
+
+def leaf_row_values(ensemble: Ensemble, losses: PairLosses) -> Array:
+    """What all other rows lose without each row, (n,): every row is judged without its group.
+
+    Rows of other leaves change nothing. Trees, kernels, lams, maps and weights stay.
+    """
+    forest, targets = ensemble.forest, ensemble.targets
+    assert forest is not None
+    values = np.zeros(targets.n)
+    size = max(1, NEW_NUMBERS // (targets.n * targets.Y.shape[1]))
+    for rows in forest.leaf_rows[0]:
+        for part in (rows[start : start + size] for start in range(0, len(rows), size)):
+            leaves = [own for tree in forest.leaf_rows for own in tree if np.isin(own, part).any()]
+            others = np.unique(np.concatenate(leaves))
+            found = losses(ensemble, part, others, leaf_scores(ensemble, part))
+            base = found[np.arange(len(part)), np.searchsorted(others, part)]
+            values[others] += (found - base[:, None]).sum(axis=0)
+    return values
+
+
+def pair_scores(found: LeafScores, part: Array, others: Array, n: int) -> tuple[Array, Array]:
+    """(places among ``part`` of the leaf's rows, their scores without each of the others)."""
+    inside = np.flatnonzero(np.isin(found.known, part))
+    scores = np.repeat(found.held[inside, None], len(others), axis=1)
+    scores[:, positions(others, n)[found.known]] = found.without_each(inside)
+    return positions(part, n)[found.known[inside]], scores
+
+
+def class_losses(
+    ensemble: Ensemble, part: Array, others: Array, scores: Iterator[LeafScores]
+) -> Array:
+    """Log losses."""
+    targets, shares, m = ensemble.class_targets, ensemble.shares, len(others)
+    pool = Averages(len(part) * m, targets.prior if shares is None else shares)
+    for found in scores:
+        places, own = pair_scores(found, part, others, targets.n)
+        pairs = (places[:, None] * m + np.arange(m)).ravel()
+        logits = found.member.maps[found.tree](own.reshape(len(pairs), -1))
+        pool.add(float(ensemble.weight_of(found.member)), logits, pairs)
+    lost = log_losses(pool.pooled().proba).reshape(len(part), m, -1)
+    return np.asarray(np.einsum("ijc,ic->ij", lost, targets.counts[part]))
+
+
+def number_losses(
+    ensemble: Ensemble, part: Array, others: Array, scores: Iterator[LeafScores]
+) -> Array:
+    """Squared errors; of several targets as shares of their variances."""
+    targets, q = ensemble.targets, ensemble.n_features
+    assert isinstance(targets, NumberTargets), "numbers are predicted"
+    said = np.zeros((q, len(part), len(others)))
+    for found in scores:
+        places, own = pair_scores(found, part, others, targets.n)
+        map = found.member.maps[found.tree]
+        assert isinstance(map, ValueMap)
+        weight = np.broadcast_to(ensemble.weight_of(found.member), (q,))
+        for t in np.flatnonzero(weight).tolist():
+            said[t, places] += weight[t] * map.value(t, own[:, :, map.columns[t]])
+    lost = np.zeros(said.shape[1:])
+    for t in range(q):
+        sums = np.bincount(targets.row, targets.count * targets.values[:, t], targets.n)
+        y = sums[part] / targets.weight[part]
+        apart = targets.values[:, t] - targets.value_mean[t]
+        scale = 1.0 if q == 1 else float(targets.count @ apart**2 / targets.total) or 1.0
+        lost += targets.weight[part, None] * (said[t] - y[:, None]) ** 2 / scale
+    return lost
 
 
 def leaves_without(

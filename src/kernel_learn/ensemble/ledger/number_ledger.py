@@ -59,9 +59,9 @@ class NumberLedger(Ledger):
         y, and fading is 1 wherever nothing was cut. A column that is unknown has the values of
         background rows, in the mean over them; values sum exactly to L(x) minus the mean of L
         over these rows. Exact for members that predict y as it is by kernels that are products or
-        sums over columns; those of other kernels, and those that predict by log y, which are led
-        back to the mean of y and so are no sums over training rows, are sampled by permutations
-        and their reverses, with a standard error for every value.
+        sums over columns; those of other kernels, in leaves, and those that predict by log y, which
+        are led back to the mean of y and so are no sums over training rows, are sampled by
+        permutations and their reverses, with a standard error for every value.
 
         Parameters
         ----------
@@ -84,9 +84,9 @@ class NumberLedger(Ledger):
 
         By how far y lies from the prediction by models that have not seen the row
         (``held_out_prediction_``, or ``loo_prediction_`` where nothing was assessed), over how
-        far rows like it lie from theirs; of several targets by the farthest. ``probability``: that
-        the residual is not one of the normal distribution that most follow. A negative value of
-        the row says that all others are predicted better without it.
+        far rows like it lie from theirs (in leaves all rows); of several targets by the farthest.
+        ``probability``: that the residual is not one of the normal distribution that most follow.
+        A negative value of the row says that all others are predicted better without it.
 
         Parameters
         ----------
@@ -100,12 +100,14 @@ class NumberLedger(Ledger):
         """
         check_is_fitted(self)
         count = check_count("n_rows", n_rows, self)
-        self._check_exact("label_issues")
+        self._check_exact("label_issues", in_leaves=True)
         given = self._rows_of_fit("label_issues")
         rows, values = np.flatnonzero(given.counting), self.row_values_
         held = getattr(self, "held_out_prediction_", self.loo_prediction_)
         said, y = held.reshape(len(held), -1)[rows], self._values_given(given)[rows]
-        r = (y - said) / self._fitted.probe.value_scales[given.labels[rows]]
+        r = y - said
+        if self._fitted.ensemble.forest is None:  # of many rows the scales of all are not known
+            r = r / self._fitted.probe.value_scales[given.labels[rows]]
         told = [outlier_probabilities(own, given.weight[rows]) for own in r.T]
         wrong = np.max([own for own, _ in told], axis=0)
         far = np.max([np.abs(own) / sd for own, (_, sd) in zip(r.T, told, strict=True)], axis=0)

@@ -14,6 +14,7 @@ from kernel_learn.criteria.held_out.leave_out import LeaveOut, units_of
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.ensemble.ledger.jackknife import Jackknife
+from kernel_learn.ensemble.ledger.leaf_rows import leaf_row_values, number_losses
 from kernel_learn.ensemble.ledger.row_values import (
     HELD_NUMBERS,
     chunks,
@@ -31,6 +32,8 @@ def number_row_values(ensemble: Ensemble) -> Array:
     """
     targets = ensemble.targets
     assert isinstance(targets, NumberTargets), "numbers are predicted"
+    if ensemble.forest is not None:
+        return leaf_row_values(ensemble, number_losses)
     n, values = targets.n, np.zeros(targets.n)
     for target in range(targets.n_targets):
         scale = 1.0 if targets.n_targets == 1 else _variance(targets, target)

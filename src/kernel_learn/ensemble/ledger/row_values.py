@@ -17,7 +17,12 @@ from kernel_learn.criteria.held_out.ridge import with_all_shares
 from kernel_learn.criteria.held_out.stacking import LinearMap, log_losses
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import kernel_variance
-from kernel_learn.ensemble.ledger.leaf_rows import NEW_NUMBERS, changes_in_leaves
+from kernel_learn.ensemble.ledger.leaf_rows import (
+    NEW_NUMBERS,
+    changes_in_leaves,
+    class_losses,
+    leaf_row_values,
+)
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.pooling import Averages
 from kernel_learn.kernels import evaluate_shared
@@ -65,6 +70,8 @@ def row_values(ensemble: Ensemble) -> Array:
 
     Every row is predicted without itself (its group), by the ridge regressions of the average.
     """
+    if ensemble.forest is not None:
+        return leaf_row_values(ensemble, class_losses)
     members = [member for member in ensemble.predicting if is_ridge(member)]
     n, k = ensemble.class_targets.counts.shape
     if not members:

@@ -4,7 +4,8 @@ L(x), the averaged log-odds, or the predicted number before it is kept within wh
 sum over the members, so their values add up. Members whose kernel is a product or a sum over the
 table's columns are exact (``criteria.shapley``); the others, and those that predict by the
 logarithm of a number, are sampled together by permutations, with standard errors, or by all sets
-of columns if these are few. Sums are exact in all cases.
+of columns if these are few; so are models in leaves and of rows brought to length one
+(``whole_rows``). Sums are exact in all cases.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from kernel_learn.criteria.shapley import (
 )
 from kernel_learn.ensemble.ingest import ColumnNames, column_groups
 from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds
+from kernel_learn.ensemble.ledger.whole_rows import SEED, table_values
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.views import UnitRows
 from kernel_learn.fitting.parameters import check_count
@@ -39,7 +41,6 @@ from kernel_learn.rows.columns import as_rectangle
 from kernel_learn.rows.table import Table
 
 SHOWN_ROWS, SHOWN_COLUMNS = 5, 5
-SEED = 0  # of permutations: the same for every row, so that the order of rows does not matter
 BLOCK_ENTRIES = 2**22
 
 Groups = Mapping[str, ColumnNames]
@@ -104,10 +105,11 @@ class Explained:
 
     ensemble: Ensemble
     table: Table
-    background: Table | int
+    background: Table | int  # an int where members see training rows by columns
     players: Sequence[Array]  # columns of the table, of each
     data: Array  # the rows as they were given
     names: list[str]  # of the players
+    share: Array | None = None  # of the background rows of a table, None if all are alike
 
 
 def is_background(background: object, owner: object) -> bool:
@@ -179,7 +181,10 @@ def class_shapley(explained: Explained, odds: RowLogOdds) -> ShapleyValues:
         share = explained.ensemble.weight_of(member)
         yield MemberPart(model.coef @ (share * map.coef @ out), share * map(model.intercept) @ out)
 
-    found = shapley_values(explained, parts, odds.prior @ out)
+    def L(table: Table) -> Array:
+        return explained.ensemble.pooled(table).log_odds @ out
+
+    found = shapley_values(explained, parts, odds.prior @ out, L)
     found = replace(found, fading=odds.fading)
     return of_first(found) if k == 2 else found
 
@@ -190,12 +195,30 @@ def number_shapley(explained: Explained, *, single: bool) -> ShapleyValues:
     targets = ensemble.targets
     assert isinstance(targets, NumberTargets), "numbers are predicted"
     prior = targets.value_mean
-    found = shapley_values(explained, lambda member: value_parts(member, len(prior)), prior)
+    found = shapley_values(
+        explained,
+        lambda member: value_parts(member, len(prior)),
+        prior,
+        lambda table: unbounded_values(ensemble, table),
+    )
     L = found.base_values + found.values.sum(axis=1)
     fading = how_far(L, ensemble.values(explained.table), prior)
     if single:
         return replace(of_first(found), fading=fading[:, 0])
     return replace(found, fading=fading)
+
+
+def unbounded_values(ensemble: Ensemble, table: Table) -> Array:
+    """Predictions before members are kept within what was seen, (n_new, q)."""
+    n_targets = ensemble.n_features
+    found = np.zeros((len(table), n_targets))
+    for leaf, member, K in ensemble.kernel_blocks(table):
+        map, scores = member.map_in(leaf), member.model_in(leaf).scores(K)
+        assert isinstance(map, ValueMap), "numbers are predicted"
+        weight = np.broadcast_to(ensemble.weight_of(member), (n_targets,))
+        for t in np.flatnonzero(weight).tolist():
+            found[leaf.new, t] += weight[t] * map.unbounded(t, scores[:, map.columns[t]])
+    return found
 
 
 def how_far(L: Array, said: Array, prior: Array) -> Array:
@@ -245,10 +268,15 @@ def of_first(found: ShapleyValues) -> ShapleyValues:
 
 
 def shapley_values(
-    explained: Explained, parts: Callable[[Member], Iterable[MemberPart]], prior: Array
+    explained: Explained,
+    parts: Callable[[Member], Iterable[MemberPart]],
+    prior: Array,
+    whole: Callable[[Table], Array],  # L of the rows of a table
 ) -> ShapleyValues:
     """Values of the players, outputs last."""
     members = explained.ensemble.predicting
+    if members and not can_explain(explained.ensemble):
+        return values_of_whole_rows(explained, whole, prior)
     seen = [see(explained, member, part) for member in members for part in parts(member)]
     n, n_players = len(explained.data), len(explained.players)
     base = np.zeros(len(prior)) if seen else prior
@@ -269,30 +297,24 @@ def shapley_values(
     return ShapleyValues(values, tiled, explained.data, names, error, exact, None, prior)
 
 
+def values_of_whole_rows(
+    explained: Explained, whole: Callable[[Table], Array], prior: Array
+) -> ShapleyValues:
+    """Of a model whose columns have no part of their own."""
+    behind, names, data = explained.background, explained.names, explained.data
+    assert not isinstance(behind, int), "whole rows stand for unknown columns"
+    share = explained.share
+    share = np.full(len(behind), 1 / len(behind)) if share is None else share
+    found = table_values(whole, explained.table, behind, share, explained.players, len(prior))
+    base = np.tile(share @ whole(behind), (len(explained.table), 1))
+    return ShapleyValues(found[0], base, data, names, found[1], found[2], None, prior)
+
+
 def can_explain(ensemble: Ensemble) -> bool:
-    """Whether columns have values of their own."""
-    return ensemble.forest is None and not has_unit_rows(ensemble)
-
-
-def has_unit_rows(ensemble: Ensemble) -> bool:
-    """Whether rows were brought to length one."""
+    """Whether columns have parts of their own: not in leaves, nor in rows of length one."""
     views = ensemble.training.views.values()
-    return any(isinstance(view.of_numbers, UnitRows) for view in views)
-
-
-def check_explainable(ensemble: Ensemble) -> None:
-    """Refuse what has no columns of its own."""
-    if ensemble.forest is not None:
-        raise ValueError(
-            "This model was fitted in leaves, and which leaf a row is in hangs on all columns at "
-            "once: shapley needs a fit of all rows together. Fit fewer rows, or with a larger "
-            "memory_budget."
-        )
-    if has_unit_rows(ensemble):
-        raise ValueError(
-            "This model was fitted to sparse rows, which are brought to length one: a column does "
-            "not stand for itself. Pass dense rows to fit for Shapley values of columns."
-        )
+    unit_rows = any(isinstance(view.of_numbers, UnitRows) for view in views)
+    return ensemble.forest is None and not unit_rows
 
 
 def see(explained: Explained, member: Member, part: MemberPart) -> Seen:
