@@ -14,6 +14,7 @@ import pytest
 pd = pytest.importorskip("pandas")
 
 from kernel_learn.streams.readers import TableError, TableFiles, read_table  # noqa: E402
+from kernel_learn.streams.readers.encodings import guess_encoding  # noqa: E402
 from kernel_learn.streams.readers.layout import find_layout  # noqa: E402
 
 FRAME = pd.DataFrame(
@@ -201,6 +202,22 @@ def test_standard_input_shows_its_format(kind, monkeypatch, tmp_path):
         database.close()
     given_by(monkeypatch, path.read_bytes())
     assert_same(read_table(["-"]), frame)
+
+
+WORDS = {
+    "cp1252": "São Paulo;Île;Ísafjörður;Ñuñoa;Ângela;Weiß;Öland;sœur;Guimarães;Camões;città;NÃO;"
+    "12,50\xa0€;cm²;±5 µg;£5;“a”…",
+    "cp1250": "Łódź;Wrocław;Győr;Timişoara",
+    "cp1251": "Москва;Казань",
+}
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"), [(own, word) for own, words in WORDS.items() for word in words.split(";")]
+)
+def test_a_single_word_shows_its_encoding(encoding, word):
+    text = "id,city,x\n" + "".join(f"{i},{['Lima', word][i % 2]},{i / 7:.3f}\n" for i in range(99))
+    assert text.encode(encoding).decode(guess_encoding(text.encode(encoding))) == text
 
 
 def test_an_encoding_that_is_given_is_taken(tmp_path):

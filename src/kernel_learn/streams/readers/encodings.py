@@ -23,10 +23,10 @@ LIKELY = ["cp1252", "cp1250", "cp1251", "shift_jis", "gb18030", "euc_kr", "mac_r
 # What Western files hold beside ASCII: letters, mostly one by one between others, and signs.
 WESTERN = set(map(chr, range(0xC0, 0x100))) | set("°µ²³¹ªº½¼¾¿¡€£§«»±·®©™ŒœŸŠšŽž")
 WESTERN |= set("\xa0\u2018\u2019\u201c\u201d\u2013\u2014\u2026")  # spaces and quotes
-BESIDE = re.compile(r"[^\x00-\x7f]+")
-MOST_BESIDE = 1.6  # mean length of what is not ASCII; of Cyrillic words it is four and more
+ACCENTED = re.compile(r"[^\W\d_a-zA-Z]+")
+MOST_ACCENTED = 1.6  # letters in a row, on average; of Cyrillic words there are four and more
 # Signs within words and endings that no Western language has, and Central European ones write.
-CENTRAL = re.compile(r"[£¥¯¼¾](?=[a-zà-ÿ])|(?<=[a-z])[³¹¿](?=[a-zà-ÿ])|õ(?!e)|ã(?![oe]|\b)")
+CENTRAL = re.compile(r"[£¥¯¼¾](?=[a-zà-ÿ])|(?<=[a-z])[³¹¿ªº](?=[a-zà-ÿ])|õ(?!e)|ã(?![oe]|\b)")
 
 
 def find_encoding(stream: IO[bytes]) -> str | None:
@@ -59,9 +59,9 @@ def sixteen_bits(start: bytes) -> str | None:
 
 def is_western(text: str) -> bool:
     """Whether bytes that were read as cp1252 make words so."""
-    beside = BESIDE.findall(text)
-    letters = sum(map(len, beside))
-    return set("".join(beside)) <= WESTERN and letters <= MOST_BESIDE * len(beside)
+    accented = ACCENTED.findall(text)
+    is_known = all(letter < "\x80" or letter in WESTERN for letter in set(text))
+    return is_known and sum(map(len, accented)) <= MOST_ACCENTED * len(accented)
 
 
 def guess_encoding(part: bytes) -> str:
