@@ -110,7 +110,7 @@ MISSING = {
         "charset_normalizer",
         "cli",
         "from kernel_learn.streams.readers.encodings import guess_encoding\n"
-        "guess_encoding('\u0142\u017c'.encode('iso8859_2'))",
+        "guess_encoding('\u0434\u0430'.encode('cp1251'))",
     ),
     "jinja2": ("jinja2", "cli", "from kernel_learn.report import render\nrender({})"),
     "typer": ("typer", "cli", "from kernel_learn.cli import main\nmain(['--help'])"),
