@@ -14,7 +14,7 @@ pytest.importorskip("skrub")
 
 import kernel_learn as kl  # noqa: E402
 from cli.test_commands import run  # noqa: E402
-from kernel_learn import HSICSubspace, KernelDiscriminant  # noqa: E402
+from kernel_learn import HSICSubspace, KernelDiscriminant, TableEncoder  # noqa: E402
 from kernel_learn.streams.readers import TableFiles  # noqa: E402
 from kernel_learn.tables import TableError, TableModel, look_at_columns, streaming  # noqa: E402
 from kernel_learn.tables.methods import CLASSIFIERS, TRANSFORMERS  # noqa: E402
@@ -71,23 +71,54 @@ def test_sample_is_fair_and_repeats(table, small_blocks):
 
 
 def test_blocks_give_the_model_of_the_whole_table(table, small_blocks):
-    """With all rows as the sample and the landmarks given, both fits see the same."""
+    """With the landmarks given: a pipeline with TableEncoder in memory, whatever the sample is."""
     frame, _, data = table
     labelled = frame.dropna(subset=["y"]).reset_index(drop=True)
-    features = labelled.drop(columns="y")
-    columns = look_at_columns(features)
-    whole = TableModel(KernelDiscriminant(landmarks=100), encoding="full", target="y")
-    rows = whole.fit_encoder(features, columns)
+    features, y = labelled.drop(columns="y"), labelled["y"].astype(int).astype(str).to_numpy()
+    rows = TableEncoder().fit_transform(features)
     estimator = KernelDiscriminant(landmarks=rows[:100], reg=0.1, decision="centroid")
-    whole.set_params(estimator=estimator).fit(
-        features, labelled["y"].astype(int).astype(str).to_numpy(), columns=columns
-    )
+    whole = make_pipeline(TableEncoder(), estimator).fit(features, y)
     streamed = TableModel(estimator, encoding="full", target="y")
-    fit_in_blocks(streamed, TableFiles(data), labelled, columns)
+    fit_in_blocks(streamed, TableFiles(data), labelled[700:1000], look_at_columns(features))
     assert list(streamed.classes_) == ["0", "1"]
+    np.testing.assert_allclose(streamed.encode(features), rows, atol=1e-12)
     np.testing.assert_allclose(
-        streamed.predict_proba(features), whole.predict_proba(features), atol=1e-6
+        streamed.predict_proba(features), whole.predict_proba(features), atol=1e-9
     )
+
+
+def test_mixed_columns_in_blocks_are_those_of_the_table_encoder(small_blocks, tmp_path):
+    """Dates, booleans, holes and many levels; free text is beside them, by words of the sample."""
+    n, own = 900, np.random.default_rng(1)
+    parts = [["red", "blue", "green"], ["large", "small"], ["box", "chair", "lamp", "table"]]
+    day = pd.Timestamp("2020-01-01") + pd.to_timedelta(own.integers(0, 900, n), unit="D")
+    size, code = own.normal(size=n), own.integers(0, 90, n)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(own.random(n) < 0.1, np.nan, size),
+            "code": [f"k{c}" for c in code],
+            "day": day,
+            "member": own.choice(["yes", "no"], n),
+            "words": [f"it is a {' '.join(map(own.choice, parts))} {i}" for i in range(n)],
+            "y": np.where(size + (code % 2) > 0.5, "high", "low"),
+        }
+    )
+    frame.to_parquet(tmp_path / "rows.parquet")
+    features = frame.drop(columns="y")
+    columns = look_at_columns(features)
+    assert list(columns.kinds.values()) == ["number", "category", "date", "category", "text"]
+    model = TableModel(KernelDiscriminant(landmarks=50, reg=0.1), encoding="full", target="y")
+    fit_in_blocks(model, TableFiles([str(tmp_path / "rows.parquet")]), frame[100:500], columns)
+    found = model.encode(features)
+    expected = TableEncoder().fit_transform(features.drop(columns="words"))
+    np.testing.assert_allclose(found[:, : expected.shape[1]], expected, atol=1e-12)
+    texts = found[:, expected.shape[1] :]
+    assert texts.shape[1] > 1
+    np.testing.assert_allclose(texts.std(axis=0), 1.0, atol=1e-9)
+    kl.save(model, tmp_path / "m.skops")
+    again = kl.load(tmp_path / "m.skops")
+    np.testing.assert_array_equal(again.predict_proba(features), model.predict_proba(features))
+    assert np.mean(again.predict(features) == frame["y"]) > 0.7
 
 
 def test_a_test_share_is_left_out(table, small_blocks):
@@ -96,21 +127,21 @@ def test_a_test_share_is_left_out(table, small_blocks):
     labelled = frame.dropna(subset=["y"]).reset_index(drop=True)
     features, y = labelled.drop(columns="y"), labelled["y"].astype(int).astype(str).to_numpy()
     columns = look_at_columns(features)
-    whole = TableModel(KernelDiscriminant(), encoding="full", target="y")
-    rows = whole.fit_encoder(features, columns)
+    whole, test, heard = TableModel(None, encoding="full", target="y"), HeldShare(0.2), []
+    whole.fit_encoder(features, columns)
+    held = test.holds(whole, labelled)
+    rows = TableEncoder().fit(features[~held]).transform(features)
     estimator = KernelDiscriminant(landmarks=rows[:50], reg=0.1, decision="centroid")
-    streamed, test, heard = TableModel(estimator, encoding="full", target="y"), HeldShare(0.2), []
+    streamed = TableModel(estimator, encoding="full", target="y")
     judged = fit_in_blocks(streamed, TableFiles(data), labelled, columns, test, heard.append)
-    held = test.holds(streamed, labelled)
     assert held.mean() == pytest.approx(0.2, abs=0.03)
     np.testing.assert_array_equal(judged.frame["p"], features.loc[held, "p"])
     np.testing.assert_array_equal(judged.y, y[held])
     np.testing.assert_array_equal(frame.loc[judged.frame.index, "p"], judged.frame["p"])
-    alone = clone(estimator).fit(np.asarray(rows)[~held], y[~held])
-    expected = alone.predict_proba(np.asarray(rows)[held])
-    np.testing.assert_allclose(judged.said, expected, atol=1e-6)
+    alone = clone(estimator).fit(rows[~held], y[~held])
+    np.testing.assert_allclose(judged.said, alone.predict_proba(rows[held]), atol=1e-9)
     assert judged.words == f"{held.sum()} test rows"
-    assert max(heard) == len(labelled) and heard.count(len(labelled)) == 2  # passes of few rows
+    assert max(heard) == len(labelled) and heard.count(len(labelled)) == 3  # encode, fit, judge
     other = HeldShare(0.2, seed=1).holds(streamed, labelled)
     assert 0.02 < np.mean(other & held) < 0.06
 

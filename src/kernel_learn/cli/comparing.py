@@ -68,7 +68,7 @@ def compare_command(
     chosen = compared(methods, roster)
     model = make_model(roster.auto, given.target or "", given.seed, settings, given.memory, roster)
     if output is not None:
-        check_keeps(model, training.columns)
+        check_keeps(model, training)
     n_columns = len(training.columns.used)
     n_classes = 2 if is_regression else len(np.unique(training.y))
     if slow := too_slow(chosen, methods, n_columns, n_classes, roster):

@@ -56,7 +56,7 @@ def fit_command(
     method = check_method(method, roster)
     model = make_model(method, given.target or "", given.seed, settings, given.memory, roster)
     check_reads_blocks(method, (*roster.own, *roster.transformers), training)
-    check_keeps(model, training.columns)
+    check_keeps(model, training)
     if onnx is not None:
         check_onnx(method, training.columns)
     if training.y is not None:

@@ -174,9 +174,10 @@ def fit_table(
     )
 
 
-def check_keeps(model: TableModel, columns: Columns) -> None:
+def check_keeps(model: TableModel, training: LearningTable) -> None:
     """Refuse, before the fit, encoders that ``save`` would refuse after it."""
-    encoder = make_encoder(columns, model.encoding)
+    in_blocks = training.source is not None
+    encoder = make_encoder(training.columns, model.encoding, in_blocks=in_blocks)
     try:
         check_savable(model.estimator)
         if encoder is not None:

@@ -1,7 +1,7 @@
 """A model of a table: columns by name, their encoders, and an estimator behind them."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from inspect import signature
 from typing import Any, Self
 
@@ -24,6 +24,7 @@ from kernel_learn.fitting.pages import Card, OwnPage
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.keys import hash_texts
+from kernel_learn.streams.blocks import Blocks
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
     Columns,
@@ -65,6 +66,7 @@ class TableModel(OwnPage, BaseEstimator):
     columns_ : Columns
         What is used and what was left out.
     encoder_ : Pipeline, or None where there is nothing to encode
+        Of a table in blocks and "full" it ends with :class:`TableEncoder`, fitted to all rows.
     estimator_ : the fitted estimator
     classes_ : ndarray, of a classifier
     labels_ : ndarray of shape (n_samples,)
@@ -165,8 +167,13 @@ class TableModel(OwnPage, BaseEstimator):
             self.labels_ = np.searchsorted(self.classes_, labels)
         return self
 
-    def fit_encoder(self, X: Frame, columns: Columns) -> Rows:
-        """Learn columns and encoders alone; the encoded rows."""
+    def fit_encoder(
+        self, X: Frame, columns: Columns, every: Callable[[], Iterator[Frame]] | None = None
+    ) -> Rows:
+        """Learn columns and encoders alone; the encoded rows.
+
+        ``every``: X is a sample of a table, and this gives all of its rows, in blocks.
+        """
         if self.encoding not in ENCODINGS:
             raise ValueError(f"encoding={self.encoding!r}: choose one of {ENCODINGS}.")
         self.columns_ = columns
@@ -176,8 +183,16 @@ class TableModel(OwnPage, BaseEstimator):
         self.is_sparse_ = any(is_sparse_type(dtype) for dtype in X.dtypes.loc[columns.used])
         rows = self.cast(X)
         self.row_keys_ = np.unique(table_keys(rows))
-        self.encoder_ = None if self.is_sparse_ else make_encoder(columns, self.encoding)
-        return rows if self.encoder_ is None else self.encoder_.fit_transform(rows)
+        self.encoder_ = None
+        if not self.is_sparse_:
+            self.encoder_ = make_encoder(columns, self.encoding, in_blocks=every is not None)
+        if self.encoder_ is None:
+            return rows
+        if every is None or self.encoding == "light":
+            return self.encoder_.fit_transform(rows)
+        texts = self.encoder_[:-1].fit(rows)
+        self.encoder_[-1].fit(Blocks(lambda: (texts.transform(self.cast(own)) for own in every())))
+        return self.encoder_.transform(rows)
 
     def score(self, X: Frame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows that are predicted right; R2 of numbers."""
@@ -330,10 +345,11 @@ def find_date_formats(frame: Frame, dates: list[str]) -> dict[str, str]:
     return found
 
 
-def make_encoder(columns: Columns, encoding: str) -> Estimator | None:
+def make_encoder(columns: Columns, encoding: str, *, in_blocks: bool = False) -> Estimator | None:
     """skrub's encoders for the columns that need them; None if none does.
 
-    Numbers go past skrub, which takes milliseconds for a column, and genes come in thousands.
+    Numbers go past skrub, which takes milliseconds for a column, and genes come in thousands. In
+    blocks, "full" leaves free text alone to skrub, and the rest to TableEncoder.
     """
     dates, texts, numbers = columns.of("date"), columns.of("text"), columns.of("number")
     if encoding == "light":
@@ -343,6 +359,11 @@ def make_encoder(columns: Columns, encoding: str) -> Estimator | None:
         steps = [skrub.ApplyToCols(skrub.DatetimeEncoder(), cols=dates)] if dates else []
         steps += [skrub.ApplyToCols(text_encoder(), cols=texts)] if texts else []
         return make_pipeline(*steps)
+    if in_blocks:
+        from kernel_learn.estimators.table_encoder import TableEncoder
+
+        words = load_skrub().ApplyToCols(text_encoder(), cols=texts) if texts else "passthrough"
+        return make_pipeline(words, TableEncoder(columns.of("category")))
     scaling = [SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()]
     others = [name for name in columns.used if columns.kinds[name] != "number"]
     if not others:

@@ -1,9 +1,10 @@
-"""Tables that do not fit into memory: encoders from a sample of the rows, the estimator from all.
+"""Tables that do not fit into memory: kinds of columns from some of the rows, the rest from all.
 
 The sample holds the rows with the smallest of random keys, one drawn for each row: every row has
-the same chance, whatever the blocks. A second reading gives the estimator blocks of encoded rows.
-KernelClassifier knows what it says of some held-out rows, and a third reading finds these; for
-other methods a share of the rows, told by a hash of their cells, is left out of the fit.
+the same chance, whatever the blocks. For estimators that take numbers alone, a second reading
+fits TableEncoder; the next gives the estimator blocks of encoded rows. KernelClassifier knows
+what it says of some held-out rows, and one more reading finds these; for other methods a share
+of the rows, told by a hash of their cells, is left out of the fit.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -109,8 +110,10 @@ def fit_in_blocks(
     out itself, else the sample.
     """
     target, as_target = model.target, as_floats if is_regression else words
-    encoded = model.fit_encoder(sample, columns)
     keeps_type = model.encoding == "light"
+    fitted = clone(model.estimator)
+    is_pipeline = isinstance(fitted, Pipeline)
+    reads_all = is_pipeline or reads_blocks(type(fitted))
 
     def frames(side: bool) -> Iterator[Frame]:
         """The test rows of each block, or the others."""
@@ -120,19 +123,23 @@ def fit_in_blocks(
             yield block if test is None else block.loc[test.holds(model, block) == side]
             told(n)
 
-    def blocks() -> Iterator[Block]:
-        for block in frames(False):
-            if len(block):
-                rows = model.encode(block)
-                is_kept = keeps_type or is_sparse(rows)
-                yield Block(rows if is_kept else np.asarray(rows), as_target(block[target]))
+    def learned() -> Iterator[Frame]:
+        """The rows of the fit, in blocks; of the sample, if the estimator has these alone."""
+        some = [sample if test is None else sample.loc[~test.holds(model, sample)]]
+        return (block for block in (frames(False) if reads_all else some) if len(block))
 
-    fitted = clone(model.estimator)
+    def blocks() -> Iterator[Block]:
+        for block in learned():
+            rows = model.encode(block)
+            is_kept = keeps_type or is_sparse(rows)
+            yield Block(rows if is_kept else np.asarray(rows), as_target(block[target]))
+
+    encoded = model.fit_encoder(sample, columns, learned)
     kept = np.full(len(sample), True) if test is None else ~test.holds(model, sample)
     some, labels = encoded[kept], as_target(sample.loc[kept, target])
-    if isinstance(fitted, Pipeline):  # what learns from all rows, and what keeps some of them
+    if is_pipeline:  # what learns from all rows, and what keeps some of them
         fitted[-1].fit(fitted[0].fit(Blocks(blocks)).transform(some), labels)
-    elif reads_blocks(type(fitted)):
+    elif reads_all:
         fitted.fit(Blocks(blocks))
     else:  # what is there to compare with and needs few rows
         fitted.fit(some, labels)
