@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,16 @@ def test_results_speak_to_readers(path):
 def test_pages_show_figures(path):
     """A bound that is met hides the figure; bounds are for tests."""
     assert not re.search(r"^ *>>> .*\bbool\(", path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_sentence_stands_twice(path):
+    """With other figures, neither: who brings a page up to date replaces what it said."""
+    for paragraph in FENCE.sub("", path.read_text()).split("\n\n"):
+        sentences = re.split(r"(?<=[.?])\s+", " ".join(paragraph.split()))
+        said = [re.sub(r"[\d.]+", "#", sentence) for sentence in sentences]
+        twice = [one for one, after in pairwise(said) if one == after and len(one) > 30]
+        assert not twice
 
 
 def test_the_reference_names_all_that_take_a_bank():

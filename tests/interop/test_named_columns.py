@@ -6,13 +6,15 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
-from kernel_learn import metrics
+from kernel_learn import estimators, metrics
 
 pd = pytest.importorskip("pandas")
 X_ALL, Y_ALL = load_wine(return_X_y=True)
 ROWS = StandardScaler().fit_transform(X_ALL[::4, :5])
 LABELS = np.array(["a", "b", "c"])[Y_ALL[::4]]
 FRAME = pd.DataFrame(ROWS, columns=list("uvwxy")).assign(label=LABELS)
+TABLES = ("KernelClassifier", "KernelRegressor")
+PAIRS = ("MarginPath", "PairClassifier", "RegularizationPath")  # from pairs, or no estimators
 TRANSFORMERS = [
     kl.AlignmentSubspace(),
     kl.FeatureScales(),
@@ -41,6 +43,20 @@ def test_fit_transform(estimator):
     theirs = estimator.fit_transform(FRAME.drop(columns="label"), LABELS)
     np.testing.assert_array_equal(ours, theirs)
     assert list(estimator.feature_names_in_) == list("uvwxy")
+
+
+@pytest.mark.parametrize("name", [name for name in estimators.__all__ if name not in PAIRS])
+def test_every_estimator(name):
+    """Fitted to a frame and a name it says what it says of the rows and their labels."""
+    kind = getattr(estimators, name)
+    quick = {"quality": "fast", "assess": False} if name in TABLES else {}
+    quick |= {"random_state": 0} if "random_state" in kind().get_params() else {}
+    y = ROWS @ np.arange(5.0) if name.endswith("Regressor") else LABELS
+    rows = FRAME.drop(columns="label")
+    ours, theirs = kind(**quick).fit(rows.assign(label=y), "label"), kind(**quick).fit(rows, y)
+    assert list(ours.feature_names_in_) == list("uvwxy")
+    ask = "predict" if hasattr(ours, "predict") else "transform"
+    assert np.array_equal(getattr(ours, ask)(rows), getattr(theirs, ask)(rows))
 
 
 @pytest.mark.parametrize("kind", [arrow, dask])
