@@ -93,12 +93,6 @@ def test_forget_refuses(folder):
     assert "None of the 2 rows" in err and not (folder / "no.skops").exists()
     _, err = run(*words, folder / "strange.csv", "--row", "7", "-o", folder / "no.skops", code=3)
     assert "rows 0 to 1" in err
-    other = ["fit", folder / "wine.csv", "-t", "cultivar", "-m", "KernelDiscriminant"]
-    run(*other, "-o", folder / "other.skops")
-    _, err = run(
-        "forget", folder / "other.skops", folder / "wine.csv", "-o", folder / "no.skops", code=3
-    )
-    assert "KernelRegressor alone" in err
 
 
 def test_labels_that_are_doubted(folder):
@@ -248,14 +242,15 @@ def test_a_model_of_numbers_that_forgot_has_figures_of_the_rest(houses):
     assert "2 training rows were forgotten" in (folder / "page.html").read_text()
 
 
-def test_levels_of_forgotten_rows_are_gone_from_the_file(tmp_path):
+@pytest.mark.parametrize("how", [FAST, ["-m", "KernelDiscriminant"]], ids=["auto", "discriminant"])
+def test_levels_of_forgotten_rows_are_gone_from_the_file(tmp_path, how):
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"x": rng.standard_normal(60), "town": rng.choice(["north", "south"], 60)})
     table["label"] = np.where(table["x"] + rng.standard_normal(60) > 0, "yes", "no")
     table.loc[7, "town"] = "Anna Meier"
     table["name"] = [f"Person {i:03d}" for i in range(60)]
     table.to_csv(tmp_path / "table.csv", index=False)
-    run("fit", tmp_path / "table.csv", "-t", "label", "-o", tmp_path / "all.skops", *FAST)
+    run("fit", tmp_path / "table.csv", "-t", "label", "-o", tmp_path / "all.skops", *how)
     words = ["forget", tmp_path / "all.skops", tmp_path / "table.csv", "--row", "7"]
     run(*words, "-o", tmp_path / "less.skops")
     for name, there in (("all", True), ("less", False)):
@@ -263,3 +258,153 @@ def test_levels_of_forgotten_rows_are_gone_from_the_file(tmp_path):
             held = b"".join(file.read(part) for part in file.namelist())
         assert any("Anna Meier".encode(code) in held for code in ("utf-8", "utf-32-le")) == there
         assert b"north" in held and b"Person 007" not in held.replace(b"\0", b"")
+    model, less = (kl.load(tmp_path / f"{name}.skops") for name in ("all", "less"))
+    rest, expected = table.drop(index=7), model.estimator_.forget([7])
+    np.testing.assert_array_equal(
+        less.predict_proba(rest), expected.predict_proba(model.encode(rest))
+    )
+    assert sorted(json.loads(less.seen_)["levels"]["town"]) == ["north", "south"]
+    assert len(less.estimator_.find_rows(less.encode(rest))) == 59
+
+
+@pytest.fixture(scope="module")
+def discriminants(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("discriminants")
+    for name, target in (("wine", "cultivar"), ("patients", "diagnosis")):
+        run("example", folder / f"{name}.csv")
+        words = ["fit", folder / f"{name}.csv", "-t", target, "-m", "KernelDiscriminant"]
+        run(*words, "-o", folder / f"{name}.skops")
+    return folder
+
+
+@pytest.mark.parametrize("name", ["wine", "patients"])
+def test_a_discriminant_explains(discriminants, name):
+    """By the columns of the table, whatever they become behind its encoders."""
+    folder = discriminants
+    table = pd.read_csv(folder / f"{name}.csv").head(6)
+    table.to_csv(folder / "few.csv", index=False)
+    run("explain", folder / f"{name}.skops", folder / "few.csv", "-o", folder / "why.csv")
+    why = pd.read_csv(folder / "why.csv")
+    model = kl.load(folder / f"{name}.skops")
+    rows, estimator = model.encode(table), model.estimator_
+    single, told = estimator.shapley(rows), estimator.explain(rows, n_rows=3)
+    k, P = len(model.classes_), estimator.predict_proba(rows)
+    assert why["prediction"].tolist() == told.labels.tolist()
+    np.testing.assert_array_equal(
+        why[["training_row_1", "training_row_3"]], told.indices[:, [0, 2]]
+    )
+    np.testing.assert_allclose(why["share_2"], told.shares[:, 1], rtol=1e-6)
+    names = [f"column_{r}" for r in range(1, 6)]
+    assert all(set(why[column]) <= set(model.columns_.used) for column in names)
+    groups = {"wine": {c: [i] for i, c in enumerate(table.columns[:-1])}}
+    groups["patients"] = {
+        "admitted": [2, 3, 4, 5],
+        "age": [0],
+        "smoker": [6, 7, 8, 9],
+        "marker": [1],
+        "ward": [10, 11, 12],
+        "note": list(range(13, 43)),
+    }
+    assert model.encoded_places() == groups[name]
+    found = estimator.shapley(rows, column_groups=groups[name])
+    for i in range(6):
+        winner = int(np.searchsorted(model.classes_, told.labels[i]))
+        of = (lambda v, w=winner: (2 * w - 1) * v) if k == 2 else (lambda v, w=winner: v[..., w])
+        own, total = of(found.values[i]), of(single.base_values[i] + single.values[i].sum(axis=0))
+        first = int(np.abs(own).argmax())
+        assert why["column_1"][i] == found.feature_names[first]
+        np.testing.assert_allclose(why["value_1"][i], own[first], rtol=1e-6)
+        np.testing.assert_allclose(why["log_odds"][i], total, rtol=1e-6)
+        p = P[i]
+        faded = why["prior"][i] + why["fading"][i] * (why["log_odds"][i] - why["prior"][i])
+        odds = np.log(p[winner] / p[1 - winner]) if k == 2 else np.log(p[winner]) - np.log(p).mean()
+        np.testing.assert_allclose(faded, odds, rtol=1e-5)
+        np.testing.assert_allclose(why["probability"][i], p[winner], rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["wine", "patients"])
+def test_a_discriminant_forgets(discriminants, name):
+    folder = discriminants
+    table = pd.read_csv(folder / f"{name}.csv")
+    model = kl.load(folder / f"{name}.skops")
+    np.testing.assert_array_equal(
+        model.estimator_.find_rows(model.encode(table)), np.arange(len(table))
+    )
+    leaving = table.iloc[[4, 9, 11]].copy()
+    number = {"wine": "alcohol", "patients": "age"}[name]
+    leaving.loc[11, number] = leaving[number][11] + 1  # no training row any more
+    leaving.loc[9, model.target] = next(c for c in model.classes_ if c != leaving[model.target][9])
+    leaving.to_csv(folder / "leaving.csv", index=False)
+    words = ["forget", folder / f"{name}.skops", folder / "leaving.csv"]
+    found = json.loads(run(*words, "-o", folder / "smaller.skops", "--json")[0])
+    assert "encoders of the table's columns" in found["kept"][-1]
+    expected = model.estimator_.forget([4, 9])
+    told = [found[key] for key in ("forgotten", "not_found", "other_label", "digest")]
+    assert told == [2, 1, 1, expected.forgotten_.digest] and found["distance"] < 1e-10
+    smaller = kl.load(folder / "smaller.skops")
+    rows = model.encode(table)
+    np.testing.assert_array_equal(smaller.predict_proba(table), expected.predict_proba(rows))
+    assert len(smaller.labels_) == len(table) - 2
+    assert not smaller.has_seen(table.iloc[[4, 9]]).any() and smaller.has_seen(table[:4]).all()
+    before, facts = json.loads(model.facts_), json.loads(smaller.facts_)
+    assert facts["n_rows"] == len(table) - 2 == np.sum(facts["held_out"]["confusion"])
+    assert facts["held_out"]["accuracy"] == before["held_out"]["accuracy"]  # told of the fit
+    assert not any(facts.get(key) for key in ("surprising", "unlike", "embedding"))
+    assert f"Predicts {model.target}" in unfolded(run("inspect", folder / "smaller.skops")[0])
+    run("report", folder / "smaller.skops", folder / f"{name}.csv", "-o", folder / "page.html")
+    assert "2 training rows were forgotten" in (folder / "page.html").read_text()
+
+
+@pytest.mark.parametrize("name", ["wine", "patients"])
+def test_a_discriminant_doubts_labels(discriminants, name):
+    path = discriminants / f"{name}.skops"
+    found = json.loads(run("inspect", path, "--labels", "--json")[0])["label_issues"]
+    expected = kl.load(path).estimator_.label_issues(20)
+    assert [(one["row"], one["label"], one["suggested_label"]) for one in found] == [
+        (one.row, one.label, one.suggested_label) for one in expected
+    ]
+    np.testing.assert_allclose([one["value"] for one in found], [one.value for one in expected])
+
+
+def test_files_without_training_rows_are_refused(discriminants):
+    folder = discriminants
+    fit = ["fit", folder / "wine.csv", "-t", "cultivar", "-m"]
+    run(*fit, "KernelDiscriminant", "--set", "landmarks=30", "-o", folder / "some.skops")
+    run(*fit, "HSICSubspace", "-o", folder / "other.skops")
+    for name, reason in (("some", "keeps no account of its training rows"), ("other", "alone")):
+        path = folder / f"{name}.skops"
+        for words in (
+            ["explain", path, folder / "wine.csv", "-o", folder / "no.csv"],
+            ["forget", path, folder / "wine.csv", "-o", folder / "no.skops"],
+            ["inspect", path, "--labels"],
+        ):
+            assert reason in run(*words, code=3)[1]
+    assert not (folder / "no.csv").exists() and not (folder / "no.skops").exists()
+
+
+def test_an_empty_cell_is_not_the_median_for_forget(tmp_path):
+    """Though the estimator sees both alike."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.standard_normal((61, 2)).round(3), columns=["a", "b"])
+    table["label"] = np.where(table["a"] + table["b"] > 0, "yes", "no")
+    table.loc[3, "a"] = np.nan
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["fit", tmp_path / "table.csv", "-t", "label", "-m", "KernelDiscriminant"]
+    run(*words, "-o", tmp_path / "all.skops")
+    other = table.iloc[[3]].assign(a=table["a"].median())
+    model = kl.load(tmp_path / "all.skops")
+    assert model.estimator_.find_rows(model.encode(other)).tolist() == [3]
+    other.to_csv(tmp_path / "other.csv", index=False)
+    words = ["forget", tmp_path / "all.skops", tmp_path / "other.csv", "-o", tmp_path / "no.skops"]
+    assert "None of the 1 rows" in run(*words, code=3)[1]
+
+
+def test_neighbours_forget_without_figures(discriminants):
+    folder = discriminants
+    words = ["fit", folder / "wine.csv", "-t", "cultivar", "-m", "KernelDiscriminant"]
+    run(*words, "--set", "decision=nearest_neighbor", "-o", folder / "nearest.skops")
+    words = ["forget", folder / "nearest.skops", folder / "wine.csv", "--row", "4"]
+    assert "carries no figures" in run(*words, "-o", folder / "less.skops")[1]
+    assert kl.load(folder / "less.skops").estimator_.forgotten_.n_rows == 1
+    _, err = run("inspect", folder / "nearest.skops", "--labels", code=3)
+    assert "linear in the features" in err

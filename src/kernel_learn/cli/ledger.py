@@ -10,6 +10,7 @@ from kernel_learn.cli.models import load_predictor, reading_of
 from kernel_learn.cli.predicting import answer_blocks
 from kernel_learn.cli.reading import ReadingOptions
 from kernel_learn.cli.session import Session, put, say, show_table, show_written
+from kernel_learn.criteria.held_out.leave_out import NotExactError
 from kernel_learn.ensemble.ledger.issues import in_words
 from kernel_learn.ensemble.ledger.shapley import ShapleyValues
 from kernel_learn.interop.files import save
@@ -37,10 +38,12 @@ def explain_command(
     """Per row the columns by Shapley value, and the training rows that speak loudest."""
     model = load_predictor(model_path)
     ledger = ledger_of(model)
+    groups = model.encoded_places() if model.encoding == "full" else None  # of a column's features
 
     def answer(block: Frame) -> dict[str, Array | list[object]]:
         rows = model.encode(block)
-        found, told = ledger.shapley(rows), ledger.explain(rows, n_rows=REASONS)
+        found = ledger.shapley(rows, column_groups=groups)
+        told = ledger.explain(rows, n_rows=REASONS)
         values, base = found.values, found.base_values
         if not model.is_regression:
             winners = np.searchsorted(model.classes_, told.labels)
@@ -107,7 +110,10 @@ def forget_command(
     found = forget_rows(model, frame)
     smaller = found.model
     if hasattr(model, "facts_"):
-        smaller.facts_ = json.dumps(facts_of_rest(json.loads(model.facts_), smaller))
+        try:
+            smaller.facts_ = json.dumps(facts_of_rest(json.loads(model.facts_), smaller))
+        except NotExactError as error:
+            run.warn(f"{output!r} carries no figures for inspect and report. {error}")
     save(smaller, output)
     told = ledger_of(smaller).forgotten_
     values: dict[str, object] = {

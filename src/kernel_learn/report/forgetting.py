@@ -7,7 +7,8 @@ chance could do as well.
 
 import numpy as np
 
-from kernel_learn.ensemble.deduplicate import GivenRows
+from kernel_learn.arrays import Array
+from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger
 from kernel_learn.report.coverage import held_out_coverage
 from kernel_learn.report.facts import (
     NO_WISH,
@@ -32,17 +33,27 @@ PLAIN = (
     "method", "target", "made", "command", "files", "seed", "versions", "n_columns", "all_columns",
     "n_permutations", "classes",
 )  # fmt: skip
+# Of held-out rows, what was told of the fit with all rows and stays.
+TOLD = (
+    "accuracy", "low", "high", "log_loss", "log_loss_low", "log_loss_high", "p_value",
+)  # fmt: skip
 
 
 def facts_of_rest(facts: Facts, model: TableModel) -> Facts:
     """From what was said of all rows to what can be said of a model without some of them."""
     ledger = ledger_of(model)
-    given = ledger._rows_of_fit("forget")
-    n = int(given.counting.sum())
+    groups = None
+    if isinstance(ledger, DiscriminantLedger):
+        n = len(ledger._rows_of_fit("forget").distinct)
+    else:
+        given = ledger._rows_of_fit("forget")
+        n, groups = int(given.counting.sum()), given.groups
     note = (
         f"{ledger.forgotten_.n_rows} training rows were forgotten: figures are of the {n} others; "
         "error, interval, log loss and the test for chance are those of the fit with all rows."
     )
+    if isinstance(ledger, DiscriminantLedger):
+        note += " What is told of single classes and thresholds is by leave-one-out."
     found: Facts = {name: facts[name] for name in PLAIN if name in facts}
     found |= {
         "n_rows": n,
@@ -53,12 +64,16 @@ def facts_of_rest(facts: Facts, model: TableModel) -> Facts:
         "certificate": find_certificate(model),
     }
     more = number_facts if model.is_regression else class_facts
-    return found | more(facts, model, given)
+    return found | more(facts, model, groups)
 
 
-def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
-    """Of held-out probabilities."""
-    P, labels, groups = held_out_answers(model.estimator_), model.labels_, given.groups
+def class_facts(facts: Facts, model: TableModel, groups: Array | None) -> Facts:
+    """Of held-out probabilities; a discriminant's are those of its rows left out."""
+    ledger, labels = ledger_of(model), model.labels_
+    if by_rows := isinstance(ledger, DiscriminantLedger):
+        P: Array | None = ledger._left_out_proba()
+    else:
+        P = held_out_answers(model.estimator_)
     assert P is not None, "an ensemble holds rows out"
     held_out = evaluate_probabilities(P, labels, facts["held_out"]["kind"], groups)
     held_out |= own_figures(model, P) | {"p_value": facts["held_out"]["p_value"]}
@@ -69,6 +84,10 @@ def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
         )
         said = decide_between(P, model.positive_, model.threshold_)
         held_out |= decided_figures(model, P, said, groups) | {"threshold": model.threshold_}
+    if by_rows:
+        told = facts["held_out"]
+        held_out |= {name: told[name] for name in TOLD}
+        held_out["n_judged"] = told.get("n_judged", told["n"])
     found: Facts = {
         "counts": np.bincount(labels, minlength=len(model.classes_)).tolist(),
         "held_out": held_out,
@@ -79,9 +98,9 @@ def class_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
     return found
 
 
-def number_facts(facts: Facts, model: TableModel, given: GivenRows) -> Facts:
+def number_facts(facts: Facts, model: TableModel, groups: Array | None) -> Facts:
     """Of held-out predictions."""
-    said, y = held_out_answers(model.estimator_), ledger_of(model)._labels_given(given)
+    said, y = held_out_answers(model.estimator_), ledger_of(model)._labels_of_fit("forget")
     assert said is not None, "an ensemble holds rows out"
-    numbers = held_out_values(model, y, said, facts["numbers"]["kind"], given.groups, None)
+    numbers = held_out_values(model, y, said, facts["numbers"]["kind"], groups, None)
     return {"numbers": numbers | {"p_value": facts["numbers"]["p_value"]}}

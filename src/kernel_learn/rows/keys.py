@@ -37,6 +37,16 @@ def row_keys(X: Rows) -> Keys:
     return mix_words(_column_terms(np.zeros(len(X), dtype=np.uint64), enumerate(columns)))
 
 
+def equal_keys(keys: Keys, known: Keys) -> tuple[Array, Array]:
+    """Pairs of places at which keys, and known keys, are equal; by the places of the first."""
+    order = np.argsort(known, kind="stable")
+    first = np.searchsorted(known[order], keys, side="left")
+    count = np.searchsorted(known[order], keys, side="right") - first
+    new = np.repeat(np.arange(len(keys)), count)
+    within = np.arange(len(new)) - np.repeat(np.cumsum(count) - count, count)
+    return new, order[first[new] + within]
+
+
 def _number_terms(X: Rows, columns: Array) -> Keys:
     """The sums of hash(c, x_c) over dense or sparse rows whose columns are numbered so."""
     if is_sparse(X):

@@ -8,20 +8,32 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernel_learn.arrays import Array
+from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger
 from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.rows.frames import Frame
+from kernel_learn.rows.keys import row_keys
 from kernel_learn.streams.readers import TableError, need_pandas
+from kernel_learn.tables.encoder_levels import encoder_without
 from kernel_learn.tables.model import TableModel, table_keys
 from kernel_learn.tables.reading.table_reading import TableReading
 
+KEPT_ENCODERS = "encoders of the table's columns: medians, scales, weights of parts of words"
 
-def ledger_of(model: TableModel) -> Ledger:
+
+def ledger_of(model: TableModel) -> Ledger | DiscriminantLedger:
     """The estimator of a model that knows its rows, or a sentence."""
     found = model.estimator_
-    if not isinstance(found, Ledger):
+    if isinstance(found, DiscriminantLedger) and found.plan_.representation != "gram":
+        raise TableError(
+            f"This {type(found).__name__} was fitted on landmarks, or on features of its kernel, "
+            "and the file of such a model keeps no account of its training rows. Fit it with "
+            "--set landmarks=all (and a larger --memory), or with --method auto."
+        )
+    if not isinstance(found, Ledger | DiscriminantLedger):
         raise TableError(
             f"This model is a {type(found).__name__}, and rows are accounted for by "
-            "KernelClassifier and KernelRegressor alone: fit with --method auto."
+            "KernelClassifier, KernelRegressor and KernelDiscriminant alone: fit with --method "
+            "auto."
         )
     return found
 
@@ -39,11 +51,16 @@ class RowsForgotten:
 def forget_rows(model: TableModel, frame: Frame) -> RowsForgotten:
     """A model that never saw the rows of a table, whatever their labels; ``model`` stays.
 
-    Statistics of columns, encoders of text and dates among them, are as they were; the figures
-    of a report, which quote rows, are dropped.
+    Rows are equal if the estimator sees them so: behind a full encoding an empty cell is the
+    median, and a row is looked for only if its cells were in the training table. Statistics of
+    columns, encoders of text and dates among them, are as they were; the figures of a report,
+    which quote rows, are dropped.
     """
     ledger = ledger_of(model)
     new, old = ledger.equal_rows(model.encode(frame))
+    if model.encoding == "full":
+        there = model.has_seen(frame)[new]
+        new, old = new[there], old[there]
     gone = np.unique(old)
     if not len(gone):
         raise TableError(
@@ -51,9 +68,14 @@ def forget_rows(model: TableModel, frame: Frame) -> RowsForgotten:
             "those of the training table, in all its columns."
         )
     found = copy(model)
-    found.estimator_ = ledger.forget(gone)
+    found.estimator_ = smaller = ledger.forget(gone)
+    if model.encoder_ is not None:
+        told = smaller.forgotten_
+        smaller.forgotten_ = replace(told, kept=(*told.kept, KEPT_ENCODERS))
     if hasattr(model, "labels_"):
         found.labels_ = np.delete(model.labels_, gone)
+    if isinstance(smaller, DiscriminantLedger) and model.encoder_ is not None:
+        found.encoder_ = encoder_without(model, np.asarray(smaller._distinct_rows))
     found.row_keys_ = np.setdiff1d(model.row_keys_, table_keys(model.cast(frame)))
     found.__dict__.pop("facts_", None)
     left = levels_left(found)
@@ -70,10 +92,38 @@ def forget_rows(model: TableModel, frame: Frame) -> RowsForgotten:
 
 def levels_left(model: TableModel) -> dict[str, set[str]]:
     """Levels that training rows have, of each category that the estimator reads."""
-    reader = ledger_of(model)._fitted.ensemble.reader
+    ledger = ledger_of(model)
+    if isinstance(ledger, DiscriminantLedger):
+        return encoded_levels_left(model, ledger)
+    reader = ledger._fitted.ensemble.reader
     names = list(getattr(model.estimator_, "feature_names_in_", ()))
     pairs = zip(reader.categories, reader.levels, strict=True)
     return {str(names[c]): {own[1:] for own in levels.tolist()} for c, levels in pairs if names}
+
+
+def encoded_levels_left(model: TableModel, ledger: DiscriminantLedger) -> dict[str, set[str]]:
+    """The same, by what levels look like behind a full encoding."""
+    pd, held, found = need_pandas(), np.asarray(ledger._distinct_rows), {}
+    places, known = model.encoded_places(), levels_known(model)
+    for name in model.columns_.of("category"):
+        levels = sorted(known.get(name, ()))
+        own = places.get(name, [])
+        if levels and own:
+            rows = pd.DataFrame({c: levels if c == name else np.nan for c in model.columns_.used})
+            seen = row_keys(np.asarray(model.encode(rows))[:, own])
+            there = np.isin(seen, row_keys(held[:, own]))
+            found[name] = {level for level, held in zip(levels, there, strict=True) if held}
+    return found
+
+
+def levels_known(model: TableModel) -> dict[str, set[str]]:
+    """Levels that were in the training table, where the model says so."""
+    told = json.loads(getattr(model, "seen_", "{}")).get("levels", {})
+    found = {name: set(levels) for name, levels in told.items()}
+    if hasattr(model, "reading_"):
+        for name, own in TableReading.from_json(model.reading_).columns.items():
+            found.setdefault(name, set()).update(own.levels.values())
+    return found
 
 
 def seen_without(seen: str, left: Mapping[str, set[str]]) -> str:
@@ -101,8 +151,7 @@ def reading_without(reading: str, left: Mapping[str, set[str]], target: str) -> 
 
 def same_labels(model: TableModel, labels: Array, rows: Array) -> Array:
     """Whether training rows have these labels, or numbers."""
-    ledger = ledger_of(model)
-    own = ledger._labels_given(ledger._rows_of_fit("forget"))[rows]
+    own = ledger_of(model)._labels_of_fit("forget")[rows]
     if model.is_regression:
         return np.asarray(need_pandas().to_numeric(labels, errors="coerce") == own)
     return np.array([str(a) == str(b) for a, b in zip(labels, own, strict=True)], dtype=bool)

@@ -249,6 +249,19 @@ class TableModel(OwnPage, BaseEstimator):
         rows = self.cast(X)
         return rows if self.encoder_ is None else self.encoder_.transform(rows)
 
+    def encoded_places(self) -> dict[str, list[int]]:
+        """Which columns behind a full encoding each column has become, if any."""
+        used = self.columns_.used
+        others = [name for name in used if self.columns_.kinds[name] != "number"]
+        if self.encoder_ is None or not others:
+            return {name: [c] for c, name in enumerate(used)}
+        vectorizer = self.encoder_[0].named_transformers_["tablevectorizer"]
+        numbers = self.columns_.of("number")
+        found = {name: [c] for c, name in enumerate(numbers)}
+        for c, name in enumerate(vectorizer.all_outputs_, len(numbers)):
+            found.setdefault(vectorizer.output_to_input_[name], []).append(c)
+        return {name: found[name] for name in used if name in found}
+
     def has_seen(self, X: Frame) -> Array:
         """Which rows the model was fitted to, (n_samples,) booleans."""
         return np.isin(table_keys(self.cast(X)), self.row_keys_)

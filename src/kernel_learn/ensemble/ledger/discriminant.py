@@ -57,7 +57,7 @@ from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import n_rows as count_rows
 from kernel_learn.rows.access import take_rows
-from kernel_learn.rows.keys import digest, row_keys
+from kernel_learn.rows.keys import digest, equal_keys, row_keys
 
 KEPT = (
     "the kernel with its width, weights of kernels, lambda",
@@ -196,11 +196,17 @@ class DiscriminantLedger:
         rows = self._linear_rows("label_issues")
         count = check_count("n_rows", n_rows, self)
         found = self._leave_out(rows)
+        P, values = self._left_out_proba(found), found.values(squared)[rows.distinct]
+        return doubtful_labels(P, rows.labels, values, self.classes_, count)
+
+    def _left_out_proba(self, found: LeaveOut | None = None) -> Array:
+        """Of the rows given, each without itself and those equal to it, (n_given, k)."""
+        rows = self._linear_rows("label_issues")
+        found = self._leave_out(rows) if found is None else found
         L = centered(self._log_odds((rows.Y - found.residuals - rows.mean) @ rows.T))
         calibration = self._ledger_calibration
-        P = softmax(L if calibration is None else calibration.fading(L))[rows.distinct]
-        values = found.values(squared)[rows.distinct]
-        return doubtful_labels(P, rows.labels, values, self.classes_, count)
+        P = softmax(L if calibration is None else calibration.fading(L))
+        return np.asarray(P[rows.distinct])
 
     def explain(self, X: Rows, n_rows: int = 10) -> Explanation:
         """The training rows that speak loudest for and against the class of each new row.
@@ -281,9 +287,13 @@ class DiscriminantLedger:
 
     def find_rows(self, X: Rows) -> Array:
         """Which training rows are equal to one of some rows, by places among those given to fit."""
+        return np.unique(self.equal_rows(X)[1])
+
+    def equal_rows(self, X: Rows) -> tuple[Array, Array]:
+        """Pairs of equal rows: places among some rows, and among those given to fit."""
         rows = self._rows_of_fit("find_rows")
-        known = row_keys(self._distinct_rows)
-        return np.flatnonzero(np.isin(known, row_keys(self._ledger_rows(X)))[rows.distinct])
+        known = row_keys(self._distinct_rows)[rows.distinct]
+        return equal_keys(row_keys(self._ledger_rows(X)), known)
 
     def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
         """A model that never saw some of the training rows; this one stays as it is.
@@ -410,6 +420,9 @@ class DiscriminantLedger:
                 "has learned, partial_forget takes out again."
             )
         return rows
+
+    def _labels_of_fit(self, asked: str) -> Array:
+        return np.asarray(self.classes_[self._rows_of_fit(asked).labels])
 
     def _linear_rows(self, asked: str) -> RidgeRows:
         rows = self._rows_of_fit(asked)

@@ -39,7 +39,7 @@ from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.summary import Explanation
 from kernel_learn.rows.access import dense, is_sparse
 from kernel_learn.rows.columns import ReadRows
-from kernel_learn.rows.keys import digest, row_keys
+from kernel_learn.rows.keys import digest, equal_keys, row_keys
 from kernel_learn.rows.table import Table
 
 Choices = Literal["keep", "again"]
@@ -98,13 +98,8 @@ class Ledger:
         check_is_fitted(self)
         given = self._rows_of_fit("find_rows")
         known = np.flatnonzero(given.counting)
-        known = known[np.argsort(given.keys[known], kind="stable")]
-        keys = row_keys(self._table(X))
-        first = np.searchsorted(given.keys[known], keys, side="left")
-        count = np.searchsorted(given.keys[known], keys, side="right") - first
-        new = np.repeat(np.arange(len(keys)), count)
-        within = np.arange(len(new)) - np.repeat(np.cumsum(count) - count, count)
-        return new, known[first[new] + within]
+        new, old = equal_keys(row_keys(self._table(X)), given.keys[known])
+        return new, known[old]
 
     def forget(self, rows: Sequence[int] | Array, choices: Choices = "keep") -> Self:
         """A model that never saw some of the training rows; this one stays as it is.
@@ -176,6 +171,9 @@ class Ledger:
     @abstractmethod
     def _labels_given(self, given: GivenRows) -> Array:
         """What rows were given to fit with."""
+
+    def _labels_of_fit(self, asked: str) -> Array:
+        return self._labels_given(self._rows_of_fit(asked))
 
     @property
     def _n_forgotten(self) -> int:
