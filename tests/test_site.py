@@ -20,7 +20,8 @@ RESULTS = [*sorted((DOCS / "results").glob("*.md")), *sorted((ROOT / "benchmarks
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 SET_APART = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 TYPED_FORMULA = re.compile(
-    r"\b(?:sum_\w|sum hinge|argmin|sqrt\(|exp\(|softmax\(|tr\(|lam\b)|[\^_]\{|\|\^2| \+- "
+    r"\b(?:sum_\w|sum hinge|argmin|sqrt\(|exp\(|softmax\(|tr\(|max\(|phi\(|lam\b|Khat\b)"
+    r"|[\^_]\{|\|\^2| \+- |\w\^-?\d|\b[A-Z]_\w+\b|\b[A-Z]+'[A-Z]"
 )
 
 
