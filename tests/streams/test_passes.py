@@ -15,6 +15,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
+from sklearn.preprocessing import FunctionTransformer
 
 import kernel_learn as kl
 from extras import optional
@@ -369,8 +370,24 @@ class SpreadParquet(Parquet):
             self.count(30 * len(numbers))
 
 
+class Mapped(Given):
+    """Blocks behind a transformer, whose rows are compared as they leave it."""
+
+    def source(self):
+        same = FunctionTransformer(validate=True).fit(X)
+        return Blocks(self.blocks).map(same)
+
+
+class Share(Given):
+    """The training rows of a split by content: a row that changes goes over or stays another."""
+
+    def source(self):
+        everything = Blocks(self.blocks)
+        return everything.split(test_size=1e-9)[0]
+
+
 AGAIN = [Given, Listed, Arrays, Unweighted, Npy, Sought, Csv, Parquet, Libsvm, Dask, DaskFrame]
-AGAIN += [SpreadParquet]
+AGAIN += [SpreadParquet, Mapped, Share]
 FRAMES = (Csv, Parquet, DaskFrame, SpreadParquet)
 
 
@@ -608,7 +625,19 @@ def ensemble(request, monkeypatch):
     return way, make_ensemble, work
 
 
-KINDS = [Given, Listed, Npy, Sought, Csv, Parquet, Libsvm, Dask, DaskFrame]  # read in this process
+KINDS = [
+    Given,
+    Listed,
+    Npy,
+    Sought,
+    Csv,
+    Parquet,
+    Libsvm,
+    Dask,
+    DaskFrame,
+    Mapped,
+    Share,
+]  # read in this process
 
 
 @pytest.mark.filterwarnings("ignore:The rows do not fit")

@@ -178,8 +178,10 @@ def test_methods_by_name():
     model = make_model("auto", "t", 3, ["quality=fast", "max_members=2"])
     assert model.estimator.quality == "fast" and model.estimator.max_members == 2
     assert model.estimator.random_state == 3
-    with pytest.raises(TableError, match="write name=value; KernelClassifier has"):
+    with pytest.raises(TableError, match="KernelClassifier has no parameter 'speed'; the par"):
         make_model("auto", "t", 0, ["speed=fast"])
+    with pytest.raises(TableError, match="write name=value; the parameters of KernelClassifier"):
+        make_model("auto", "t", 0, ["fast"])
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -159,8 +159,10 @@ def make_estimator(
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in known:
+            wrong = f"{name} has no parameter {key!r}" if equals else "write name=value"
             raise TableError(
-                f"--set {setting!r}: write name=value; {name} has {', '.join(sorted(known))}."
+                f"--set {setting!r}: {wrong}; the parameters of {name} are "
+                f"{', '.join(sorted(known))}."
             )
         try:
             given[key] = ast.literal_eval(value)

@@ -400,3 +400,16 @@ def test_sentences_of_what_is_given(kind, rng):
     for rows in ([0.5], "12", [[1]], [True, False]):
         with pytest.raises(ValueError, match="list of integers"):
             model.forget(rows)
+
+
+def test_rows_that_were_written_over_after_a_fit_on_landmarks_are_not_taken_for_its_own():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = kl.KernelDiscriminant(landmarks=10, random_state=0).fit(X, y)
+    before, row = model.row_values_, X[3].copy()
+    X[3] += 1.0
+    with pytest.raises(ValueError, match=r"row_values_ needs the rows of the fit.*was changed"):
+        model.row_values_  # noqa: B018
+    assert not hasattr(model, "row_values_")
+    X[3] = row
+    np.testing.assert_array_equal(model.row_values_, before)

@@ -34,9 +34,9 @@ LEAST_USUAL, LEAST_KNOWN = 1e-3, 1e-6
 RARER = 50.0  # than one in so many times the rows is more than they show
 BEND = 8
 # Chosen with FENCE, WIDER, ROOM and the tails of columns (``novelty``) among some 50 settings, by
-# rows held out of training halves of 29 sets: what they say of fading, and wine's drift. What it
-# costs on the other halves is in docs/results/coverage.md. The held-out rows of a single table do
-# not choose c: none of them is far away.
+# rows held out of training halves of 29 sets and by wine's drift; the tails were kept after test
+# halves of two of the five splits of docs/results/coverage.md had been seen, too (it says so). The
+# held-out rows of a single table do not choose c: none of them is far away.
 HALF, STEEP = 0.15, 4
 MORE = 5.0  # rows
 

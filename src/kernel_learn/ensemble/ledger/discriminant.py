@@ -74,22 +74,50 @@ class Kept:
 
 
 class LandmarkRows:
-    """The rows of a fit on landmarks and their features: held in memory, and in no file."""
+    """The rows of a fit on landmarks and their features: those that were passed, and in no file.
+
+    They are not copied, and nothing is worked out before it is asked for.
+    """
 
     def __init__(
         self, source: ArraySource, sample_weight: Array, T: Array, sample: FeatureSample
     ) -> None:
-        self.X, Y, weight = source.merged()
+        self.source, self.keys = source, np.array(source.keys)
+        self.weight, self.sample_weight = np.array(source.weight), np.array(sample_weight)
+        self.T, self.target_mean = T, np.array(sample.target_mean)
         self.features, self.theta = sample.form.features, sample.theta
-        self.rows = RidgeRows(
+
+    def check(self, asked: str) -> None:
+        """The rows were not written over since."""
+        if not np.array_equal(row_keys(self.source.X), self.keys):
+            raise NotExactError(
+                f"{asked} needs the rows of the fit, and the array that they are in was changed "
+                "afterwards. Fit a copy of it."
+            )
+
+    @cached_property
+    def _merged(self) -> tuple[Rows, Array, Array]:
+        return self.source.merged()
+
+    @property
+    def X(self) -> Rows:
+        """The distinct rows."""
+        return self._merged[0]
+
+    @cached_property
+    def rows(self) -> RidgeRows:
+        """Their targets and weights."""
+        source, (_, Y, weight) = self.source, self._merged
+        place = source.merged_place[source.inverse]
+        return RidgeRows(
             Y,
             weight,
-            source.merged_place[source.inverse],
-            np.array(source.labels),
-            np.array(source.weight),
-            np.array(sample_weight),
-            T,
-            np.array(sample.target_mean),
+            place,
+            source.labels,
+            self.weight,
+            self.sample_weight,
+            self.T,
+            self.target_mean,
         )
 
     def see(self, X: Rows) -> Array:
@@ -371,6 +399,8 @@ class DiscriminantLedger:
     def _rows_of_fit(self, asked: str) -> RidgeRows:
         check_is_fitted(self)
         held = self._landmark_rows_held
+        if held is not None:
+            held.check(f"{type(self).__name__}.{asked}")
         rows: RidgeRows | None = self.__dict__.get("_ridge_rows") if held is None else held.rows
         if rows is None or self.kernel_.input == "matrix":
             raise NotExactError(
