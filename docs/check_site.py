@@ -1,7 +1,8 @@
 """Look through the built site without network: `python docs/check_site.py out/docs`.
 
 Every link to a page, picture or place within a page leads somewhere, no page loads anything from
-elsewhere, and the search finds what people look for.
+elsewhere, the search finds what people look for, and what a first-time reader came for is at most
+two clicks from the first page.
 """
 
 import sys
@@ -20,6 +21,13 @@ TERMS = {
     "autogluon": "autogluon",
     "install": "instal",
 }
+# Who comes, and what for.
+PEOPLE = {
+    "a biologist": ("about/install", "tutorials/genes", "tutorials/report", "command_line"),
+    "an engineer": ("tutorials/deploying", "tutorials/many_rows", "files", "about/privacy"),
+    "a researcher": ("about/why_not", "about/paper", "mathematics", "results/claims"),
+}
+CLICKS = 2
 # Templates of the theme, and views of the sources, whose links back Sphinx makes.
 LEFT_OUT = ("_static", "_modules")
 LOADS = {"img", "script", "iframe", "source", "video", "audio", "embed"}
@@ -48,7 +56,7 @@ class Page(HTMLParser):
             self.links.append(own["xlink:href"])
 
 
-def check_site(root: Path, terms: dict[str, str] = TERMS) -> list[str]:
+def check_site(root: Path, terms: dict[str, str], people: dict[str, tuple[str, ...]]) -> list[str]:
     """What is wrong with the site, a sentence each."""
     paths = sorted(root.rglob("*.html"))
     paths = [path for path in paths if path.relative_to(root).parts[0] not in LEFT_OUT]
@@ -62,7 +70,27 @@ def check_site(root: Path, terms: dict[str, str] = TERMS) -> list[str]:
     index = root / "searchindex.js"
     words = index.read_text(encoding="utf-8") if index.exists() else ""
     missing = [term for term, stem in terms.items() if f'"{stem}":' not in words]
-    return wrong + [f"The search does not find {term!r}." for term in missing]
+    clicks = count_clicks(root / "index.html", pages)
+    far = [
+        f"{person} needs more than {CLICKS} clicks to {name}."
+        for person, names in people.items()
+        for name in names
+        if clicks.get(root / f"{name}.html", CLICKS + 1) > CLICKS
+    ]
+    return wrong + [f"The search does not find {term!r}." for term in missing] + far
+
+
+def count_clicks(first: Path, pages: dict[Path, Page]) -> dict[Path, int]:
+    """How many clicks each page is from the first one, by any link."""
+    clicks, reached = {first: 0}, [first]
+    for path in reached:
+        for link in pages[path].links:
+            parts = urlsplit(link)
+            target = (path.parent / unquote(parts.path)).resolve()
+            if not parts.scheme and target in pages and target not in clicks:
+                clicks[target] = clicks[path] + 1
+                reached.append(target)
+    return clicks
 
 
 def what_is_wrong(
@@ -86,6 +114,6 @@ def what_is_wrong(
 
 
 if __name__ == "__main__":
-    found = check_site(Path(sys.argv[1]).resolve())
+    found = check_site(Path(sys.argv[1]).resolve(), TERMS, PEOPLE)
     print(*[f"{line}\n" for line in found], sep="", end="")
     sys.exit(f"{len(found)} links or words are wrong." if found else 0)

@@ -20,7 +20,8 @@ RESULTS = [*sorted((DOCS / "results").glob("*.md")), *sorted((ROOT / "benchmarks
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 SET_APART = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|`[^`]*`", re.DOTALL)
 TYPED_FORMULA = re.compile(
-    r"\b(?:sum_\w|sum hinge|argmin|sqrt\(|exp\(|softmax\(|tr\(|lam\b)|[\^_]\{|\|\^2| \+- "
+    r"\b(?:sum_\w|sum hinge|argmin|sqrt\(|exp\(|softmax\(|tr\(|max\(|phi\(|lam\b|Khat\b)"
+    r"|[\^_]\{|\|\^2| \+- |\w\^-?\d|\b[A-Z]_\w+\b|\b[A-Z]+'[A-Z]"
 )
 
 
@@ -42,7 +43,7 @@ def site(tmp_path):
 
 
 def test_a_good_site_has_nothing_wrong(site):
-    assert SITE["check_site"](site.resolve(), {"cite": "cite"}) == []
+    assert SITE["check_site"](site.resolve(), {"cite": "cite"}, {"a reader": ("guide/one",)}) == []
 
 
 @pytest.mark.parametrize(
@@ -59,13 +60,22 @@ def test_a_good_site_has_nothing_wrong(site):
 def test_what_leads_nowhere_is_named(site, body, said):
     path = site / "guide/one.html"
     path.write_text(path.read_text() + body)
-    (found,) = SITE["check_site"](site.resolve(), {})
+    (found,) = SITE["check_site"](site.resolve(), {}, {})
     assert found.startswith("guide/one.html") and said in found
 
 
 def test_a_word_that_is_not_found_is_named(site):
-    found = SITE["check_site"](site.resolve(), {"cite": "cite", "gpu": "gpu"})
+    found = SITE["check_site"](site.resolve(), {"cite": "cite", "gpu": "gpu"}, {})
     assert found == ["The search does not find 'gpu'."]
+
+
+def test_what_is_far_from_the_first_page_is_named(site):
+    for here, there in (("guide/one", "two"), ("two", "three")):
+        path = site / f"{here}.html"
+        path.write_text(page(f'<a id="here" href="{site / there}.html"></a>'))
+    (site / "three.html").write_text(page(""))
+    found = SITE["check_site"](site.resolve(), {}, {"a reader": ("guide/one", "two", "three")})
+    assert found == ["a reader needs more than 2 clicks to three."]
 
 
 @pytest.mark.parametrize("term", SITE["TERMS"])
