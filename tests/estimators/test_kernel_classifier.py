@@ -196,7 +196,7 @@ class TestWhatItSays:
         for _, member, K in fitted._fitted.ensemble.kernel_blocks(fitted._table(X_new)):
             logits += member.share * member.maps[0](member.models[0][0].scores(K))
         own = logits[np.arange(5), found.labels]
-        np.testing.assert_allclose(own - (logits.sum(axis=1) - own) / 2, found.log_odds)
+        np.testing.assert_allclose(own - logits.mean(axis=1), found.log_odds)
         short = fitted.explain(X_new, n_rows=3)
         assert short.indices.shape == (5, 3)
         assert (wine[1][short.indices[0]] == found.labels[0]).mean() > 0.5

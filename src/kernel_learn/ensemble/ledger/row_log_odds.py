@@ -61,8 +61,7 @@ def label_log_odds(
     """Log-odds of each of several labels, (n, n_labels), faded to those of its share."""
     targets = ensemble.targets
     assert isinstance(targets, LabelTargets), "rows have several labels"
-    P = np.clip(ensemble.predict(table), 1e-300, 1 - 1e-16)
-    L = np.log(P) - np.log1p(-P)
+    L = ensemble.label_odds(table)
     less = None if reference is None else reference.less_known(in_view(table))
     for label in range(targets.n_labels):
         own = targets.of_label(label)

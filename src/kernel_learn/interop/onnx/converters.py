@@ -37,6 +37,7 @@ from kernel_learn.interop.onnx.tables import (
     classifier_faded,
     classifier_logits,
     ensemble_features,
+    label_faded,
     label_odds,
     regressor_values,
 )
@@ -336,7 +337,7 @@ class ModelGraph:
         g, model = self.g, self.model
         if isinstance(model, KernelClassifier):
             if has_labels(model):
-                return g("Sigmoid", self["decision"])
+                return label_faded(g, model, self.X)
             return classifier_faded(g, model, self.X)
         if has_labels(model):
             return self["decision"]

@@ -19,13 +19,17 @@ from kernel_learn.interop.onnx.kernels import kernel_values
 
 def faded_proba(g: Graph, calibration: Calibration, logits: Value, rows: Value) -> Value:
     """Probabilities from log-odds (n, k) of the model, with the rows as its reference sees them."""
-    fading = calibration.fading
+    far = None if calibration.reference is None else far_factor(g, calibration.reference, rows)
+    return g("Softmax", faded_logits(g, calibration.fading, logits, far), axis=1)
+
+
+def faded_logits(g: Graph, fading: Fading, logits: Value, far: Value | None) -> Value:
+    """prior + s (L - prior), (n, k), by how far away rows are (n, 1)."""
     mean = g("Div", g.row_sums(logits), float(len(fading.prior)))
     D = g("Sub", g("Sub", logits, mean), fading.prior[None])
     s = _limited(g, fading, D)
-    if calibration.reference is not None:
-        s = g("Mul", s, _far(g, calibration.reference, rows))
-    return g("Softmax", g("Add", g("Mul", s, D), fading.prior[None]), axis=1)
+    s = s if far is None else g("Mul", s, far)
+    return g("Add", g("Mul", s, D), fading.prior[None])
 
 
 def _limited(g: Graph, fading: Fading, D: Value) -> Value:
@@ -51,7 +55,7 @@ def _in_units(g: Graph, units: ColumnUnits, rows: Value) -> Value:
     return g("Mul", g("Sign", rows), g("Add", g("Min", size, TAIL), tail))
 
 
-def _far(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
+def far_factor(g: Graph, reference: ReferenceRows, rows: Value) -> Value:
     """By how unlike the training rows a row is, (n, 1)."""
     inverse, u = reference.variance.solved
     if reference.units is not None:

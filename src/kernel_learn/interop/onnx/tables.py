@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.label_targets import LabelMap, both_sides
+from kernel_learn.criteria.held_out.fading import bounded_fading
+from kernel_learn.criteria.held_out.label_targets import LabelMap, LabelTargets, both_sides
 from kernel_learn.criteria.held_out.stacking import LinearMap
 from kernel_learn.criteria.held_out.target_transforms import (
     SmearingResiduals,
@@ -28,7 +29,7 @@ from kernel_learn.ensemble.views import (
 )
 from kernel_learn.estimators.kernel_classifier import KernelClassifier
 from kernel_learn.estimators.kernel_regressor import KernelRegressor
-from kernel_learn.interop.onnx.fading import faded_proba
+from kernel_learn.interop.onnx.fading import faded_logits, faded_proba, far_factor
 from kernel_learn.interop.onnx.graph import Graph, Value
 from kernel_learn.interop.onnx.kernels import OnnxExportError, kernel_values
 from kernel_learn.kernels.scaled import scale_columns
@@ -88,6 +89,23 @@ def _pooled_odds(g: Graph, model: KernelClassifier, X: Value) -> Value:
                 proba.append(g("Mul", g("Softmax", logits, axis=1), float(weight[label])))
         pooled = _faded(g, g.total(log_odds), g.total(proba), both_sides(share))
         found.append(g("Sub", g.columns(pooled, [1]), g.columns(pooled, [0])))
+    return found[0] if len(found) == 1 else g("Concat", *found, axis=1)
+
+
+def label_faded(g: Graph, model: KernelClassifier, X: Value) -> Value:
+    """``predict_proba`` of several labels: each fades to its share."""
+    targets, probe = model._fitted.ensemble.targets, model._fitted.probe
+    assert isinstance(targets, LabelTargets), "rows have several labels"
+    far, L = None, label_odds(g, model, X)
+    if probe.reference is not None and probe.reference_view is not None:
+        rows = view_rows(g, {"": probe.reference_view}, "", X)
+        far = far_factor(g, probe.reference, rows)
+    found = []
+    for label in range(targets.n_labels):
+        own = targets.of_label(label)
+        two = g("Mul", g.columns(L, [label, label]), np.array([[-0.5, 0.5]]))
+        two = g("Softmax", faded_logits(g, bounded_fading(own.prior, own.total), two, far), axis=1)
+        found.append(g.columns(two, [1]))
     return found[0] if len(found) == 1 else g("Concat", *found, axis=1)
 
 
