@@ -387,7 +387,7 @@ ERRORS = [
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "x"], 3, "is not a method"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--drop", "x"], 3, "no column 'x'"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--group", "x"], 3, "(--group)"),
-    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--set", "x=1"], 3, "name=value"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--set", "x=1"], 3, "no parameter 'x'"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "SVC, tuned"], 3, "compare"),
     (["predict", "gone.skops", "wine.csv"], 4, "gone.skops"),
     (["predict", "wine.csv", "wine.csv"], 3, "wine.csv"),

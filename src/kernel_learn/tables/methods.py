@@ -159,7 +159,8 @@ def make_estimator(
     for setting in settings:
         key, equals, value = setting.partition("=")
         if not equals or key not in known:
-            wrong = f"{name} has no parameter {key!r}" if equals else "write name=value"
+            is_named = key and equals
+            wrong = f"{name} has no parameter {key!r}" if is_named else "write name=value"
             raise TableError(
                 f"--set {setting!r}: {wrong}; the parameters of {name} are "
                 f"{', '.join(sorted(known))}."
