@@ -66,20 +66,21 @@ def clone_fit(model, place):
     return model.fit(blocks, checkpoint=place).transform(X[:20])
 
 
+def fit_and_score(kind):
+    """An ensemble whose rows go to the disk: its score, and what it warned of."""
+    model = kind(quality="fast", max_members=1, memory_budget=2_500_000, random_state=0)
+    target = y if kind is kl.KernelClassifier else X[:, 0]
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        score = model.fit(in_blocks(X, target)).score(X[:200], target[:200])
+    return score, [str(one.message) for one in told]
+
+
 @pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
 @pytest.mark.parametrize("size", [0, 10_000])
 def test_rows_on_the_disk(size, kind, place):
     """Where rows cannot be written, the fit goes on with landmarks, and says so."""
-    model = kind(quality="fast", max_members=1, memory_budget=2_500_000, random_state=0)
-    target = y if kind is kl.KernelClassifier else X[:, 0]
-
-    def fit():
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            score = model.fit(in_blocks(X, target)).score(X[:200], target[:200])
-        return score, [str(one.message) for one in told]
-
-    found = with_file_limit(size, fit)
+    found = with_file_limit(size, lambda: fit_and_score(kind))
     assert "value" in found, found
     score, told = found["value"]
     assert score > 0.8 and any("disk" in text for text in told)
@@ -187,14 +188,9 @@ def test_a_small_disk(prepare, tmp_path, request):
 @pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
 def test_rows_on_a_small_disk(kind, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    model = kind(quality="fast", max_members=1, memory_budget=2_500_000, random_state=0)
-    target = y if kind is kl.KernelClassifier else X[:, 0]
 
     def fit():
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            score = model.fit(in_blocks(X, target)).score(X[:200], target[:200])
-        return score, [str(one.message) for one in told], os.listdir(tmp_path)
+        return *fit_and_score(kind), os.listdir(tmp_path)
 
     found = on_small_disk(tmp_path, 60_000, fit)
     if found is None:
