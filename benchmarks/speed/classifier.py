@@ -42,23 +42,25 @@ def against_the_search(names=tuple(SETS)):
     report_ratio(f'KernelClassifier(quality="fast") / SVC search, mean {where}', mean[1], 0.4)
 
 
-def fading(n=800):
-    """predict_proba beside that without the comparison with training rows, and sets beside it."""
+def fading_times(model, n):
+    """CPU of predict_proba, of that without the comparison with training rows, and of sets."""
     rng = np.random.default_rng(0)
     X, T = rng.standard_normal((n, 20)), rng.standard_normal((2000, 20))
+    model.fit(X, (X[:, 0] + X[:, 1] ** 2 > 1).astype(int))
+    plain = copy(model)
+    plain._calibration = replace(model._calibration, reference=None)
+    asked = {
+        "proba": lambda: model.predict_proba(T),
+        "plain": lambda: plain.predict_proba(T),
+        "set": lambda: model.predict_set(T),
+    }
+    return best_times(asked, 7)
+
+
+def fading(n=800):
+    """What fading and sets cost beside predict_proba."""
     for model in (KernelClassifier(quality="fast", assess="loo"), SubspaceSVC()):
-        model.fit(X, (X[:, 0] + X[:, 1] ** 2 > 1).astype(int))
-        plain = copy(model)
-        plain._calibration = replace(model._calibration, reference=None)
-        times = best_times(
-            {
-                "proba": lambda model=model: model.predict_proba(T),
-                "plain": lambda plain=plain: plain.predict_proba(T),
-                "set": lambda model=model: model.predict_set(T),
-            },
-            7,
-        )
-        name = f"{type(model).__name__}, n={n}"
+        times, name = fading_times(model, n), f"{type(model).__name__}, n={n}"
         report_ratio(
             f"{name}: predict_proba / without fading", times["proba"] / times["plain"], 1.1
         )

@@ -163,6 +163,23 @@ def test_statistics_are_computed_once(X, monkeypatch):
     assert len(calls) == 1
 
 
+def test_distances_of_a_row_to_itself_make_no_row_a_near_one(rng, monkeypatch):
+    X = rng.normal(size=(30, 4))
+    X[7] = X[3] + 1e-9  # the one pair whose |x|^2 + |y|^2 - 2x'y has lost its digits
+    asked, differences = [], pairwise.squared_differences
+
+    def count(X, X_ref, i, j):
+        asked.extend(zip(i.tolist(), j.tolist(), strict=True))
+        return differences(X, X_ref, i, j)
+
+    monkeypatch.setattr(pairwise, "squared_differences", count)
+    D = SharedStatistics(X)["euclidean"]
+    assert sorted(asked) == [(3, 7), (7, 3)]
+    assert not D.diagonal().any()
+    expected = [[math.dist(x, y) for y in X] for x in X]
+    np.testing.assert_allclose(D, expected, rtol=EXACT, atol=EXACT)
+
+
 def test_one_column_has_no_pairs(X):
     """Exactly zero: (1 - D)^2 - (1 - 2 D + D^2) leaves 2e-16, which looked like variance."""
     for rows in (X[:, :1], sparse.csr_matrix(X[:, :1])):
@@ -187,6 +204,13 @@ def test_wide_rows_of_zeros_are_compared_entry_by_entry(rng):
     expected = naive.gram(naive.manhattan, rows.toarray())
     for form in (rows, rows.toarray()):
         np.testing.assert_allclose(SharedStatistics(form)["manhattan"], expected, atol=KERNEL)
+
+
+def test_rows_of_few_columns_are_compared_with_sparse_ones():
+    known = sparse.random(20, 300, density=0.1, format="csr", random_state=0)
+    rows = sparse.hstack([known[:, :40], sparse.csr_matrix((20, 260))]).tocsr()
+    expected = naive.gram(naive.manhattan, rows.toarray(), known.toarray())
+    np.testing.assert_allclose(SharedStatistics(rows, known)["manhattan"], expected, atol=KERNEL)
 
 
 def test_frames_of_strings_with_missing_entries():

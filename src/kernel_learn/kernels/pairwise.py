@@ -29,6 +29,7 @@ StatisticName = Literal["dot", "cosine", "sqeuclidean", "euclidean", "manhattan"
 # the profile has been applied, and waste more products above the diagonal.
 PANEL_SIZE = 2**20
 PANEL_ROWS = 192
+DENSE_COLUMNS = 4  # for each stored entry of a row, up to which sparse rows are compared as dense
 SPARSE_PANEL_ROWS = 512  # a panel begins by transposing the other side
 # From so many columns on a symmetric product is taken whole, by SYRK: panels pack the rows
 # again and again. Its panels are only passed over.
@@ -222,7 +223,7 @@ class Manhattan(Statistic):
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         A, B = self.X[rows], self.X_ref[columns]
         if is_sparse(A) or is_sparse(B):
-            D = manhattan_distances(_short_csr(A), _short_csr(B))
+            D = _sparse_manhattan(_short_csr(A), _short_csr(B))
         else:
             D = cdist(A, B, metric="cityblock")
         np.multiply(D, self.scale, out=out, casting="same_kind")
@@ -234,6 +235,17 @@ class ChiSquaredDistance(Statistic):
     def block(self, rows: slice, columns: slice, out: Array) -> None:
         A, B = writeable(self.X[rows]), writeable(self.X_ref[columns])
         np.multiply(additive_chi2_kernel(A, B), -self.scale, out=out, casting="same_kind")
+
+
+def _sparse_manhattan(A: Any, B: Any) -> Array:
+    """Where the rows of A have few columns between them, |a - b| there and |b| everywhere else."""
+    used = np.unique(A.indices)
+    if len(used) * len(B.indptr) > DENSE_COLUMNS * B.nnz or not len(used):
+        return np.asarray(manhattan_distances(A, B))
+    others = np.ones(B.shape[1])
+    others[used] = 0.0
+    inside = cdist(A[:, used].toarray(), B[:, used].toarray(), metric="cityblock")
+    return np.asarray(inside + abs(B) @ others)
 
 
 def _short_csr(X: Rows) -> Rows:

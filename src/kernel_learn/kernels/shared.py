@@ -100,11 +100,15 @@ class SharedStatistics:
     def _euclidean(self) -> Array:
         """Roots; of small rests of |x|^2 + |y|^2, which have lost digits, from differences."""
         D = self["sqeuclidean"].copy()
+        if self.symmetric:  # zero on the diagonal: without it few rows are near another
+            np.fill_diagonal(D, np.inf)
         least = 1e-6 * (self.x2 + self.y2.max(initial=0.0))
-        near = np.flatnonzero(least > D.min(axis=1, initial=np.inf))  # few, unless X is X_ref
+        near = np.flatnonzero(least > D.min(axis=1, initial=np.inf))
         i, j = np.nonzero(1e-6 * (self.x2[near, None] + self.y2) > D[near])
         i = near[i]
         D[i, j] = pairwise.squared_differences(self.X, self.X_ref, i, j)
+        if self.symmetric:
+            np.fill_diagonal(D, 0.0)
         return np.asarray(np.sqrt(D, out=D))
 
     def _manhattan(self) -> Array:

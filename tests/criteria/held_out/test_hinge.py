@@ -30,7 +30,7 @@ def test_hinge_is_optimal(X, k, reg, rng):
     weight = rng.integers(1, 4, size=30).astype(float)
     targets = Targets(np.eye(k)[labels_of(X, k, rng)] * weight[:, None])
     K = Gaussian(0.5)(X)
-    (found,) = fit_hinges(K, targets, np.array([reg]))
+    (found,) = fit_hinges(K.copy(), targets, np.array([reg]))
     assert len(found.roles) == (1 if k == 2 else k)
     unit = offset(K, weight)
     signs = targets.Y @ found.roles.T
@@ -43,7 +43,7 @@ def test_hinge_is_optimal(X, k, reg, rng):
 def test_hinge_left_out_is_close_to_a_refit(X, rng):
     targets = Targets(np.eye(2)[labels_of(X, 2, rng)])
     K = Gaussian(0.5)(X)
-    (found,) = fit_hinges(K, targets, np.array([0.1]))
+    (found,) = fit_hinges(K.copy(), targets, np.array([0.1]))
     unit = offset(K, np.ones(30))
     refits = np.empty(30)
     for i in range(30):
@@ -52,7 +52,7 @@ def test_hinge_left_out_is_close_to_a_refit(X, rng):
         own = offset(K[np.ix_(kept, kept)], np.ones(29))
         # the offset and lam of all rows, to leave out a row and nothing else
         shifted = K[np.ix_(kept, kept)] + (unit - own)
-        (one,) = fit_hinges(shifted, part, np.array([0.1 * unit / own]))
+        (one,) = fit_hinges(shifted.copy(), part, np.array([0.1 * unit / own]))
         refits[i] = (K[i, kept] + unit) @ one.model.coef[:, 0]
     assert np.corrcoef(found.scores[:, 0], refits)[0, 1] > 0.97
 
@@ -64,20 +64,20 @@ def test_groups_are_left_out_together(X, reg, rng):
     y = labels_of(X, 2, rng)
     targets = Targets(np.eye(2)[y], groups)
     K = Gaussian(0.5)(X)
-    (found,) = fit_hinges(K, targets, np.array([reg]))
+    (found,) = fit_hinges(K.copy(), targets, np.array([reg]))
     unit, refits = offset(K, np.ones(30)), []
     for group in groups:
         kept = np.setdiff1d(np.arange(30), group)
         own = offset(K[np.ix_(kept, kept)], np.ones(len(kept)))
         shifted = K[np.ix_(kept, kept)] + (unit - own)
         part = Targets(targets.counts[kept])
-        (one,) = fit_hinges(shifted, part, np.array([reg * unit / own]))
+        (one,) = fit_hinges(shifted.copy(), part, np.array([reg * unit / own]))
         refits.append((K[np.ix_(group, kept)] + unit) @ one.model.coef[:, 0])
     scores, refit = found.scores[np.concatenate(groups), 0], np.concatenate(refits)
     if reg > 1:
         np.testing.assert_allclose(scores, refit, atol=1e-9)
     assert np.corrcoef(scores, refit)[0, 1] > 0.97
-    (alone,) = fit_hinges(K, Targets(np.eye(2)[y]), np.array([reg]))
+    (alone,) = fit_hinges(K.copy(), Targets(np.eye(2)[y]), np.array([reg]))
     others = np.setdiff1d(np.arange(30), np.concatenate(groups))
     np.testing.assert_allclose(found.scores[others], alone.scores[others])
 
@@ -88,7 +88,7 @@ def test_weights_are_repetitions(X, rng):
     K = Gaussian(0.5)(X)
     again = np.repeat(np.arange(30), weight)
     targets = Targets(np.eye(3)[y] * weight[:, None])
-    once = fit_hinges(K, targets, np.array([0.1, 0.01]))
+    once = fit_hinges(K.copy(), targets, np.array([0.1, 0.01]))
     repeated = fit_hinges(
         K[np.ix_(again, again)], Targets(np.eye(3)[y[again]]), np.array([0.1, 0.01])
     )

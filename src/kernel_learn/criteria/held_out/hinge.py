@@ -36,11 +36,11 @@ class Machines:
 
 
 def fit_hinges(K: Array, targets: Targets, regs: Array) -> list[Machines]:
-    """One machine per class against the rest; one in all for two classes."""
+    """One machine per class against the rest; one in all for two classes. K is overwritten."""
     roles = roles_of(targets.n_classes)
     signs = targets.Y @ roles.T
     unit = kernel_variance(K, targets)
-    K = K + unit
+    K += unit
     found = []
     active: list[Array | None] = [None] * len(roles)
     for reg in sorted(regs, reverse=True):  # from many active rows to few
@@ -134,7 +134,7 @@ def _solve(
     """(scores of all rows, coefficients of all rows, rows): those in ``rows`` left out."""
     C = K[np.ix_(rows, rows)]
     C[np.diag_indices(len(rows))] += lam / targets.weight[rows]
-    C, info = lapack.dpotrf(C, lower=1, overwrite_a=1)
+    C, info = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # the transpose is in LAPACK's order
     if info:
         raise np.linalg.LinAlgError(f"K + {lam:.3g} is not positive definite.")
     A = np.zeros(len(s))
