@@ -356,7 +356,7 @@ def test_svc_bounds_hold_for_all_weights(rng):
 
 
 def test_projected_svc_learns_weights_locally():
-    """No worse than a grid of weights, uniform ones and each kernel alone; and no bound."""
+    """No worse than a grid of weights, uniform ones, each kernel alone; all above the bound."""
     rows, labels = X[::2], Y[::2]
     bank = [Gaussian(1.0), Linear()]
     options = {"uncorrelated": False, "C": 3.0, "reg": 0.3}
@@ -372,12 +372,44 @@ def test_projected_svc_learns_weights_locally():
         return sum(dual_value(Khat, y, 3.0) for y in signs.T)
 
     assert model.upper_bound_ == pytest.approx(value(shares[0]), rel=1e-5)
-    assert model.upper_bound_ <= min(map(value, np.linspace(0, 1, 11))) * (1 + 1e-4)
+    least = min(map(value, np.linspace(0, 1, 11)))
+    assert model.upper_bound_ <= least * (1 + 1e-4)
+    assert 0.85 * least < model.lower_bound_ < least
+    assert model.gap_ == model.upper_bound_ - model.lower_bound_
     uniform = kl.SubspaceSVC(bank, weights="uniform", **options).fit(rows, labels)
     assert model.upper_bound_ < 0.999 * uniform.upper_bound_
-    assert np.isnan(model.gap_) and "worse" in str(model.weights_report_)
+    assert "worse" in str(model.weights_report_)
     with pytest.warns(ConvergenceWarning, match="local search"):
         kl.SubspaceSVC(BANK, max_iter=1, **options).fit(rows, labels)
+
+
+@pytest.mark.parametrize("weight", [None, np.where(np.arange(len(X)) % 3 == 0, 2.0, 1.0)])
+def test_bound_of_projected_weights(weight):
+    """min over d of SM1 on G_i (G_i + reg)^{-1} G_i, by CVXPY; met where one kernel is best."""
+    cp = pytest.importorskip("cvxpy")
+    bank, options = [Gaussian(1.0), Linear()], {"uncorrelated": False, "C": 3.0, "reg": 0.3}
+    rows, labels = X[::3], Y[::3]
+    weight = None if weight is None else weight[: len(rows)]
+    model = kl.SubspaceSVC(bank, **options).fit(rows, labels, sample_weight=weight)
+    again = slice(None) if weight is None else np.repeat(np.arange(len(rows)), weight.astype(int))
+    rows, labels = rows[again], labels[again]
+    Gs = [oracle.center(kernel(rows)) for kernel in bank]
+    Khats = [joint_kernel(G * len(G) / np.trace(G), 0.3, uncorrelated=False) for G in Gs]
+    signs = np.where(labels[:, None] == np.arange(3), 1.0, -1.0)
+    alpha, t = cp.Variable(signs.shape, nonneg=True), cp.Variable()
+    A = cp.multiply(signs, alpha)
+    squares = [cp.sum_squares(oracle_root(Khat).T @ A) / 2 for Khat in Khats]
+    limits = [alpha <= 3.0, cp.sum(A, axis=0) == 0, *(square <= t for square in squares)]
+    found = cp.Problem(cp.Maximize(cp.sum(alpha) - t), limits).solve(solver="CLARABEL")
+    assert model.lower_bound_ == pytest.approx(found, rel=1e-5)
+    one = kl.SubspaceSVC(bank, uncorrelated=False, C=0.01, reg=1.0).fit(X, Y)
+    assert 0 <= one.gap_ <= 1e-5 * one.upper_bound_ and (one.kernel_weights_ > 0).sum() == 1
+
+
+def oracle_root(K):
+    """R with R R' = K."""
+    w, U = np.linalg.eigh(K)
+    return U * np.sqrt(np.maximum(w, 0))
 
 
 def test_svc_class_prices_move_the_weights():

@@ -37,7 +37,7 @@ class JointRows:
     n_components: int
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
-    weights_unbounded: bool = False
+    weights_searched: bool = False  # by a descent that proves nothing by itself
 
     @property
     def spectrum(self) -> Eigenpairs:

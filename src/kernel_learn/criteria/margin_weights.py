@@ -234,22 +234,16 @@ class SubspaceMarginWeights(MarginWeights):
 class ProjectedMarginWeights(SubspaceMarginWeights):
     """The same with G (G + reg I)^{-1} G, the kernel of the projected subspace (SVM_joint).
 
-    Khat = G - reg I + reg^2 M^{-1} is neither concave nor convex in G, and J neither in d: no
-    tangent is a bound. dKhat A = dG A - reg^2 M^{-1} dG M^{-1} A.
+    Khat = G - reg I + reg^2 M^{-1} is operator convex in G, and J neither convex nor concave in d:
+    no tangent is a bound. dKhat A = dG A - reg^2 M^{-1} dG M^{-1} A.
     """
 
     convex = False
     has_hessian = False
 
     def evaluate(self, d: Array) -> Evaluation:
-        G = self.bank.combine(d)
-        M = G.copy()
-        M[np.diag_indices(len(M))] += self.reg
-        factor = linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
-        Khat = G + self.reg**2 * linalg.cho_solve(factor, np.eye(len(M)), check_finite=False)
-        Khat[np.diag_indices(len(M))] -= self.reg
         back = 1.0 / self.bank.root_weight
-        Khat = back[:, None] * ((Khat + Khat.T) / 2) * back
+        Khat, factor = project_gram(self.bank.combine(d), self.reg, back)
         solution = self._solve(Khat, float(self.C))
         A = back[:, None] * solution.A
         Minv_A = linalg.cho_solve(factor, A, check_finite=False)
@@ -257,6 +251,53 @@ class ProjectedMarginWeights(SubspaceMarginWeights):
         shrunk = np.einsum("nm,inm->i", Minv_A, self.bank.products(Minv_A))
         gradient = -0.5 * (inner - self.reg**2 * shrunk)
         return Evaluation(float(solution.primal.sum()), gradient, -np.inf)
+
+
+class ProjectedForm(GramForm):
+    """Khat_i of each kernel alone, G_i of trace n: a convex problem below the projected one.
+
+    Khat is operator convex, Khat(sum_i d_i G_i) <= sum_i d_i Khat_i, and more kernel lowers the
+    value of a machine. So the optimum over d of ``MarginWeights`` on these is a lower bound
+    of J(d) for every d, and meets it where one kernel alone is best. It takes the matrices
+    that the form keeps, and writes to them when it is first asked for one.
+    """
+
+    def __init__(self, form: GramForm, reg: float) -> None:
+        self.__dict__.update(form.__dict__)
+        self.kept, self.given, self.reg = {}, dict(form.kept), reg
+        self.trace_n = form.scales
+        self.traces = np.where(form.alive, form.n, 0.0)
+
+    def gram(self, i: int) -> Array:
+        if i in self.kept:
+            return self.kept[i]
+        is_kept = i in self.given
+        G = self.given.pop(i) if is_kept else self._centred(self._evaluate(i))
+        G *= self.trace_n[i]
+        Khat, _ = project_gram(G, self.reg, 1.0 / self.root_weight)
+        if is_kept:
+            self.kept[i] = Khat
+        return Khat
+
+    def _sum(self, theta: Array) -> Array:
+        total = np.zeros((len(self.weight), len(self.weight)))
+        for i in np.flatnonzero(theta):
+            total += theta[i] * self.gram(int(i))
+        return total
+
+
+def project_gram(G: Array, reg: float, back: Array) -> tuple[Array, tuple[Array, bool]]:
+    """(S^{-1/2} G M^{-1} G S^{-1/2} in the place of G, the factor of M = G + reg I)."""
+    M = G.copy()
+    M[np.diag_indices(len(M))] += reg
+    factor = linalg.cho_factor(M, lower=True, overwrite_a=True, check_finite=False)
+    inverse = linalg.cho_solve(factor, np.eye(len(M)), check_finite=False)
+    inverse *= reg**2
+    G += (inverse + inverse.T) / 2
+    G[np.diag_indices(len(G))] -= reg
+    G *= back
+    G *= back[:, None]
+    return G, factor
 
 
 def movement(K: Array, solution: MarginSolution, boxes: Array, loss: Loss, D: Array) -> Array:

@@ -23,7 +23,12 @@ from kernel_learn.arrays import (
 from kernel_learn.criteria.held_out.stacking import fit_centroids
 from kernel_learn.criteria.joint_problem import DualMap, DualProblem, JointProblem, RowMap, map_dual
 from kernel_learn.criteria.joint_rows import JointRows
-from kernel_learn.criteria.margin_weights import ProjectedMarginWeights, SubspaceMarginWeights
+from kernel_learn.criteria.margin_weights import (
+    MarginWeights,
+    ProjectedForm,
+    ProjectedMarginWeights,
+    SubspaceMarginWeights,
+)
 from kernel_learn.fitting.base import all_or_nothing
 from kernel_learn.fitting.block_svc import BlockMachines
 from kernel_learn.fitting.parameters import (
@@ -43,10 +48,12 @@ from kernel_learn.fitting.probabilities import choose_rule, fit_sharpness, parts
 from kernel_learn.fitting.training import Labelled, TrainingLike, class_prices
 from kernel_learn.kernels.base import KernelsLike
 from kernel_learn.kernels.resolve import is_bank
-from kernel_learn.representations.base import Representation
+from kernel_learn.representations.base import Combined, Representation
+from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.solvers.choice import solve_simplex
 from kernel_learn.solvers.eigen import fix_signs
 from kernel_learn.solvers.joint import JointSolution, solve_alternating, solve_closed, solve_exact
 from kernel_learn.solvers.margin import one_vs_rest_signs
@@ -129,9 +136,9 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         With several kernels: learned with the subspace and the machines
         (SVM_mkl, section 5.5), a convex problem with ``uncorrelated=True``; otherwise it is
         neither convex nor concave in the weights, and the search is local: no worse than
-        uniform weights or any kernel alone, and without a bound. Or by the leave-one-out
-        error of ridge regression, see :class:`HSICSubspace`; the same trace for each; centred
-        alignment; relative weights of the kernels as given.
+        uniform weights or any kernel alone; ``gap_`` bounds what other weights could gain. Or by
+        the leave-one-out error of ridge regression, see :class:`HSICSubspace`; the same trace
+        for each; centred alignment; relative weights of the kernels as given.
     solver : {"auto", "newton", "silp", "bundle", "sdp"}, default="auto"
         How weights are learned; see :class:`HSICSubspace`.
     tol : float, default=1e-6
@@ -175,9 +182,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         n_components < n_classes.
     gap_ : float
         upper_bound_ - lower_bound_; ``gap_.structural`` is the part between
-        the relaxed problem's bound and the best subspace found. With
-        ``weights="loo"``, and with learned weights of ``uncorrelated=False``, nan: the weights
-        have no bound.
+        the relaxed problem's bound and the best subspace found. With learned weights of
+        ``uncorrelated=False`` the lower bound is that of machines on the sum of the projected
+        kernels, which need not be reached: a few per cent can remain. With
+        ``weights="loo"`` nan: the weights have no bound.
     objective_ : float
         ``upper_bound_``.
     history_ : tuple of dict
@@ -308,8 +316,10 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         solution, coordinates = self._solve_at(rows, self.reg_, float(self.C))
         descent = (self.history_, self.n_iter_)
         self._store(solution, rows, coordinates, data.source)
-        if rows.weights_unbounded:
-            self.gap_, (self.history_, self.n_iter_) = type(solution.gap)(np.nan), descent
+        if rows.weights_searched:
+            self.history_, self.n_iter_ = descent
+            if rows.weights_lower is None:
+                self.gap_ = type(solution.gap)(np.nan)
         if rows.weights_lower is not None and not solution.subspace_fixed:
             self.lower_bound_: float = min(solution.lower, rows.weights_lower)
             self.gap_ = type(solution.gap)(max(self.upper_bound_ - self.lower_bound_, 0.0))
@@ -386,8 +396,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
         several = data.names is not None
         needs = BANK_NEEDS if several else self._needs(n_wanted >= n_machines)
         data, form = self._represent(data, needs=needs, merge=False, is_exact=several)
-        theta, weights_lower = self._weights(data, form, price)
-        sample = self._combine(form, theta)
+        sample, weights_lower = self._weights(data, form, price)
         return JointRows(
             sample=sample,
             X=source.X,
@@ -401,14 +410,14 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             n_components=min(n_wanted, n_machines),
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
-            weights_unbounded=several and self._weights_unbounded,
+            weights_searched=several and (self._weighs_by_loo or self._learns_projected),
         )
 
     @property
-    def _weights_unbounded(self) -> bool:
-        """Whether nothing is known of what other weights would reach."""
+    def _learns_projected(self) -> bool:
+        """Whether weights are learned by a problem that is not convex."""
         learns = isinstance(self.weights, str) and self.weights == "learn"
-        return self._weighs_by_loo or (learns and not self.uncorrelated)
+        return learns and not self.uncorrelated
 
     def _needs(self, is_closed: bool) -> Needs:
         if is_closed and self.method == "exact" and isinstance(self.reg, Real):
@@ -436,22 +445,36 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     def _weights(
         self, data: Labelled, form: Representation, price: Array
-    ) -> tuple[Array | None, float | None]:
-        """Weights of a bank, and a lower bound over all weights if they were learned."""
+    ) -> tuple[Combined, float | None]:
+        """The sample at the weights, and a lower bound over all weights if they were learned."""
         if data.names is None:
-            return None, None
+            return self._combine(form), None
         learns = isinstance(self.weights, str) and self.weights == "learn"
         if not isinstance(self.reg, Real) or not (self.uncorrelated or learns):
-            return self._weigh_without_criterion(form, data.names), None
+            return self._combine(form, self._weigh_without_criterion(form, data.names)), None
+        signs, prices = one_vs_rest_signs(data.labels, len(data.classes)), price[data.labels]
         criterion = partial(
             SubspaceMarginWeights if self.uncorrelated else ProjectedMarginWeights,
-            signs=one_vs_rest_signs(data.labels, len(data.classes)),
+            signs=signs,
             C=float(self.C),
             reg=float(self.reg),
-            prices=price[data.labels],
+            prices=prices,
         )
         theta, result, _ = self._weigh_bank(form, data.names, criterion)
-        return theta, result.value - result.gap if learns and self.uncorrelated else None
+        if not self._learns_projected:
+            lower = result.value - result.gap if learns else None
+            return self._combine(form, theta), lower
+        assert isinstance(form, GramForm)
+        below = ProjectedForm(form, float(self.reg))
+        sample = self._combine(form, theta)
+        if form.p == 1:  # its matrix may be the sample's own
+            return sample, result.value
+        bound = solve_simplex(
+            MarginWeights(below, signs, float(self.C), prices=prices),
+            tol=self.tol,
+            max_iter=self._weight_steps,
+        )
+        return sample, bound.value - bound.gap
 
     def _solve_at(
         self, rows: JointRows, lam: float, C: float
