@@ -15,6 +15,7 @@ ORDER = [
     "warn",
     "atomic_write",
     "threads",
+    "namespaces",
     "rows",
     "kernels",
     "representations",
@@ -58,6 +59,9 @@ def imported_packages(path):
             names = [alias.name for alias in node.names]
         elif is_import_by_name(node):
             names = [node.args[0].value]
+        elif isinstance(node, ast.Call) and called(node) == "import_when_asked":
+            texts = [n.value for n in ast.walk(node.args[1]) if isinstance(n, ast.Constant)]
+            names = [f"kernel_learn.{text}" for text in texts if text.split(".")[0] in ORDER]
         else:
             continue
         for name in names:
@@ -67,10 +71,14 @@ def imported_packages(path):
                 yield parts[1]
 
 
+def called(node):
+    return getattr(node.func, "id", getattr(node.func, "attr", ""))
+
+
 def is_import_by_name(node):
     return (
         isinstance(node, ast.Call)
-        and getattr(node.func, "id", getattr(node.func, "attr", "")) == "import_module"
+        and called(node) == "import_module"
         and isinstance(node.args[0], ast.Constant)
     )
 

@@ -67,7 +67,7 @@ PATHS = {
     "kernel_learn.model_selection": """
         HeldOut LeaveOneOutPath cross_validate_generally cross_validate_source held_out_scores
         leave_groups_out leave_one_out search_leave_one_out""",
-    "kernel_learn.neighbors": "KernelIndex",
+    "kernel_learn.neighbors": "KernelGraph KernelIndex",
     "kernel_learn.papers": """
         Bench Cell PROTOCOLS Protocol Record compare load_protocol run""",
     "kernel_learn.presets": """
@@ -145,6 +145,12 @@ def test_import_paths(path):
     assert not missing, f"{path} has lost {missing}"
     unknown = [name for name in getattr(module, "__all__", ()) if not hasattr(module, name)]
     assert not unknown
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if ".criteria." not in path])
+def test_dir_shows_what_is_public_alone(path):
+    """No ``TYPE_CHECKING``, no ``import_module``, no module that happens to be imported."""
+    assert dir(importlib.import_module(path)) == sorted(PATHS[path].split())
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))

@@ -2,10 +2,11 @@
 
 # Names are imported when they are first asked for: ``kernel-learn --help`` and reading a table need
 # no solver, and scikit-learn alone takes a second to import.
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from kernel_learn._version import __version__
+from kernel_learn.namespaces import import_when_asked as _import_when_asked
+from kernel_learn.namespaces import list_only as _list_only
 
 if TYPE_CHECKING:
     from kernel_learn import (
@@ -107,32 +108,22 @@ __all__ = [
     "testing",
 ]
 
-# Where a name stands, unless in kernel_learn.estimators. Other lower-case names are modules.
-_HOMES = {
-    "Blocks": "streams.blocks",
-    "CsvSource": "streams.files",
-    "DaskSource": "streams.dask",
-    "Landmarks": "representations",
-    "LibsvmSource": "streams.files",
-    "NpySource": "streams.files",
-    "ParquetSource": "streams.parquet",
-    "describe": "interop.files",
-    "export_onnx": "interop.onnx",
-    "load": "interop.files",
-    "make_pipeline": "estimators.pipeline",
-    "save": "interop.files",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'kernel_learn' has no attribute {name!r}")
-    if name.islower() and name not in _HOMES:
-        return _import_module(f"kernel_learn.{name}")
-    value = getattr(_import_module(f"kernel_learn.{_HOMES.get(name, 'estimators')}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = _list_only(__all__)
+__getattr__ = _import_when_asked(
+    __name__,
+    {name: name if name.islower() else "estimators" for name in __all__}
+    | {
+        "Blocks": "streams.blocks",
+        "CsvSource": "streams.files",
+        "DaskSource": "streams.dask",
+        "Landmarks": "representations",
+        "LibsvmSource": "streams.files",
+        "NpySource": "streams.files",
+        "ParquetSource": "streams.parquet",
+        "describe": "interop.files",
+        "export_onnx": "interop.onnx",
+        "load": "interop.files",
+        "make_pipeline": "estimators.pipeline",
+        "save": "interop.files",
+    },
+)

@@ -13,9 +13,11 @@ from kernel_learn.criteria.constraints import (
     Triplets,
 )
 from kernel_learn.criteria.general_forms.linear_constraints import LinearInequalities, Quadruplets
+from kernel_learn.namespaces import list_only
 
 # Files know classes by their own name, and Linear is a kernel there.
 Linear = LinearInequalities
+"""Any linear constraints: sum over i, j of C_ij K(i, j) <= bound."""
 
 __all__ = [
     "ClassProbabilities",
@@ -26,3 +28,5 @@ __all__ = [
     "Similarities",
     "Triplets",
 ]
+
+__dir__ = list_only(__all__)

@@ -14,6 +14,9 @@ from kernel_learn.estimators.mmc import KernelMMC as MMC
 from kernel_learn.estimators.nca import KernelNCA as NCA
 from kernel_learn.estimators.pairs import PairClassifier
 from kernel_learn.estimators.rca import KernelRCA as RCA
+from kernel_learn.namespaces import list_only
 from kernel_learn.presets import itml, pola
 
 __all__ = ["LMNN", "MCML", "MMC", "NCA", "RCA", "InductiveKernel", "PairClassifier", "itml", "pola"]
+
+__dir__ = list_only(__all__)

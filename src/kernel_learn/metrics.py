@@ -25,15 +25,14 @@ from kernel_learn.fitting.target_codes import code_targets
 from kernel_learn.fitting.training import validate_targets
 from kernel_learn.fitting.variance import check_variance
 from kernel_learn.kernels.base import KernelLike
+from kernel_learn.namespaces import list_only
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.named_columns import take_named
 
 __all__ = ["HSICTest", "alignment", "centered_alignment", "hsic", "hsic_test"]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = list_only(__all__)
 
 
 # H by the kind of the targets.

@@ -16,6 +16,7 @@ from kernel_learn.criteria.constraints import Pairs
 from kernel_learn.estimators.inductive import InductiveKernel
 from kernel_learn.kernels.base import KernelLike
 from kernel_learn.kernels.low_rank import LowRank
+from kernel_learn.namespaces import list_only
 
 __all__ = [
     "frob_lr",
@@ -31,9 +32,7 @@ __all__ = [
     "trace_ssikdr",
 ]
 
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = list_only(__all__)
 
 
 def itml(kernel: KernelLike = "gaussian", **parameters: Any) -> InductiveKernel:

@@ -174,7 +174,7 @@ def fitted(name):
         if name == "several numbers":
             return kl.KernelRegressor(quality="fast").fit(X, np.exp(X[:, :2])), X
         if name == "index":
-            return kl.neighbors.KernelIndex(kl.HSICSubspace().fit(X, y)).fit(X), X
+            return kl.neighbors.KernelIndex(kl.HSICSubspace().fit(X, y)).fit(X).graph(), X
         if name == "sums":
             first = np.diag(np.arange(len(X)) < 3).astype(float)
             given = Linear(first, 2.0) + Quadruplets(np.hstack([same, other]))

@@ -111,11 +111,84 @@ def test_without_autogluon_the_extra_is_named():
     assert 'pip install "kernel-learn[autogluon]"' in said.stdout
 
 
+def installed(module):
+    reason = 'needs AutoGluon itself: pip install "kernel-learn[autogluon]"'
+    return pytest.importorskip(module, reason=reason)
+
+
 @pytest.mark.slow
 def test_by_its_own_checks(tmp_path, monkeypatch):
     """Each kind of problem, a bag, a refit, seeds, single rows: AutoGluon's list of promises."""
-    testing = pytest.importorskip("autogluon.tabular.testing")
+    testing = installed("autogluon.tabular.testing")
     from kernel_learn.interop.autogluon import KernelLearnModel
 
     monkeypatch.chdir(tmp_path)
     testing.FitHelper.verify_model(model_cls=KernelLearnModel, model_hyperparameters={})
+
+
+def mixed_table(load, *, classes):
+    """Numbers, some of them missing, with a category, a date and a text, and words for labels."""
+    rng = np.random.default_rng(0)
+    rows, target = table(load, 150)
+    rows.iloc[rng.uniform(size=150) < 0.1, 0] = np.nan
+    rows["colour"] = rng.choice(["red", "green", "blue"], 150)
+    rows["seen"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 99, 150), "D")
+    rows["remark"] = [" ".join(rng.choice(["good", "bad", "fine"], 4)) for _ in range(150)]
+    return rows.assign(target=target.map("class {}".format) if classes else target)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # AutoGluon's own
+@pytest.mark.parametrize(
+    ("problem_type", "load"),
+    [("binary", load_breast_cancer), ("multiclass", load_wine), ("regression", load_diabetes)],
+)
+def test_in_a_predictor(tmp_path, problem_type, load):
+    """Within limits of time and memory, in a bag and refitted; the same after it is loaded."""
+    TabularPredictor = installed("autogluon.tabular").TabularPredictor
+    from kernel_learn.interop.autogluon import KernelLearnModel
+
+    rows = mixed_table(load, classes=problem_type != "regression")
+    train, test = rows[:100], rows[100:]
+    start = time.monotonic()
+    predictor = TabularPredictor("target", path=tmp_path / "model", verbosity=0).fit(
+        train,
+        hyperparameters={KernelLearnModel: {"quality": "fast"}},
+        num_bag_folds=3,
+        time_limit=60,
+        memory_limit=8,
+        fit_weighted_ensemble=False,
+    )
+    assert time.monotonic() - start < 60 and predictor.problem_type == problem_type
+    predictor.refit_full()
+    assert predictor.model_names() == ["KernelLearn_BAG_L1", "KernelLearn_BAG_L1_FULL"]
+    again = TabularPredictor.load(tmp_path / "model", verbosity=0)
+    for name in predictor.model_names():
+        said = predictor.predict(test, model=name)
+        assert said.equals(again.predict(test, model=name))
+        if problem_type == "regression":
+            assert np.mean((said - test["target"]) ** 2) < 0.8 * test["target"].var()
+        else:
+            assert np.mean(said == test["target"]) > 0.85
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_too_little_memory_or_time(tmp_path):
+    """AutoGluon leaves the model out where the plan does not fit; a short time gives a model."""
+    TabularPredictor = installed("autogluon.tabular").TabularPredictor
+    psutil = pytest.importorskip("psutil")  # AutoGluon's own measure
+    from kernel_learn.interop.autogluon import KernelLearnModel
+
+    rows = mixed_table(load_wine, classes=True)
+
+    def fit(name, **limits):
+        predictor = TabularPredictor("target", path=tmp_path / name, verbosity=0)
+        given = {KernelLearnModel: {}}
+        return predictor.fit(rows, hyperparameters=given, fit_weighted_ensemble=False, **limits)
+
+    assert fit("short", time_limit=1).model_names() == ["KernelLearn"]
+    rss = psutil.Process().memory_info().rss
+    with pytest.raises(RuntimeError, match="No models were trained successfully"):
+        fit("small", memory_limit=(rss + 1.5e8) / 2**30)  # GB; a fit asks for 2.2e8 and more
+    assert fit("large", memory_limit=(rss + 1e9) / 2**30).model_names() == ["KernelLearn"]

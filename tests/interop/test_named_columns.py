@@ -2,11 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
 from kernel_learn import estimators, metrics
+from kernel_learn.kernels import Gaussian
+from kernel_learn.tables import TableModel
 
 pd = pytest.importorskip("pandas")
 X_ALL, Y_ALL = load_wine(return_X_y=True)
@@ -93,6 +96,42 @@ def test_pipelines():
     encode = kl.make_pipeline(kl.TableEncoder())
     Z = encode.fit_transform(FRAME, "label")
     np.testing.assert_array_equal(Z, encode.transform(rows))
+
+
+def test_the_model_of_a_table():
+    rows = FRAME.drop(columns="label")
+    ours = TableModel(kl.KernelDiscriminant()).fit(FRAME, "label")
+    theirs = TableModel(kl.KernelDiscriminant()).fit(rows, LABELS)
+    assert list(ours.feature_names_in_) == list("uvwxy")
+    assert ours.score(FRAME, "label") == theirs.score(rows, LABELS) > 0.7
+
+
+def test_rows_that_are_forgotten():
+    some = kl.KernelDiscriminant(Gaussian(0.2), landmarks=ROWS[:9]).partial_fit(FRAME[:30], "label")
+    model = clone(some).partial_fit(FRAME, "label")
+    assert model.partial_forget(FRAME[30:], "label").state_.n_rows == some.state_.n_rows == 30
+    rows = FRAME.drop(columns="label")
+    np.testing.assert_allclose(model.transform(rows), some.transform(rows), atol=1e-9)
+
+
+def test_a_report():
+    model = kl.KernelDiscriminant().fit(FRAME[:30], "label")
+    new = {"X_new": FRAME[30:], "y_new": "label"}
+    ours = kl.report(model, FRAME[:30], "label", **new)
+    rows = FRAME.drop(columns="label")
+    new = {"X_new": rows[30:], "y_new": LABELS[30:]}
+    theirs = kl.report(model, rows[:30], LABELS[:30], target="label", **new)
+    assert ours.verdict == theirs.verdict and "Predicting label" in ours.html
+
+
+@pytest.mark.parametrize("name", ["EmbeddingDisplay", "GramDisplay", "RegularizationPathDisplay"])
+def test_displays(name):
+    display = getattr(pytest.importorskip("kernel_learn.inspection"), name)
+    model = kl.HSICSubspace().fit(FRAME, "label")
+    ours = display.from_estimator(model, FRAME, "label")
+    theirs = display.from_estimator(model, FRAME.drop(columns="label"), LABELS)
+    part = "errors" if name.startswith("Reg") else "labels"
+    np.testing.assert_array_equal(getattr(ours, part), getattr(theirs, part))
 
 
 @pytest.mark.parametrize("learner", [kl.KernelLMNN(), kl.FeatureScales()])

@@ -5,10 +5,13 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, SpectralClustering
 from sklearn.datasets import load_digits, load_wine
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import scale
 
@@ -55,36 +58,80 @@ def test_blocks_change_nothing(monkeypatch):
     assert np.array_equal(whole[1], parts[1])
 
 
-def test_the_graph_of_the_indexed_rows_leaves_them_out():
-    index = KernelIndex(MODEL, n_neighbors=4).fit(OLD)
-    graph = index.graph()
-    D = all_distances(OLD, OLD)
-    np.fill_diagonal(D, np.inf)
-    assert graph.shape == (len(OLD), len(OLD)) and graph.diagonal().sum() == 0
-    for i in range(len(OLD)):
-        assert set(graph[i].indices) == set(np.argsort(D[i], kind="stable")[:4])
-    ones = index.graph(NEW, mode="connectivity")
-    assert ones.shape == (len(NEW), len(OLD)) and set(ones.data) == {1.0} and ones.nnz == 4 * 89
+@pytest.mark.parametrize("mode", ["distance", "connectivity"])
+def test_the_graph_is_that_of_kneighborstransformer(mode):
+    """On the features of the model, entry by entry; links of a row to itself are explicit zeros."""
+    graph = KernelIndex(MODEL).fit(OLD).graph(4, mode)
+    theirs = KNeighborsTransformer(mode=mode, n_neighbors=4).fit(MODEL.transform(OLD))
+    among, to_new = graph.graph_, graph.transform(NEW)
+    for ours, wanted in (
+        (among, theirs.transform(MODEL.transform(OLD))),
+        (graph.fit_transform(OLD), among),
+        (to_new, theirs.transform(MODEL.transform(NEW))),
+    ):
+        assert ours.shape == wanted.shape and ours.nnz == wanted.nnz
+        assert_allclose(ours.toarray(), wanted.toarray(), atol=1e-6)
+        assert np.array_equal(ours.toarray() > 1e-6, wanted.toarray() > 1e-6)
+    assert np.array_equal(among.indices[among.indptr[:-1]], np.arange(len(OLD)))
+    assert np.all(among.data[among.indptr[:-1]] == (mode == "connectivity"))
+    assert KernelIndex(MODEL, n_neighbors=3).graph(mode=mode).n_neighbors == 3
+    assert len(graph.get_feature_names_out()) == graph.n_samples_fit_ == len(OLD)
 
 
 def test_twins_keep_their_other_neighbours():
-    """Two equal rows: each has the other, and k neighbours that are not itself."""
-    twins = np.vstack([OLD, OLD[:1]])
-    graph = KernelIndex(MODEL, n_neighbors=3).fit(twins).graph()
-    assert np.all(np.diff(graph.indptr) == 3) and not graph.diagonal().any()
-    assert graph[len(OLD)].indices[0] == 0 and 0 not in graph[0].indices
+    """Rows that are equal: each has itself first, and k others."""
+    twins = np.vstack([OLD] + 5 * [OLD[:1]])
+    graph = KernelIndex(MODEL, n_neighbors=3).graph().fit_transform(twins)
+    assert np.all(np.diff(graph.indptr) == 4)
+    assert np.array_equal(graph.indices[graph.indptr[:-1]], np.arange(len(twins)))
+    assert all(len(set(rows)) == 4 for rows in graph.indices.reshape(-1, 4).tolist())
+    alone = KernelIndex(MODEL).fit(OLD).graph(1, "connectivity").graph_
+    assert (alone != sparse.identity(len(OLD))).nnz == 0
 
 
-def test_scikit_learn_takes_the_graph():
+SPECTRAL = {"n_clusters": 3, "n_neighbors": 30, "random_state": 0}
+
+
+@pytest.mark.parametrize(
+    ("step", "direct"),
+    [
+        (KNeighborsClassifier(20, metric="precomputed"), KNeighborsClassifier(20)),
+        (
+            SpectralClustering(affinity="precomputed_nearest_neighbors", **SPECTRAL),
+            SpectralClustering(affinity="nearest_neighbors", **SPECTRAL),
+        ),
+        (DBSCAN(eps=0.3, metric="precomputed"), DBSCAN(eps=0.3)),
+    ],
+)
+def test_a_graph_is_a_step_of_pipelines(step, direct):
+    """What scikit-learn finds on the graph is what it finds on the features."""
+    pipeline, Z = make_pipeline(KernelIndex(MODEL).graph(60), step), MODEL.transform(OLD)
+    if hasattr(direct, "predict"):
+        found = pipeline.fit(OLD, Y[::2]).predict(NEW)
+        wanted = direct.fit(Z, Y[::2]).predict(MODEL.transform(NEW))
+    else:
+        found, wanted = pipeline.fit_predict(OLD), direct.fit_predict(Z)
+    assert len(set(wanted)) > 1 and adjusted_rand_score(found, wanted) == 1.0
+
+
+def test_a_graph_has_parameters():
+    graph = KernelIndex(MODEL, search="approximate").fit(OLD).graph(7, "connectivity")
+    copied = clone(graph)
+    assert (copied.n_neighbors, copied.mode, copied.index.search) == (
+        7,
+        "connectivity",
+        "approximate",
+    )
+    assert copied.index.model is MODEL and not hasattr(copied.index, "features_")
+    assert copied.set_params(index__n_neighbors=3).get_params()["index__n_neighbors"] == 3
+    with pytest.raises(NotFittedError):
+        copied.transform(NEW)
+
+
+def test_an_index_is_a_step_of_pipelines():
     index = KernelIndex(MODEL, n_neighbors=5).fit(OLD)
-    knn = make_pipeline(KernelIndex(MODEL), KNeighborsClassifier(5, metric="precomputed"))
-    plain = KNeighborsClassifier(5).fit(MODEL.transform(OLD), Y[::2])
-    assert np.array_equal(knn.fit(OLD, Y[::2]).predict(NEW), plain.predict(MODEL.transform(NEW)))
-    found = SpectralClustering(2, affinity="precomputed_nearest_neighbors", n_neighbors=20)
-    wide = KernelIndex(MODEL, n_neighbors=40).fit(OLD).transform(OLD)
-    assert len(set(found.set_params(random_state=0, n_neighbors=40).fit_predict(wide))) == 2
-    DBSCAN(eps=1.0, metric="precomputed").fit(index.transform(OLD))
-    assert clone(index).search == "exact"
+    assert (index.transform(NEW) != index.graph(5).transform(NEW)).nnz == 0
+    assert clone(index).search == "exact" and not hasattr(clone(index), "features_")
 
 
 @pytest.mark.parametrize("regularizer", ["trace", "logdet"])
@@ -121,8 +168,9 @@ def test_the_approximate_search_says_how_good_it_is(tmp_path):
     exact = KernelIndex(model, n_neighbors=10).fit(digits)
     index = KernelIndex(model, n_neighbors=10, search="approximate").fit(digits)
     assert exact.recall_ is None and 0.95 < index.recall_ <= 1
-    wanted, found = exact.graph(), index.graph()
-    shares = [len(set(wanted[i].indices) & set(found[i].indices)) / 10 for i in range(len(digits))]
+    wanted, found = exact.graph().graph_, index.graph().graph_
+    both = [set(wanted[i].indices) & set(found[i].indices) for i in range(len(digits))]
+    shares = [(len(rows) - 1) / 10 for rows in both]  # without the row itself
     assert np.mean(shares) == pytest.approx(index.recall_, abs=0.02)
     twice = KernelIndex(model, n_neighbors=10, search="approximate").fit(digits)
     assert np.array_equal(twice.query(digits[:50])[1], index.query(digits[:50])[1])
@@ -148,7 +196,8 @@ def test_the_kernel_of_a_model_has_its_neighbours(options):
         (lambda: KernelIndex(MODEL, n_neighbors=0).fit(OLD), "n_neighbors must be"),
         (lambda: KernelIndex(MODEL).fit(OLD[:1]), "one row"),
         (lambda: KernelIndex(MODEL).fit(OLD).query(NEW, k=90), "from 1 to 89"),
-        (lambda: KernelIndex(MODEL, n_neighbors=89).fit(OLD).graph(), "from 1 to 88"),
+        (lambda: KernelIndex(MODEL).fit(OLD).graph(90).graph_, "from 1 to 89"),
+        (lambda: KernelIndex(MODEL).graph(0).fit(OLD), "n_neighbors must be"),
         (lambda: KernelIndex(MODEL).fit(OLD).graph(mode="weights"), "mode must be"),
         (lambda: KernelIndex(MODEL).fit(OLD[:, :4]), "4 features"),
     ],

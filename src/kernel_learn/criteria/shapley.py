@@ -5,7 +5,7 @@ f(x) = sum_i a_i prod_j p_ij, p_ij at x and q_ij at z, column j has the value
 
     phi_j = sum_i a_i (p_ij - q_ij) int_0^1 prod_{l != j} ((1 - t) q_il + t p_il) dt
 
-in the mean over background rows; the integrand is a polynomial of degree d - 1, for which
+averaged over background rows; the integrand is a polynomial of degree d - 1, for which
 ceil(d / 2) Gauss-Legendre nodes are exact, and fewer are enough where columns move the product
 little (``count_nodes``). Of a sum over columns it is p_ij - q_ij, of a product
 of two 1/2 (p_j - q_j)(p_l + q_l). Values sum to f(x) - mean f(z).

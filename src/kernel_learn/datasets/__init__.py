@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from kernel_learn.datasets.folder import DataFolder, DataSets, find_data
+from kernel_learn.namespaces import import_when_asked, list_only
 from kernel_learn.streams.blocks import Blocks
 from kernel_learn.streams.files import CsvSource, LibsvmSource, NpySource
 from kernel_learn.streams.parquet import ParquetSource
@@ -22,10 +23,7 @@ __all__ = [
     "find_data",
 ]
 
-
-def __getattr__(name: str) -> object:
-    if name != "DaskSource":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from kernel_learn.streams.dask import DaskSource  # with all that workers do
-
-    return DaskSource
+__dir__ = list_only(__all__)
+__getattr__ = import_when_asked(  # with all that workers do
+    __name__, {"DaskSource": "streams.dask"}
+)

@@ -20,6 +20,7 @@ from kernel_learn.estimators.pls import KernelPLS, KernelPLSRegressor
 from kernel_learn.estimators.rca import KernelRCA
 from kernel_learn.estimators.subspace_svc import MarginPath, SubspaceSVC
 from kernel_learn.estimators.table_encoder import TableEncoder
+from kernel_learn.namespaces import list_only
 
 __all__ = [
     "AlignmentSubspace",
@@ -46,3 +47,5 @@ __all__ = [
     "SubspaceSVC",
     "TableEncoder",
 ]
+
+__dir__ = list_only(__all__)

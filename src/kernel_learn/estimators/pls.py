@@ -400,7 +400,7 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
         Number of features.
     loo_errors_ : ndarray or None
         If the number was chosen: the leave-one-out squared errors of 1, 2, ... of them, relative
-        to the variance of the targets, in the mean over these.
+        to the variance of the targets, averaged over these.
     plan_ : Plan
         How the fit was carried out; ``print(model.plan_)``.
     landmark_residual_ : float or None

@@ -129,6 +129,7 @@ class PartialFit(CallbackSupport):
         -------
         self
         """
+        X, y, sample_weight = take_named({"X": X, "y": y, "sample_weight": sample_weight}).values()
         with unchanged_if_it_fails(self):
             state: StreamState | None = self.__dict__.get("state_")
             if state is None or state.features is None:

@@ -13,6 +13,7 @@ from kernel_learn.inspection.members import MembersDisplay
 from kernel_learn.inspection.regularization_path import RegularizationPathDisplay
 from kernel_learn.inspection.relevance import RelevanceDisplay
 from kernel_learn.inspection.weights import KernelWeightsDisplay
+from kernel_learn.namespaces import list_only
 
 __all__ = [
     "ConvergenceDisplay",
@@ -23,3 +24,5 @@ __all__ = [
     "RegularizationPathDisplay",
     "RelevanceDisplay",
 ]
+
+__dir__ = list_only(__all__)

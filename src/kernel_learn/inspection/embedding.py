@@ -22,6 +22,7 @@ from kernel_learn.inspection.drawing import (
 )
 from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import n_rows, take_rows
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.rows.short_names import LONGEST, shorten_all
 
 Label = Hashable
@@ -275,6 +276,7 @@ class EmbeddingDisplay:
         found = find_fitted(estimator, "kernel_", "n_components_", display=cls.__name__)
 
         def features(X: Rows, y: ArrayLike | None) -> tuple[Array, Array]:
+            X, y = take_named({"X": X, "y": y}).values()
             labels = labels_or_one(y, n_rows(X))
             rows = some_rows(labels, max_rows)
             return found.transform(take_rows(X, rows)), labels[rows]

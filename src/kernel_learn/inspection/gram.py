@@ -10,6 +10,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.inspection.drawing import COLORS, Axes, Option, literal, make_panels
 from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.rows.short_names import shorten
 
 
@@ -104,6 +105,7 @@ class GramDisplay:
             For ``Axes.imshow``.
         """
         found = find_fitted(estimator, "kernel_", display=cls.__name__)
+        X, y = take_named({"X": X, "y": y}).values()
         labels = np.asarray(y)
         rows = some_rows(labels, max_rows, random_state)
         seen = found.see_checked(take_rows(X, rows))

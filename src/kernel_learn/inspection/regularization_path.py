@@ -24,6 +24,7 @@ from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.kernels.stationary import Stationary
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.named_columns import take_named
 
 
 def leave_one_out_errors(K: Array, labels: Array, regs: Array) -> Array:
@@ -151,6 +152,7 @@ class RegularizationPathDisplay:
             step = find_fitted(estimator, "loo_errors_", display=cls.__name__).step
             display = cls(regs=np.asarray(step.loo_regs_), errors=np.asarray(step.loo_errors_))
             return display.plot(ax, **options)
+        X, y = take_named({"X": X, "y": y}).values()
         found = find_fitted(estimator, "base_kernel_", display=cls.__name__)
         kernel, labels, at = found.step.base_kernel_, np.asarray(y), np.asarray(regs, dtype=float)
         rows = some_rows(labels, max_rows)

@@ -33,9 +33,12 @@ from kernel_learn.interop.metadata import FORMAT, describe_model, metadata_in_wo
 from kernel_learn.interop.state import check_state
 from kernel_learn.interop.trusted import SKRUB, loaders_of, minor_version
 from kernel_learn.kernels.base import Kernel
+from kernel_learn.namespaces import list_only
 from kernel_learn.representations.plan import parse_memory
 
 __all__ = ["ModelFileError", "check_savable", "describe", "load", "save"]
+
+__dir__ = list_only(__all__)
 
 # Loaders of skops for things that are called.
 CALLABLES = ("FunctionNode", "MethodNode", "PartialNode", "OperatorFuncNode")

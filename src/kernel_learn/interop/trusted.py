@@ -87,7 +87,7 @@ HOMES = {
     "kernels.subspace": "SubspaceKernel",
     "kernels.transformed": "TransformedKernel",
     "kernels.viewed": "ViewKernel",
-    "neighbors.kernel_index": "KernelIndex",
+    "neighbors.kernel_index": "KernelGraph KernelIndex",
     "representations.landmarks": "Landmarks",
     "representations.plan": "Plan",
     "representations.price": "Price",

@@ -24,6 +24,7 @@ from kernel_learn.kernels.stationary import ChiSquared, Exponential, Gaussian, L
 from kernel_learn.kernels.strings import Spectrum, Subsequence
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.kernels.transformed import TransformedKernel
+from kernel_learn.namespaces import list_only
 
 __all__ = [
     "Additive",
@@ -62,3 +63,5 @@ __all__ = [
     "evaluate_shared",
     "gaussian_bank",
 ]
+
+__dir__ = list_only(__all__)

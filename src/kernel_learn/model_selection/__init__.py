@@ -1,8 +1,5 @@
 """Exact leave-one-out over regularisation paths; cross-validation on sources."""
 
-from importlib import import_module
-from typing import Any
-
 from kernel_learn.model_selection.leave_one_out import (
     HeldOut,
     LeaveOneOutPath,
@@ -12,6 +9,7 @@ from kernel_learn.model_selection.leave_one_out import (
     leave_one_out,
     search_leave_one_out,
 )
+from kernel_learn.namespaces import import_when_asked, list_only
 
 __all__ = [
     "HeldOut",
@@ -24,15 +22,7 @@ __all__ = [
     "search_leave_one_out",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    # by name: it fits estimators, and nothing here knows them
-    if name == "cross_validate_source":
-        return import_module(
-            "kernel_learn.estimators.source_cross_validation"
-        ).cross_validate_source
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = list_only(__all__)
+__getattr__ = import_when_asked(  # by name: it fits estimators, and nothing here knows them
+    __name__, {"cross_validate_source": "estimators.source_cross_validation"}
+)

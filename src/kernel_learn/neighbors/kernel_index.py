@@ -1,16 +1,21 @@
-"""An index of rows under a learned kernel."""
+"""An index of rows under a learned kernel, and its graph of neighbours."""
 
 from collections.abc import Collection
 from typing import ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    clone,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, PathLike, RowsLike
 from kernel_learn.fitting.base import all_or_nothing
-from kernel_learn.fitting.parameters import COUNT, choice, is_whole
+from kernel_learn.fitting.parameters import COUNT, check_parameters, choice, is_whole
 from kernel_learn.interop.files import save
 from kernel_learn.neighbors.search import ExactSearch, GraphSearch, NeighborSearch
 
@@ -37,7 +42,7 @@ class KernelIndex(TransformerMixin, BaseEstimator):
         "exact": all distances are computed. "approximate": by a graph of neighbours (HNSW) of
         faiss, extra ``index``; ``recall_`` says how much of the exact answer it finds.
     n_neighbors : int, default=10
-        How many ``transform`` and ``graph`` link each row to, and those that recall is measured by.
+        How many ``graph`` links each row to, and those that recall is measured by.
 
     Attributes
     ----------
@@ -117,36 +122,28 @@ class KernelIndex(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._nearest(self._features(X_new), self._checked(k, len(self.features_)))
 
-    def graph(self, X: RowsLike | None = None, *, mode: str = "distance") -> sparse.csr_matrix:
-        """Links to the ``n_neighbors`` nearest indexed rows, as scikit-learn's estimators take it.
+    def graph(self, n_neighbors: int | None = None, mode: str = "distance") -> "KernelGraph":
+        """The graph of neighbours as a transformer, as scikit-learn's ``KNeighborsTransformer``.
 
         Parameters
         ----------
-        X : rows as at fit, default=None
-            Whose links; None: those of the indexed rows among each other, without themselves.
+        n_neighbors : int, default=None
+            How many links a row has; None: those of the index.
         mode : {"distance", "connectivity"}, default="distance"
             What an entry is: the distance, or 1.
 
         Returns
         -------
-        graph : sparse matrix of shape (n_rows, n_indexed)
-            In rows sorted by distance, for ``metric="precomputed"``.
+        graph : KernelGraph
+            On the rows of this index, if it has any: ``graph.graph_`` is the sparse matrix among
+            them, ``graph.transform(X)`` that from others to them.
         """
-        check_is_fitted(self)
-        if mode not in ("distance", "connectivity"):
-            raise ValueError(f"graph(mode={mode!r}): mode must be 'distance' or 'connectivity'.")
-        n = len(self.features_)
-        if X is None:
-            k = self._checked(self.n_neighbors, n - 1)
-            distances, rows = without_self(*self._nearest(self.features_, k + 1))
-        else:
-            distances, rows = self.query(X, self.n_neighbors)
-        data = distances if mode == "distance" else np.ones_like(distances)
-        ends = np.arange(len(rows) + 1) * rows.shape[1]
-        return sparse.csr_matrix((data.ravel(), rows.ravel(), ends), shape=(len(rows), n))
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        graph = KernelGraph(self, n_neighbors=k, mode=mode)
+        return graph._on(self) if hasattr(self, "features_") else graph
 
     def transform(self, X: RowsLike) -> sparse.csr_matrix:
-        """The graph from rows X to the indexed rows, as ``KNeighborsTransformer`` gives it.
+        """The graph from rows X to the indexed rows: ``graph().transform(X)``.
 
         Parameters
         ----------
@@ -159,10 +156,7 @@ class KernelIndex(TransformerMixin, BaseEstimator):
             With ``n_neighbors`` + 1 links of each row, for steps with ``metric="precomputed"``.
         """
         check_is_fitted(self)
-        n = len(self.features_)
-        distances, rows = self.query(X, min(self.n_neighbors + 1, n))
-        ends = np.arange(len(rows) + 1) * rows.shape[1]
-        return sparse.csr_matrix((distances.ravel(), rows.ravel(), ends), shape=(len(rows), n))
+        return self.graph().transform(X)
 
     def save(self, path: PathLike, *, trusted: Collection[str | type] = ()) -> None:
         """Write index and model as one file without pickle; ``kernel_learn.load`` reads it.
@@ -224,6 +218,145 @@ class KernelIndex(TransformerMixin, BaseEstimator):
             for i, a, b in zip(judged, exact.tolist(), found.tolist(), strict=True)
         ]
         return float(np.mean(shares))
+
+
+class KernelGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Links to the nearest rows under a learned kernel, for what takes precomputed graphs.
+
+    With the conventions of scikit-learn's ``KNeighborsTransformer``: in rows sorted by distance;
+    with ``mode="distance"`` one neighbour more than was asked for, so that a row which finds
+    itself, at an explicit zero, has ``n_neighbors`` others.
+
+    Parameters
+    ----------
+    index : KernelIndex
+        How neighbours are found; ``fit`` leaves it as it is. :meth:`KernelIndex.graph` gives
+        graphs on its own rows.
+    n_neighbors : int, default=10
+        Links of a row, to others ("distance") or to others and itself ("connectivity").
+    mode : {"distance", "connectivity"}, default="distance"
+        What an entry is: the distance, or 1.
+
+    Attributes
+    ----------
+    index_ : KernelIndex
+        The index of the rows of ``fit``.
+    graph_ : sparse matrix of shape (n_samples, n_samples)
+        The links among these rows; each has one to itself.
+    n_samples_fit_ : int
+        How many rows these are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import scale
+    >>> from kernel_learn import InductiveKernel
+    >>> from kernel_learn.neighbors import KernelIndex
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = InductiveKernel(regularizer="trace", random_state=0).fit(X[::2], y[::2])
+    >>> graph = KernelIndex(model).graph(5)
+    >>> knn = make_pipeline(graph, KNeighborsClassifier(5, metric="precomputed"))
+    >>> print(f"{knn.fit(X[::2], y[::2]).score(X[1::2], y[1::2]):.2f}")
+    0.99
+    """
+
+    _parameters: ClassVar = {"n_neighbors": COUNT, "mode": choice("distance", "connectivity")}
+
+    def __init__(
+        self, index: KernelIndex, *, n_neighbors: int = 10, mode: str = "distance"
+    ) -> None:
+        self.index = index
+        self.n_neighbors = n_neighbors
+        self.mode = mode
+
+    @all_or_nothing
+    def fit(self, X: RowsLike, y: object = None) -> Self:
+        """Index the rows X, which links lead to.
+
+        Parameters
+        ----------
+        X : rows as the model's fit takes them
+            What is linked to.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        self
+        """
+        return self._on(clone(self.index).fit(X))
+
+    def transform(self, X: RowsLike) -> sparse.csr_matrix:
+        """The links from rows X to those of ``fit``.
+
+        Parameters
+        ----------
+        X : rows as at fit
+            Whose links.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_rows, n_samples_fit_)
+            Sorted by distance in each row.
+        """
+        check_is_fitted(self, "index_")
+        return self._sparse(*self.index_.query(X, self._n_links()))
+
+    def fit_transform(self, X: RowsLike, y: object = None) -> sparse.csr_matrix:
+        """The links among the rows X, each first to itself.
+
+        Parameters
+        ----------
+        X : rows as the model's fit takes them
+            What is linked.
+        y : ignored
+            For scikit-learn's pipelines.
+
+        Returns
+        -------
+        graph : sparse matrix of shape (n_samples, n_samples)
+            Sorted by distance in each row.
+        """
+        return self.fit(X).graph_
+
+    @property
+    def graph_(self) -> sparse.csr_matrix:
+        """The links among the rows of ``fit``."""
+        check_is_fitted(self, "index_")
+        found = self.index_._nearest(self.index_.features_, self._n_links())
+        distances, rows = without_self(*found)
+        own = np.arange(len(rows))[:, None]
+        return self._sparse(np.hstack([0.0 * own, distances]), np.hstack([own, rows]))
+
+    @property
+    def n_samples_fit_(self) -> int:
+        """How many rows links lead to."""
+        return len(self.index_.features_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_samples_fit_
+
+    def _on(self, index: KernelIndex) -> Self:
+        check_parameters(self)
+        self.index_ = index
+        if hasattr(index, "n_features_in_"):
+            self.n_features_in_ = index.n_features_in_
+        return self
+
+    def _n_links(self) -> int:
+        n = self.n_samples_fit_
+        k = self.index_._checked(self.n_neighbors, n)
+        return min(k + (self.mode == "distance"), n)
+
+    def _sparse(self, distances: Array, rows: Array) -> sparse.csr_matrix:
+        data = distances if self.mode == "distance" else np.ones_like(distances)
+        ends = np.arange(len(rows) + 1) * rows.shape[1]
+        shape = (len(rows), self.n_samples_fit_)
+        return sparse.csr_matrix((data.ravel(), rows.ravel(), ends), shape=shape)
 
 
 def without_self(distances: Array, rows: Array) -> tuple[Array, Array]:

@@ -7,11 +7,14 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from kernel_learn.namespaces import list_only
 from kernel_learn.report.facts import gather_facts, judge_new_rows
 from kernel_learn.report.notebook import ReportPage, make_report
 from kernel_learn.report.page import render
 
 __all__ = ["ReportPage", "gather_facts", "judge_new_rows", "make_report", "render"]
+
+__dir__ = list_only(__all__)
 
 
 class CallablePackage(ModuleType):

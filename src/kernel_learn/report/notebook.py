@@ -19,6 +19,7 @@ from kernel_learn.report.values import judge_new_values
 from kernel_learn.rows.access import is_sparse, n_rows
 from kernel_learn.rows.frames import Frame
 from kernel_learn.rows.kinds import column_kind
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.readers import need_pandas
 from kernel_learn.tables.columns import Columns, is_sparse_type, look_at_columns
 from kernel_learn.tables.model import TableModel, table_keys
@@ -73,7 +74,7 @@ def make_report(
     X_new: Rows = None,
     y_new: ArrayLike | None = None,
     groups: ArrayLike | None = None,
-    target: str = "target",
+    target: str | None = None,
 ) -> ReportPage:
     """The report of a fitted model, as a page that a notebook shows.
 
@@ -83,16 +84,16 @@ def make_report(
         One of this package, or another classifier: what it does not tell of itself is left out.
     X : array-like, sparse matrix or frame of shape (n_samples, n_features)
         The rows that it was fitted to.
-    y : array-like of shape (n_samples,), optional
+    y : array-like of shape (n_samples,) or name of a column of X, optional
         Their labels or values.
     X_new : as X, optional
         Other rows, whose figures are shown beside those of held-out ones.
     y_new : as y, optional
         Of these.
-    groups : array-like of shape (n_samples,), optional
+    groups : array-like of shape (n_samples,) or name of a column of X, optional
         As at ``fit``: rows of one group are held out together.
-    target : str
-        What y is called.
+    target : str, optional
+        What y is called; by default the name of its column, or "target".
 
     Returns
     -------
@@ -110,15 +111,18 @@ def make_report(
     'There is signal: shuffled labels are almost never predicted as well (p < .005).'
     """
     check_is_fitted(model)
+    called = target or (y if isinstance(y, str) else "target")
+    X, y, groups = take_named({"X": X, "y": y, "groups": groups}).values()
     labels = None if y is None else np.asarray(y)
     frame = rows_as_frame(X, model)
-    table = model if isinstance(model, TableModel) else wrap(model, frame, labels, target)
+    table = model if isinstance(model, TableModel) else wrap(model, frame, labels, called)
     check_fitted_rows(table, frame, labels)
     own = None if groups is None else np.asarray(groups)
     facts = gather_facts(table, frame, labels, method=type(table.estimator_).__name__, groups=own)
     if X_new is not None:
         if y_new is None:
             raise ValueError("y_new is missing: without it nobody can tell how well X_new is told.")
+        X_new, y_new = take_named({"X": X_new, "y": y_new}).values()
         facts = judge_new(table, facts, rows_as_frame(X_new, model), np.asarray(y_new))
     verdict = verdict_of({"numbers": None, **facts})
     return ReportPage(render(facts, frame=frame), verdict)

@@ -1,5 +1,6 @@
 """What a sample becomes: exact Gram matrices, or moments of landmark features."""
 
+from kernel_learn.namespaces import list_only
 from kernel_learn.representations.base import Combined, Eigenpairs, Representation
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.gram import Gram, GramForm
@@ -45,3 +46,5 @@ __all__ = [
     "save_state",
     "select_landmarks",
 ]
+
+__dir__ = list_only(__all__)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from kernel_learn.namespaces import list_only
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -31,6 +33,8 @@ else:
 
 
 __all__ = ["CallbackSupport", "Progress", "with_callbacks"]
+
+__dir__ = list_only(__all__)
 
 # Seconds between two lines.
 PAUSE = 1.0

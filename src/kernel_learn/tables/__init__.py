@@ -5,8 +5,9 @@ The ground of the command line, usable without it. Needs pandas, pyarrow and skr
 """
 
 # Names are imported when they are first asked for: to refuse a file needs no scikit-learn.
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from kernel_learn.namespaces import import_when_asked, list_only
 
 if TYPE_CHECKING:
     from kernel_learn.streams.readers import TableError, read_blocks, read_table
@@ -24,20 +25,16 @@ __all__ = [
     "read_clean_table",
     "read_table",
 ]
-HOMES = {
-    "CleanTable": "tables.reading.clean_files",
-    "Columns": "tables.columns",
-    "TableModel": "tables.model",
-    "look_at_columns": "tables.columns",
-    "read_clean_table": "tables.reading.clean_files",
-}
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'kernel_learn.tables' has no attribute {name!r}")
-    return getattr(import_module(f"kernel_learn.{HOMES.get(name, 'streams.readers')}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__dir__ = list_only(__all__)
+__getattr__ = import_when_asked(
+    __name__,
+    dict.fromkeys(__all__, "streams.readers")
+    | {
+        "CleanTable": "tables.reading.clean_files",
+        "Columns": "tables.columns",
+        "TableModel": "tables.model",
+        "look_at_columns": "tables.columns",
+        "read_clean_table": "tables.reading.clean_files",
+    },
+)

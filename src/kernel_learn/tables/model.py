@@ -24,6 +24,7 @@ from kernel_learn.fitting.pages import Card, OwnPage
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.keys import hash_texts
+from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import Blocks
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.columns import (
@@ -144,15 +145,16 @@ class TableModel(OwnPage, BaseEstimator):
         ----------
         X : pandas frame
             Rows, with columns by name.
-        y : array-like of shape (n_samples,), optional
+        y : array-like of shape (n_samples,) or name of a column of X, optional
             Class labels, or numbers.
-        groups : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,) or name of a column of X, optional
             Rows of one group are left out together, by estimators that leave rows out.
         columns : Columns, optional
             What the columns are, if somebody has looked already.
         constraints : Constraints, optional
             For ``InductiveKernel``, instead of labels.
         """
+        X, y, groups = take_named({"X": X, "y": y, "groups": groups}).values()
         labels = None if y is None else np.asarray(y)
         rows = self.fit_encoder(X, look_at_columns(X, labels) if columns is None else columns)
         estimator = clone(self.estimator)
@@ -196,6 +198,7 @@ class TableModel(OwnPage, BaseEstimator):
 
     def score(self, X: Frame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows that are predicted right; R2 of numbers."""
+        X, y, sample_weight = take_named({"X": X, "y": y, "sample_weight": sample_weight}).values()
         measure = r2_score if self.is_regression else accuracy_score
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 

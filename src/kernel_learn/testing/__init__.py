@@ -3,6 +3,7 @@
 Each check raises AssertionError with a sentence that names the first promise that is broken.
 """
 
+from kernel_learn.namespaces import list_only
 from kernel_learn.testing.criterion import check_criterion
 from kernel_learn.testing.estimator import check_estimator
 from kernel_learn.testing.inductive import check_penalty, check_regularizer
@@ -17,3 +18,5 @@ __all__ = [
     "check_regularizer",
     "check_solver",
 ]
+
+__dir__ = list_only(__all__)

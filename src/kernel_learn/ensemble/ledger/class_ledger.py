@@ -60,7 +60,7 @@ class ClassLedger(Ledger):
     ) -> ShapleyValues:
         """Which columns made each prediction: Shapley values of the averaged log-odds L(x).
 
-        A column that is unknown has the values of background rows, in the mean over them. Values
+        A column that is unknown takes the values of background rows, averaged over them. Values
         sum exactly to L(x) minus the mean of L over these rows; ``fading`` and ``prior`` lead
         from there to ``predict_proba``. Exact for kernels that are products or sums over columns;
         others (polynomial, arc-cosine, the exponential of a Euclidean distance), models in leaves

@@ -322,7 +322,7 @@ class Ledger:
 
     @abstractmethod
     def _sizes(self, explained: Explained) -> Array:
-        """The size of every value, in the mean over outputs, (n, n_features)."""
+        """The size of every value, averaged over outputs, (n, n_features)."""
 
     @abstractmethod
     def _read(self, X: Rows) -> Rows:

@@ -219,7 +219,7 @@ def leaves_without(
 ) -> tuple[Ensemble, float]:
     """Members of the leaves that lost rows fitted to the others, and how far they are from solved.
 
-    A leaf of which nothing is left says what is true of all rows in the mean.
+    A leaf of which nothing is left says what is true of all rows on average.
     """
     forest, old = ensemble.forest, ensemble.targets
     assert forest is not None

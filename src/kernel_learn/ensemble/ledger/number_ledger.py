@@ -57,7 +57,7 @@ class NumberLedger(Ledger):
         L(x) is the average of what the members predict, before each is kept within what was seen
         and a tenth more: ``prior`` + ``fading`` (L - ``prior``) is ``predict``, prior the mean of
         y, and fading is 1 wherever nothing was cut. A column that is unknown has the values of
-        background rows, in the mean over them; values sum exactly to L(x) minus the mean of L
+        background rows, averaged over them; values sum exactly to L(x) minus the mean of L
         over these rows. Exact for members that predict y as it is by kernels that are products or
         sums over columns; those of other kernels, in leaves, and those that predict by log y, which
         are led back to the mean of y and so are no sums over training rows, are sampled by

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kernel_learn.namespaces import list_only
 from kernel_learn.rows.frames import Frame, stack_frames
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.streams.readers.containers import PACKED, begins_like, begins_like_json
@@ -54,6 +55,8 @@ __all__ = [
     "read_blocks",
     "read_table",
 ]
+
+__dir__ = list_only(__all__)
 
 # Suffix: format. A suffix .gz, .bz2, .xz or .zip after it is looked through.
 FORMATS = {
