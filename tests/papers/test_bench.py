@@ -155,14 +155,18 @@ def test_shipped_records_are_those_of_the_tables(name):
             assert all(0 <= error <= 100 for parts in errors.values() for error in parts)
 
 
-def test_a_table_ships_whole(tmp_path):
-    papers.run(TABLE, object(), tmp_path, only="iris-1", stream=io.StringIO())
-    with pytest.raises(ValueError, match="lacks 7 of 8 cells, iris-0 the first"):
+def test_records_ship_in_the_order_of_their_cells(tmp_path):
+    with pytest.raises(ValueError, match="has no records of small: run the table"):
         ship(TABLE, tmp_path, tmp_path)
-    whole = papers.run(TABLE, object(), tmp_path, stream=io.StringIO())
     home = tmp_path / "home"
     home.mkdir()
-    shipped = [json.loads(line) for line in ship(TABLE, tmp_path, home).read_text().splitlines()]
+    papers.run(TABLE, object(), tmp_path, only="iris-1", stream=io.StringIO())
+    file, missing = ship(TABLE, tmp_path, home)
+    assert missing == 7 and [json.loads(file.read_text())["key"]] == ["iris-1"]
+    whole = papers.run(TABLE, object(), tmp_path, stream=io.StringIO())
+    file, missing = ship(TABLE, tmp_path, home)
+    shipped = [json.loads(line) for line in file.read_text().splitlines()]
+    assert missing == 0
     assert [record["key"] for record in shipped] == [cell.key for cell in CELLS]
     assert without_points({"a": 1, "b": [2] * 9, "embedding": [3] * 2000}) == {"a": 1, "b": [2] * 9}
     assert sorted(shipped, key=lambda r: r["key"]) == sorted(whole, key=lambda r: r["key"])

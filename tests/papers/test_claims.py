@@ -31,6 +31,14 @@ def test_verdicts_of_planted_records():
     assert best.sets["x"][1] == errors["b"].mean()
 
 
+def test_the_same_rows_on_raw_columns_are_no_further_set():
+    errors = {"a": np.arange(5.0), "b": np.arange(5.0) + 3}
+    read = {"x": (errors, 1.0), "x (raw)": (errors, 1.0)}
+    for raw, name in ((False, "x"), (True, "x (raw)")):
+        found = examine(Claim("jain2010-table1", "", "a", "b", raw=raw), lambda table: read)
+        assert list(found.sets) == [name]
+
+
 @pytest.mark.parametrize(
     ("counts", "as_good", "said"),
     [

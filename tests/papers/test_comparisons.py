@@ -135,7 +135,7 @@ def test_jain():
             records.append({"data": "Iris", "columns": columns, "largest_gap": 0.0, **figures})
     page = load_protocol("jain2010-table1").render(records)
     assert f"| Iris | +1.4 | {said('worse', 1.0)} | 1.0 |" in page
-    assert "ITML: 1 worse on standardised columns, 1 worse on raw ones." in page
+    assert "ITML, by the tests: 1 worse on standardised columns, 1 worse on raw ones." in page
     assert "(ITML LR-post) costs, in points: +0.0 on Iris." in page
     assert "| 0.900 | 0.980 | standardised |" in page
     for record in records:

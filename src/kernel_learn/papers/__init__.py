@@ -7,6 +7,7 @@ from typing import TextIO
 
 from kernel_learn.arrays import PathLike
 from kernel_learn.datasets import DataSets, find_data
+from kernel_learn.namespaces import list_only
 from kernel_learn.papers.bench import (
     MethodLike,
     compare_methods,
@@ -26,6 +27,8 @@ __all__ = [
     "load_protocol",
     "run",
 ]
+
+__dir__ = list_only(__all__)
 
 PROTOCOLS: dict[str, str] = {
     "chen2008-alternation": "kernel_learn.papers.chen2008_alternation:alternation",

@@ -197,6 +197,9 @@ def render_figures(records: Iterable[Record]) -> str:
         bounds="\n".join(panels[2]),
         rounds="\n".join(panels[3]),
         first_round=_first_round_tests(records),
+        settled=_most_change(records),
+        apart=_tell_bounds(select(records, figure=2)),
+        **_tell_rounds(select(records, figure=3)),
     )
 
 
@@ -226,9 +229,57 @@ def _first_round_tests(records: list[Record]) -> str:
         for u in (False, True):
             runs = select(records, figure=3, data=name, uncorrelated=u)
             exact = [run["exact_error"] for run in runs]
-            cells.append(verdict(exact, [run["errors"][0] for run in runs], ratio=1.0))
+            first = [run["errors"][0] for run in runs]
+            difference = f"{np.mean(exact) - np.mean(first):+.2f}: " if runs else ""
+            cells.append(difference + verdict(exact, first, ratio=1.0))
         rows.append([name, *cells])
     return make_table(["exact against the first round", "SVM_joint", "uSVM_joint"], rows)
+
+
+def _groups(records: list[Record]) -> list[list[Record]]:
+    """The records of each set and form (Figure 1: set and method)."""
+    found: dict[tuple[object, object], list[Record]] = {}
+    for record in records:
+        form = record["method"] if record["figure"] == 1 else record["uncorrelated"]
+        found.setdefault((record["data"], form), []).append(record)
+    return list(found.values())
+
+
+def _most_change(records: list[Record]) -> str:
+    """By how much a mean of Figure 1 changes from l = k - 1 on."""
+    spans = [
+        np.ptp(np.mean([run["errors"] for run in runs], axis=0)[CLASSES[runs[0]["data"]] - 2 :])
+        for runs in _groups(select(records, figure=1))
+    ]
+    return f"{max(spans, default=0.0):.1f}"
+
+
+def _tell_bounds(records: list[Record]) -> str:
+    """Where the bounds are after the last round."""
+    groups = _groups(records)
+    if not groups:
+        return "not run"
+    upper = [mean_rounds(runs, "upper")[-1] for runs in groups]
+    lower = max(mean_rounds(runs, "lower").max() for runs in groups)
+    where = "below zero throughout" if lower < 0 else f"at {lower:.2f} of it at the most"
+    return (
+        f"after ten rounds the upper one is at {min(upper):.1f} to {max(upper):.1f} times the "
+        f"exact value, and the lower one is {where}"
+    )
+
+
+def _tell_rounds(records: list[Record]) -> dict[str, str]:
+    """In which rounds the mean errors of Figure 3 are least, and how they swing."""
+    groups = _groups(records)
+    if not groups:
+        return {"least_round": "no round", "swings": "not run"}
+    means = np.array([mean_rounds(runs, "errors") for runs in groups])
+    best = sorted({int(row.argmin()) + 1 for row in means})
+    told = (
+        f"in the second round errors are {means[:, 1].min():.0f} to {means[:, 1].max():.0f} %, "
+        f"in the tenth {means[:, -1].min():.0f} to {means[:, -1].max():.0f} %"
+    )
+    return {"least_round": f"round {' or '.join(map(str, best))}", "swings": told}
 
 
 def _alternation_lines(runs: list[Record]) -> list[str]:

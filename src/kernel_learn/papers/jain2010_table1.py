@@ -68,7 +68,7 @@ def table1_of_pairs() -> Protocol:
         render,
         check="0/Iris/standardised",
         reduced=is_small_run,
-        bench=Bench(METHODS, partition_of, fold_errors, lambda name: 1.0),
+        bench=Bench(METHODS, draw_folds, fold_errors, lambda name: 1.0),
     )
 
 
@@ -95,7 +95,7 @@ def is_small_run(cell: Cell) -> bool:
 def run_cell(data: DataSets, cell: Cell) -> Record:
     """Both folds of one run: accuracy and rank of each method, averaged."""
     start = perf_counter()
-    scores = [run_fold(*split, int(cell.settings["run"])) for split in partition_of(data, cell)]
+    scores = [run_fold(*split, int(cell.settings["run"])) for split in draw_folds(data, cell)]
     return {
         "accuracy": [[float(fold[m][0]) for fold in scores] for m in METHODS],
         "rank": [float(np.mean([fold[m][1] for fold in scores])) for m in METHODS],
@@ -104,7 +104,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
     }
 
 
-def partition_of(data: DataSets, cell: Cell) -> Iterator[Split]:
+def draw_folds(data: DataSets, cell: Cell) -> Iterator[Split]:
     """Both folds of one run; missing entries are means of training rows."""
     name = cell.settings["data"]
     X, y = data.load(FILES.get(name, name.lower()))
@@ -169,8 +169,9 @@ def render(records: Iterable[Record]) -> str:
         ranks=rank_table(verdicts),
         tests=test_table(done["standardised"]),
         raw_tests=test_table(done["raw"]),
-        against_itml=told_of_itml(done["standardised"]),
-        raw_against_itml=told_of_itml(done["raw"]),
+        **told_of_ranks(done),
+        scaling=tell_scaling(done),
+        gains=tell_gains(done["raw"]),
         behind=behind_points(done["standardised"]),
         gap=f"{max([r['largest_gap'] for r in everything], default=0.0):.1e}",
     )
@@ -210,6 +211,49 @@ def nearer_table(done: dict[str, dict[str, list[Record]]]) -> str:
     return make_table(["data", "paper", "raw", "standardised", "nearer"], rows)
 
 
+FAR = 10.0  # points by which scaling moves plain 5-NN
+
+
+def tell_scaling(done: dict[str, dict[str, list[Record]]]) -> str:
+    """On how many sets raw columns are nearer to the paper, and where scaling matters."""
+    plain = {
+        name: [100 * float(means(done[c][name])[0][0]) for c in ("raw", "standardised")]
+        for name in PAPER
+        if all(name in found for found in done.values())
+    }
+    if not plain:
+        return ""
+    paper = {name: 100 * PAPER[name][0][0] for name in plain}
+    nearer = [
+        n for n, (raw, scaled) in plain.items() if abs(raw - paper[n]) < abs(scaled - paper[n])
+    ]
+    moved = {n: abs(scaled - raw) for n, (raw, scaled) in plain.items()}
+    far = {n: moved[n] for n in nearer if moved[n] > FAR}
+    told = f"Raw columns are nearer on {len(nearer)} of {len(plain)} sets"
+    if far:
+        told += (
+            f", and by far on {', '.join(far)}, where scaling moves plain 5-NN by "
+            f"{min(far.values()):.0f} to {max(far.values()):.0f} points"
+        )
+    rest = [moved[n] for n in plain if n not in nearer]
+    if rest:
+        told += f"; where they are not, the two are within {max(rest):.1f} points of each other"
+    return f"{told}."
+
+
+def tell_gains(done: dict[str, list[Record]]) -> str:
+    """The most that Frob or ITML gains on plain 5-NN."""
+    gains = {
+        name: 100 * float(max(accuracy[METHODS.index(m)] for m in ("Frob", "ITML")) - accuracy[0])
+        for name, (accuracy, _) in ((name, means(runs)) for name, runs in done.items())
+    }
+    if not gains:
+        return ""
+    most = max(gains, key=lambda name: gains[name])
+    wine = f" and {gains['Wine']:.1f} on Wine" if "Wine" in gains and most != "Wine" else ""
+    return f", which is {gains[most]:.1f} points on plain 5-NN at the most ({most}){wine}"
+
+
 def rank_verdict(name: str, runs: list[Record]) -> tuple[str, float, float, str]:
     """(name, ITML's lead over Trace-SSIKDR in points, ranks' quotient, corrected test)."""
     itml, trace = METHODS.index("ITML"), METHODS.index("Trace-SSIKDR")
@@ -225,10 +269,15 @@ def against_trace(runs: list[Record]) -> list[str]:
     return [compare(trace, errors, ratio=1.0) for errors in others]
 
 
-def told_of_itml(done: dict[str, list[Record]]) -> str:
-    """How often Trace-SSIKDR is what against ITML."""
-    itml = METHODS.index("ITML")
-    return tell_counts(verdict_words(against_trace(runs)[itml] for runs in done.values()))
+def told_of_ranks(done: dict[str, dict[str, list[Record]]]) -> dict[str, str]:
+    """How often Trace-SSIKDR is what against ITML and the methods of its own rank."""
+    told = {}
+    for prefix, columns in (("", "standardised"), ("raw_", "raw")):
+        tests = [against_trace(runs) for runs in done[columns].values()]
+        for word, method in (("itml", "ITML"), ("frob", "Frob LR"), ("post", "ITML LR-post")):
+            own = [test[METHODS.index(method)] for test in tests]
+            told[f"{prefix}against_{word}"] = tell_counts(verdict_words(own))
+    return told
 
 
 def behind_points(done: dict[str, list[Record]]) -> str:

@@ -3,10 +3,11 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from kernel_learn.papers.protocol import Protocol, Record
+from kernel_learn.papers.protocol import Protocol, Record, make_table
 
 SHARED = 1e-3  # what two versions of a library agree on, relative
 # what differs from run to run, or in the last digits from library to library; bounds of an
@@ -36,17 +37,41 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
         "",
         f"- Command: `kernel-learn reproduce {protocol.name} --data DATA --page PAGE`; the same "
         "command goes on where it stopped.",
-        f"- Code: {all_of('commit')}. Date: {' to '.join(dates[:1] + dates[1:][-1:]) or '-'}.",
+        f"- Code: {tell_commits(made)}. Date: {' to '.join(dates[:1] + dates[1:][-1:]) or '-'}.",
         f"- Versions: {all_of('versions')}.",
         f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
         "one thread.",
     ]
-    lines += describe_again(made)
+    lines += describe_again(made) + commits_by_set(records)
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
         text = json.dumps({"key": protocol.check, **stable_figures(checked)}, indent=None)
         lines += ["", "One cell, which the tests compute anew:", "", f"```json\n{text}\n```"]
     return "\n".join(lines) + "\n"
+
+
+def tell_commits(made: Iterable[Record]) -> str:
+    """ "abc1234 (12 cells), def5678 (3)": what made the records, and how many of them."""
+    found = Counter(entry["commit"] for entry in made)
+    told = [f"{commit} ({count} cell{'s' * (count > 1)})" for commit, count in found.items()]
+    return ", ".join(told) or "not recorded"
+
+
+def commits_by_set(records: Iterable[Record]) -> list[str]:
+    """Where there are several commits: how many records of each set each of them made."""
+    found: dict[str, Counter[str]] = {}
+    for record in records:
+        if "made" in record:
+            name = str(record.get("set", record.get("data", "-")))
+            found.setdefault(record["made"]["commit"], Counter())[name] += 1
+    if len(found) < 2:
+        return []
+    rows = [
+        [commit, ", ".join(f"{name} {count}" for name, count in sets.items())]
+        for commit, sets in found.items()
+    ]
+    told = "Cells of each set by the commit that made them; a record names its own:"
+    return ["", told, "", make_table(["commit", "cells"], rows)]
 
 
 def describe_again(made: Iterable[Record]) -> list[str]:

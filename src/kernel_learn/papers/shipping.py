@@ -1,4 +1,4 @@
-"""Records as they come with the package: all cells of a table, in their order, without pictures.
+"""Records as they come with the package: the cells of a table, in their order, without pictures.
 
     python -m kernel_learn.papers.shipping RESULTS TABLE ...
 
@@ -22,22 +22,20 @@ def without_points(record: Record) -> Record:
     return {key: v for key, v in record.items() if not (isinstance(v, list) and len(v) > LONGEST)}
 
 
-def ship(protocol: Protocol, results: Path, home: Path = HOME) -> Path:
-    """Write the records of a table that was run whole; the file."""
+def ship(protocol: Protocol, results: Path, home: Path = HOME) -> tuple[Path, int]:
+    """Write the records of a table; the file, and how many of its cells were not run."""
     found = {record["key"]: record for record in read_records(results / f"{protocol.name}.jsonl")}
-    missing = [cell.key for cell in protocol.cells if cell.key not in found]
-    if missing:
-        raise ValueError(
-            f"{protocol.name} lacks {len(missing)} of {len(protocol.cells)} cells, {missing[0]} "
-            "the first: run the table to its end."
-        )
+    done = [found[cell.key] for cell in protocol.cells if cell.key in found]
+    if not done:
+        raise ValueError(f"{results} has no records of {protocol.name}: run the table.")
     file = home / f"{protocol.name}.jsonl"
     with atomic_write(file) as part:
-        lines = (json.dumps(without_points(found[cell.key])) + "\n" for cell in protocol.cells)
+        lines = (json.dumps(without_points(record)) + "\n" for record in done)
         part.write_text("".join(lines), encoding="utf-8")
-    return file
+    return file, len(protocol.cells) - len(done)
 
 
 if __name__ == "__main__":
     for table in sys.argv[2:]:
-        print(ship(load_protocol(table), Path(sys.argv[1])))
+        file, missing = ship(load_protocol(table), Path(sys.argv[1]))
+        print(f"{file}: {missing} cells not run" if missing else file)
