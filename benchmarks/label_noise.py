@@ -130,7 +130,7 @@ def read_figures(path):
 
 
 def summary(table):
-    """How often ours is ahead, in sets and in the mean."""
+    """How often ours is ahead, on how many sets and on average."""
     words = []
     for rival in RIVALS:
         parts = []

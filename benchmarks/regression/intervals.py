@@ -104,7 +104,7 @@ def line_of(name, n, found):
     return "| " + " | ".join(cells) + " |"
 
 
-def summary(lines):
+def summary(lines, splits):
     """Mean coverages, how many tables are below by more than .04, and widths beside ours."""
     words = []
     for method in METHODS:
@@ -114,7 +114,9 @@ def summary(lines):
             if not own:
                 break
             low = sum(share < coverage - 0.04 for share, _ in own)
-            bounds = [(np.ceil((coverage - 0.04) * n) - 1, n) for _, n in own]
+            parts_of = splits if method == "catboost" else 1  # it has the rows of the first split
+            sizes = [n // parts_of for _, n in own]
+            bounds = [(np.ceil((coverage - 0.04) * n) - 1, n) for n in sizes]
             chance = sum(binom.cdf(bound, n, coverage) for bound, n in bounds)
             below = f"{low} of {len(own)} below by .04, by chance {chance:.1f}"
             parts.append(f"{coverage:.2f}: {np.mean([s for s, _ in own]):.3f} ({below})")
@@ -174,7 +176,8 @@ def main():
         origin="; ".join(made_now().values()),
         seconds=time.process_time(),
     )
-    part = f"{HEADING}{text}\n{summary(lines)}\n\n{head}|\n|{'---|' * 18}\n" + "\n".join(table)
+    told = summary(lines, asked.splits)
+    part = f"{HEADING}{text}\n{told}\n\n{head}|\n|{'---|' * 18}\n" + "\n".join(table)
     others = asked.output.read_text("utf-8").partition(HEADING)[0] if asked.output.exists() else ""
     asked.output.write_text(f"{others}{part}\n", encoding="utf-8")
 
