@@ -36,7 +36,7 @@ def reference(entry: dict[str, str]) -> str:
     authors = "; ".join(entry["author"].split(" and ")).replace("; others", "; and others")
     where = entry.get("journal") or entry.get("booktitle", "")
     numbers = ", ".join(entry[part] for part in ("volume", "pages") if part in entry)
-    place = f"*{where}* {numbers}".strip()
+    place = f"*{where}* {numbers}".strip().replace("--", "\N{EN DASH}")
     return f"- {authors}. {entry['title']}. {place}, {entry['year']}."
 
 
