@@ -95,11 +95,14 @@ class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
         self.verbose = verbose
 
     def _solve(
-        self, data: Training, n_components: Callable[[Training], int], needs: Needs = NEEDS
+        self,
+        data: Training,
+        n_components: Callable[[Training, Combined], int],
+        needs: Needs = NEEDS,
     ) -> tuple[Training, Combined]:
         data, form = self._represent(data, needs=needs)
         sample = self._combine(form, self._bank_weights(form, data.names))
-        found = solve_pls(sample, n_components(data))
+        found = solve_pls(sample, n_components(data, sample))
         self._store_kernel(sample.expand(found.R))
         self.loadings_ = found.P
         self.intercept_ = data.source.counts / sample.n
@@ -225,12 +228,12 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         store_targets(self, data)
         wanted = check_n_components(self.n_components, data.source.n_targets, self)
         if isinstance(data, Labelled):
-            solved, sample = self._solve(data, lambda _: wanted, replace(NEEDS, compared=True))
+            solved, sample = self._solve(data, lambda *_: wanted, replace(NEEDS, compared=True))
             self._sharpen(fit_sharpness(*self._parts(solved, sample)), solved.source)
         else:
             self._single = data.single
             self.__dict__.pop("_calibration", None)  # of an earlier fit
-            self._solve(data, lambda _: wanted)
+            self._solve(data, lambda *_: wanted)
         self._warn_if_fewer()
         return self
 
@@ -310,7 +313,7 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
                 G = sample.operator[np.ix_(told[a], told[b])]
                 return np.asarray(G / root[a][:, None] / root[b])
         else:
-            targets, K = pool_kernel(sample.kernel, data.source)
+            targets, K = pool_kernel(sample, data.source)
 
             def block(a: Array, b: Array) -> Array:
                 return np.asarray(K[np.ix_(a, b)])
@@ -434,10 +437,10 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
         self._warn_if_fewer()
         return self
 
-    def _choose(self, data: Training) -> int:
+    def _choose(self, data: Training, sample: Combined) -> int:
         """How many components; what is said of rows held out is kept for ``_calibrate``."""
         n_rows = HELD_OUT_ROWS if self.n_components is not None else LOO_ROWS
-        targets, K = pool_kernel(self.base_kernel_, data.source, n_rows)
+        targets, K = pool_kernel(sample, data.source, n_rows)
         told = np.flatnonzero(targets.weight > 0)  # rows of a kernel matrix may not count
         if len(told) < len(K):
             targets, K = targets.take(told), K[np.ix_(told, told)]

@@ -10,8 +10,9 @@ from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_ro
 from kernel_learn.criteria.held_out.stacking import centered, fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.target_codes import pool_targets
-from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.moment_form import FeatureSample
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import take_rows
@@ -90,12 +91,20 @@ def held_out_in_folds(
 
 
 def pool_kernel(
-    kernel: Kernel, source: ArraySource | PooledSource, n_rows: int = HELD_OUT_ROWS
+    sample: Combined, source: ArraySource | PooledSource, n_rows: int = HELD_OUT_ROWS
 ) -> tuple[Targets, Array]:
-    """Targets and kernel matrix of the first rows by key: where a fit keeps no rows."""
+    """Targets and kernel matrix of the first rows by key: where a fit keeps no rows.
+
+    On landmarks the matrix is that of their features, as the fit and new rows see it: what the
+    kernel itself says of held-out rows would be too good.
+    """
     rows = source.summary.rows[:n_rows]
     targets = pool_targets(source, n_rows, standardize=False)
     X = to_double(take_rows(source.X, rows))
+    if isinstance(sample, FeatureSample):
+        Z = sample.see(X)
+        return targets, Z @ Z.T
+    kernel = sample.kernel
     is_matrix = kernel.input == "matrix"
     return targets, kernel(X, kernel.reference(source.X, rows) if is_matrix else None)
 

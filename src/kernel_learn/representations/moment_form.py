@@ -81,6 +81,11 @@ class FeatureSample(Combined):
     def expand(self, B: Array) -> SubspaceKernel:
         return self.form.features.expand(B, self.mean, self.theta)
 
+    def see(self, X: Rows) -> Array:
+        """z(x) with k(x, y) = z(x)'z(y), not centred, (n, M)."""
+        root = np.sqrt(self.form.spread(self.theta))
+        return np.asarray(root * self.form.features(X), dtype=np.float64)
+
 
 class MomentForm(Representation):
     """C = Z'PZ and S = Z'PL for Z = [Z_1 ... Z_p], from one pass over the rows."""
