@@ -191,7 +191,11 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
 
     @all_or_nothing
     def fit(
-        self, X: RowsLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+        self,
+        X: RowsLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn the points and the machines.
 
@@ -203,8 +207,12 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
             Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group (of one patient, say) are left out together: what is said of
+            held-out rows, and the coverage of sets, is then that for a row of a new group. Of
+            rows in memory.
         """
-        data = self._rows(X, y, sample_weight)
+        data = self._rows(X, y, sample_weight, groups)
         self._check_init(data)
         if not is_of_vectors(data):
             raise ValueError(
@@ -313,7 +321,7 @@ class ExpansionSVC(SharpenedScores, MachineClassifier, BankWeights, SubspaceTran
             return np.asarray(F @ V[:-1] + V[-1])
 
         counts = one_hot(source.labels, len(data.classes)) * source.weight[:, None]
-        return fit_sharpness(Targets(counts), score_fold)
+        return fit_sharpness(Targets(counts, source.units(np.arange(source.n_rows))), score_fold)
 
     def _first_points(self, data: Labelled) -> Array:
         if not isinstance(self.init, str):

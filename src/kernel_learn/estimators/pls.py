@@ -22,7 +22,7 @@ from kernel_learn.criteria.held_out.conformal import Thresholds
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, mean_squares, pls_loo_scores
-from kernel_learn.fitting.base import StreamedSubspace
+from kernel_learn.fitting.base import GroupedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import (
@@ -56,6 +56,7 @@ from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.groups import shared_places
 from kernel_learn.rows.targets import TargetType
 from kernel_learn.solvers.pls import solve_pls
 
@@ -64,7 +65,7 @@ MOST_COMPONENTS, LOO_ROWS = 30, 500
 NEEDS = Needs(exact=1.0, features=1.0, columns=8.0)
 
 
-class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
+class _KernelPLS(PartialFit, BankWeights, GroupedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
@@ -307,7 +308,8 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
             told = told[np.argsort(np.argsort(sample.order)[told])]  # in the order of their keys
             root = sample.root_weight[told]
             Y = sample.targets[told] / root[:, None] + sample.target_mean
-            targets = Targets(np.maximum(sample.weight[told, None] * Y, 0.0))
+            units = () if sample.groups is None else shared_places(sample.groups[told])
+            targets = Targets(np.maximum(sample.weight[told, None] * Y, 0.0), units)
 
             def block(a: Array, b: Array) -> Array:
                 G = sample.operator[np.ix_(told[a], told[b])]
@@ -474,6 +476,9 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
             place[rows] = np.arange(len(rows))
             seen = np.flatnonzero((place[source.inverse] >= 0) & (source.weight > 0))
             values, mass = source.labels[seen], source.weight[seen]
+            if source.groups is not None:  # each of them weighs one
+                of = source.groups[seen]
+                mass = mass / np.bincount(of, mass)[of]
             scores = scores[place[source.inverse[seen]]]
         else:
             targets = pool_targets(source, int(rows.max()) + 1, standardize=False)

@@ -74,20 +74,31 @@ def held_out_in_folds(
 ) -> tuple[Array, Array]:
     """Rows, at most about ``n_rows``, and what was learned from the other folds says of them.
 
-    The only row of a class is in every fold that learns, and not held out.
+    The only row of a class, or its only group, is in every fold that learns, and not held out.
     """
     chosen = np.arange(targets.n)
     if targets.n > n_rows:
         chosen = stratified_rows(targets, n_rows)
     some = targets.take(chosen)
     folds = stratified_folds(some, FOLDS)
-    folds[np.bincount(some.majority, minlength=some.n_classes)[some.majority] < 2] = -1
+    keep_classes(some, folds)
     rows, scores = [np.empty(0, dtype=int)], []
     for fold in np.unique(folds[folds >= 0]):
         outside = chosen[folds == fold]
         rows.append(outside)
         scores.append(score_fold(chosen[folds != fold], outside))
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
+
+
+def keep_classes(targets: Targets, folds: Array) -> None:
+    """Take rows or groups out of the folds, to -1, without which a class would not be learned."""
+    unit = np.arange(targets.n)
+    for group in targets.groups:
+        unit[group] = group[0]
+    for fold in np.unique(folds):
+        for c in np.setdiff1d(targets.majority, targets.majority[folds != fold]):
+            first = np.flatnonzero(targets.majority == c)[0]
+            folds[unit == unit[first]] = -1
 
 
 def pool_kernel(
