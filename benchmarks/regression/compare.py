@@ -250,8 +250,8 @@ TITLE = """# `KernelRegressor` beside what people use for tables
 {unseen[catboost][error]:.2f} of CatBoost's and {unseen[lightgbm][error]:.2f} of LightGBM's; on the
 {small[SVR][tables]} tables on which it was developed {small[SVR][error]:.2f},
 {small[catboost][error]:.2f} and {small[lightgbm][error]:.2f}. It takes {unseen[SVR][cpu]:.2f} and
-{small[SVR][cpu]:.2f} of the processor time of the search for the SVR, and about
-{small[lightgbm][cpu]:.0f} times that of LightGBM.
+{small[SVR][cpu]:.2f} of the processor time of the search for the SVR, and
+{unseen[lightgbm][cpu]:.0f} and {small[lightgbm][cpu]:.0f} times that of LightGBM.
 
 ## How it was measured
 
