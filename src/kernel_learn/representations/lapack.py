@@ -72,7 +72,7 @@ def _leading(A: Array) -> int:
     rows, columns = A.shape
     if A.dtype != np.float64 or (rows > 1 and A.strides[0] != 8):
         raise ValueError("A matrix for LAPACK has columns of adjacent doubles.")
-    return max(1, rows, A.strides[1] // 8 if columns > 1 else 0)
+    return max(1, rows, int(A.strides[1]) // 8 if columns > 1 else 0)
 
 
 def factorise(A: Array) -> bool:
