@@ -10,7 +10,8 @@ exchangeable rows, rows of wine that drift and rows far away, what it costs; and
 
     KERNEL_LEARN_DATA=folder python benchmarks/coverage.py --splits 5
 
-writes the whole page; ``--no-numbers`` leaves the part about numbers as it is.
+writes the whole page; ``--no-numbers`` leaves the part about numbers as it is, and ``--only groups
+simulated far costs`` renews these parts alone.
 """
 
 import argparse
@@ -477,6 +478,33 @@ def drift_of_training_rows(draws=6):
     )
 
 
+PARTS = {
+    "groups": groups_part,
+    "simulated": simulated_part,
+    "far": far_part,
+    "costs": costs_part,
+}
+
+
+def make_part(name):
+    """The text of a part, with its origin."""
+    start = time.process_time()
+    text = PARTS[name]()
+    seconds = time.process_time() - start
+    return f"{text}\n\nOrigin: {'; '.join(made_now().values())}; {seconds:.0f} s."
+
+
+def renew(page, part):
+    """Put a part where one of its heading is, or before the part about numbers."""
+    heading = part.partition("\n")[0]
+    sections = ("\n" + page.read_text("utf-8")).split("\n## ")
+    own, names = heading.removeprefix("## "), [s.partition("\n")[0] for s in sections]
+    at = names.index(own) if own in names else len(sections) - 1
+    text = part.removeprefix("## ") + "\n"
+    sections[at : at + (own in names)] = [text]
+    page.write_text("\n## ".join(sections).removeprefix("\n"), encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=5)
@@ -484,8 +512,13 @@ def main():
     parser.add_argument("--learner", choices=["classifier", "discriminant"], default="classifier")
     parser.add_argument("--output", type=Path, default=PAGE)
     parser.add_argument("--no-numbers", action="store_true", help="leave their part as it is")
+    parser.add_argument("--only", nargs="*", choices=list(PARTS), help="renew these parts alone")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    if asked.only:
+        for name in asked.only:
+            renew(asked.output, make_part(name))
+        return
     make = KernelDiscriminant if asked.learner == "discriminant" else fast
     folder, table, lines, each = find_data(), [HEAD], [], {}
     for name in asked.sets:
@@ -499,7 +532,7 @@ def main():
         lines.append((found, n))
         table.append(line_of(name, n, found))
         print(table[-1], flush=True)
-    others = [groups_part(), simulated_part(), far_part(), costs_part()]
+    others = [make_part(name) for name in PARTS]
     text = (
         f"{TITLE.format(splits=asked.splits)}\n```\npython benchmarks/coverage.py --splits "
         f"{asked.splits}\n```\n\nOrigin: {'; '.join(made_now().values())}; "
