@@ -74,7 +74,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         without each of five folds, which gives ``error_`` and the residuals of the intervals and
         takes five times as long. Otherwise these are by leave-one-out.
     n_jobs : int, optional
-        Threads in which the views are cross-validated side by side; the result is the same.
+        Threads in which views are cross-validated, and leaves fitted, side by side; the result is
+        the same. They share the cores with BLAS, which should have one thread then.
     random_state : int, RandomState instance or None
         Draws the order of the rows, and with it the parts of them from which scales are
         learned; None is a seed like any other, so that fits repeat. The order in which rows

@@ -21,15 +21,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import each_fold
 from kernel_learn.criteria.held_out.targets import RowTargets, cut_groups, positions
 from kernel_learn.kernels.base import mirror_panel
 from kernel_learn.kernels.pairwise import PANEL_ROWS
-from kernel_learn.representations.linalg import center_and_weigh
+from kernel_learn.representations.lapack import (
+    factorise,
+    invert_factor,
+    invert_triangle,
+    solve_factor,
+)
+from kernel_learn.representations.linalg import LEAST_SLACK, center_and_weigh, leave_out
 from kernel_learn.rows.access import row_blocks
 
 # The path along which regularisers are chosen.
@@ -37,9 +41,6 @@ RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 # Directions of G below this share of the largest are rounding. At 500 rows the smallest lam is
 # about 1e-9 of the largest: 1e-10 left out directions that count (scores were off by up to .46).
 RANK_TOL = 1e-14
-# Where 1 - H_ii is smaller, a row decides about itself alone: its residual without itself
-# is a quotient of two roundings.
-LEAST_SLACK = 1e-5
 MOST_POWERS = 12  # of ten, by which a regulariser is raised for that
 # One eigendecomposition costs as much as about so many Cholesky inverses (n = 1000: 0.19 s
 # against 0.034 s each).
@@ -111,7 +112,7 @@ class RidgePath:
 
     def __init__(self, K: Array, targets: RowTargets) -> None:
         self.centred = centre(K, targets)
-        w, U = linalg.eigh(self.centred.G, driver="evd", overwrite_a=True, check_finite=False)
+        w, U = np.linalg.eigh(self.centred.G)  # as SciPy's, but other threads run meanwhile
         kept = w > RANK_TOL * max(float(w[-1]), 0.0)
         self.w, self.U = w[kept], U[:, kept]
         self.UT_Y = self.U.T @ self.centred.labels
@@ -222,8 +223,8 @@ class RidgeSolves:
         all rows of a group, or none.
         """
         T, root = self.centred.targets, self.centred.root
-        lam, B, L = self._solve(reg)
-        R = lapack.dpotri(L, lower=1, overwrite_c=1)[0]
+        lam, B, R = self._solve(reg)
+        invert_factor(R)
         for rows in row_blocks(len(R), PANEL_ROWS):
             mirror_panel(R, rows)
         R *= lam
@@ -263,20 +264,21 @@ class RidgeSolves:
         for rows in row_blocks(len(G), PANEL_ROWS):  # G back above the diagonal
             mirror_panel(G, rows)
         G[np.diag_indices(len(G))] = self._diagonal + lam
-        L, info = lapack.dpotrf(G.T, lower=1, clean=0, overwrite_a=1)
-        if info:  # rounding has made G + lam indefinite: the path drops such directions
+        L = G.T
+        if not factorise(L):  # by rounding: the path drops such directions
             raise np.linalg.LinAlgError(f"G + {lam:.3g} is not positive definite.")
-        B = linalg.cho_solve((L, True), self.centred.labels, check_finite=False)
+        B = solve_factor(L, self.centred.labels)
         self._solutions[reg] = B
         return lam, B, L
 
 
 def _inverse_products(L: Array, groups: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """The diagonal of Q = (L L')^{-1} and its blocks Q_gg, L lower and overwritten if it can be.
+    """The diagonal of Q = (L L')^{-1} and its blocks Q_gg, L lower and overwritten.
 
     By L^{-1} alone, n^3/3 operations; Q itself would take as many again.
     """
-    inverse = lapack.dtrtri(L, lower=1, overwrite_c=1)[0]
+    invert_triangle(L)
+    inverse = L
     diagonal = np.empty(len(L))
     for columns in row_blocks(len(L), PANEL_ROWS):
         below = inverse[columns.start :, columns]
@@ -338,14 +340,19 @@ def with_all_shares(scores: Array, targets: RowTargets) -> Array:
     the sums over it.
     """
     moved = targets.weight[:, None] * (targets.Y - targets.mean)
-    weight = targets.weight.copy()
-    for rows in targets.groups:
-        moved[rows], weight[rows] = moved[rows].sum(axis=0), weight[rows].sum()
-    return np.asarray(scores + share_of(moved, weight, targets.total))
+    return np.asarray(scores + gone_shares(moved, targets.weight, targets.groups, targets.total))
 
 
-def share_of(moved: Array, weight: Array, total: float) -> Array:
+def gone_shares(
+    moved: Array,  # (n, q) w_i (y_i - mu), overwritten
+    weight: Array,  # (n,)
+    groups: Sequence[Array],
+    total: float,  # N
+) -> Array:
     """What rows take from the mean of all when they leave: w_i (y_i - mu) / (N - w_i)."""
+    weight = np.array(weight)
+    for rows in groups:
+        moved[rows], weight[rows] = moved[rows].sum(axis=0), weight[rows].sum()
     return np.asarray(moved / np.maximum(total - weight, 1e-12 * total)[:, None])
 
 
@@ -359,22 +366,3 @@ def left_out(
     """Scores y_g - S_g^{-1/2} (I - H_gg)^{-1} residual_g, and how far I - H_gg is from singular."""
     without, least = leave_out(targets.groups, residual, slack, blocks)
     return targets.Y - without / root[:, None], least
-
-
-def leave_out(
-    groups: Sequence[Array],  # rows of each
-    residual: Array,
-    slack: Array,
-    blocks: Sequence[Array],
-) -> tuple[Array, float]:
-    """(I - H_gg)^{-1} residual_g of every group and row, and the least eigenvalue of I - H_gg."""
-    without = residual / np.maximum(slack, 0.1 * LEAST_SLACK)[:, None]
-    single = np.ones(len(slack), dtype=bool)
-    least = np.inf
-    for rows, block in zip(groups, blocks, strict=True):
-        single[rows] = False
-        values, V = np.linalg.eigh(block)
-        least = min(least, float(values[0]))
-        values = np.maximum(values, 0.1 * LEAST_SLACK)
-        without[rows] = V @ ((V.T @ residual[rows]) / values[:, None])
-    return without, min(least, float(slack[single].min(initial=np.inf)))

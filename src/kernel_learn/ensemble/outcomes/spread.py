@@ -15,8 +15,9 @@ import numpy as np
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.intervals import jackknife_intervals, value_masses
 from kernel_learn.criteria.held_out.number_targets import NumberTargets, merge_values
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, Dual, RidgePath
+from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual, RidgePath
 from kernel_learn.kernels import Kernel
+from kernel_learn.representations.linalg import LEAST_SLACK
 
 SMALL = 0.1  # of the median residual: a residual of zero has a logarithm
 
