@@ -69,10 +69,10 @@ def _call_wrapper(name: str, *matrices: Array) -> int:
 
 def _leading(A: Array) -> int:
     """Numbers between the columns of a matrix in LAPACK's order."""
-    rows, columns = A.shape
+    rows, columns = map(int, A.shape)
     if A.dtype != np.float64 or (rows > 1 and A.strides[0] != 8):
         raise ValueError("A matrix for LAPACK has columns of adjacent doubles.")
-    return max(1, rows, A.strides[1] // 8 if columns > 1 else 0)
+    return max(1, rows, int(A.strides[1]) // 8 if columns > 1 else 0)
 
 
 def factorise(A: Array) -> bool:
