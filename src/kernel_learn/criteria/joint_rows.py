@@ -38,6 +38,7 @@ class JointRows:
     uncorrelated: bool
     weights_lower: float | None = None  # bound over all weights of a bank, if they were learned
     weights_searched: bool = False  # by a descent that proves nothing by itself
+    units: tuple[Array, ...] = ()  # rows that are left out together
 
     @property
     def spectrum(self) -> Eigenpairs:
@@ -96,7 +97,7 @@ class JointRows:
     @property
     def targets(self) -> Targets:
         """Labels with their weights."""
-        return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None])
+        return Targets(one_hot(self.labels, self.n_classes) * self.weight[:, None], self.units)
 
     def score_fold(self, inside: Array, outside: Array, reg: float, C: float) -> Array:
         """What subspace and machines of some rows say of others, (len(outside), n_machines).

@@ -14,7 +14,6 @@ from kernel_learn.criteria.held_out.hinge import HINGE_REGS, fit_hinges
 from kernel_learn.criteria.held_out.loo_weights import learn_loo_weights
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import (
-    LEAST_SLACK,
     RIDGE_REGS,
     Dual,
     RidgeSolves,
@@ -43,6 +42,7 @@ from kernel_learn.kernels import (
     evaluate_shared,
 )
 from kernel_learn.kernels.scaled import scale_columns
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.rows.access import take_rows
 
 # Weights of kernels of column groups are learned on at most so many rows: p matrices of n x n are

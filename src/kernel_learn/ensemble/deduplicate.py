@@ -13,6 +13,7 @@ from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import summed_labels
 from kernel_learn.rows.access import n_rows
 from kernel_learn.rows.columns import ReadRows
+from kernel_learn.rows.groups import ranks_of, shared_places
 from kernel_learn.rows.rank_keys import rank_order
 from kernel_learn.rows.table import Table
 
@@ -147,10 +148,7 @@ def _find_distinct(
     check_distinct(source)
     digest = source.digest
     if groups is not None:
-        both = np.empty(len(groups), dtype=[("key", np.uint64), ("group", groups.dtype)])
-        both["key"], both["group"] = source.keys, groups
-        ranks = np.unique(both, return_inverse=True)[1].astype(np.uint64)
-        source = ArraySource(X, nothing, keys=ranks)
+        source = ArraySource(X, nothing, keys=ranks_of(source.keys, groups))
     order = np.random.default_rng(seed).permutation(source.n_distinct)
     if isinstance(X, Table):  # in memory, where columns can be sorted
         order = rank_order(X[source.first])[order]
@@ -165,9 +163,4 @@ def _squares(inverse: Array, weight: Array, groups: Array | None) -> Array | Non
 
 
 def _group_indices(groups: Array | None, first: Array) -> tuple[Array, ...]:
-    if groups is None:
-        return ()
-    mine = groups[first]
-    order = np.argsort(mine, kind="stable")
-    parts = np.split(order, np.flatnonzero(np.diff(mine[order])) + 1)
-    return tuple(np.sort(part) for part in parts if len(part) > 1)
+    return () if groups is None else shared_places(groups[first])

@@ -9,7 +9,6 @@ from typing import Protocol
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from kernel_learn.arrays import Array, MemoryBudget, PathLike, Rows
@@ -41,16 +40,16 @@ from kernel_learn.ensemble.quality import (
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.ensemble.views import RANKED_VIEWS
 from kernel_learn.fitting.row_validation import as_views, side_by_side
+from kernel_learn.fitting.training import check_groups
 from kernel_learn.fitting.weights import row_weights, training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
 from kernel_learn.rows.codes import categorical_positions
-from kernel_learn.rows.coerce import as_array
 from kernel_learn.rows.columns import ReadRows, TableReader, as_rectangle, learn_table
 from kernel_learn.rows.digest import PassDigest
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.rows.keys import is_missing, row_keys
+from kernel_learn.rows.keys import row_keys
 from kernel_learn.rows.table import Table
 from kernel_learn.streams.checkpoint import Checkpoint, signature_of
 from kernel_learn.streams.progress import Progress
@@ -142,7 +141,7 @@ def prepare(
     table = everything if len(kept) == n_given else everything[kept]
     keys = row_keys(table)
     read = PassDigest.of(keys, given.keys, weight, kept)
-    named_groups, groups = groups, _check_groups(groups, n_given, kept)
+    named_groups, groups = groups, check_groups(groups, n_given, kept)
     rows = given.merge(table, weight, groups, seed, keys)
     tried = candidates_for(estimator.quality, rows.targets, table, reader, groups_of_columns)
     size = size_of(estimator, n_given, rows.targets, table, reader, tried)
@@ -364,17 +363,3 @@ def size_of(
         shares_statistics=not isinstance(targets, NumberTargets),
         smears=isinstance(targets, NumberTargets),
     )
-
-
-def _check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None:
-    if groups is None:
-        return None
-    given: Array = column_or_1d(as_array(groups, "groups"))
-    if given.dtype.kind in "fO" and any(map(is_missing, given.tolist())):
-        raise ValueError("groups has rows without a group (NaN or None); give each row one.")
-    if len(given) != n:
-        raise ValueError(f"groups has {len(given)} entries, and there are {n} rows.")
-    found = np.unique(given, return_inverse=True)[1][kept]
-    if len(np.unique(found)) < 2:
-        raise ValueError("All rows are of one group, and nothing can be left out of it.")
-    return found

@@ -178,6 +178,7 @@ class SampleRows(NamedTuple):
     rows: Array
     weight: Array
     labels: Array  # (n, k)
+    groups: Array | None = None
 
     @property
     def summary(self) -> "SampleRows":

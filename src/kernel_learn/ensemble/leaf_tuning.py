@@ -13,7 +13,6 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales, pool_scales
 from kernel_learn.criteria.held_out.ridge import (
-    LEAST_SLACK,
     RIDGE_REGS,
     RidgePath,
     RidgeSolves,
@@ -28,6 +27,7 @@ from kernel_learn.ensemble.candidates import (
     narrower,
 )
 from kernel_learn.ensemble.sample import Sample
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before

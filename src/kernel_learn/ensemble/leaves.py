@@ -264,9 +264,9 @@ def fit_leaves(
     if n_jobs is not None and kept is None and sample.subsample is None:
         parallel = Parallel(n_jobs=n_jobs, prefer="threads")
         fitted_leaves = parallel(delayed(fit_leaf)(rows) for rows in leaves)
-    for rows, (own, fits) in zip(leaves, fitted_leaves, strict=True):
+    for rows, (kept_rows, fits) in zip(leaves, fitted_leaves, strict=True):
         for m, (model, held) in enumerate(fits):
-            scores[m, seat[own]] = held
+            scores[m, seat[kept_rows]] = held
             models[m].append(model)
         done += len(rows)
         at(done)

@@ -18,10 +18,11 @@ from kernel_learn.criteria.held_out.marginal_likelihood import (
     learn_likelihood_scales,
 )
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath, RidgeSolves, try_ridge
+from kernel_learn.criteria.held_out.ridge import RidgePath, RidgeSolves, try_ridge
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.kernels import Combination
 from kernel_learn.kernels.scaled import ScaledKernel
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.rows.access import take_rows
 
 WITH_LINEAR = "+lin"  # the end of the family of a kernel with a linear part

@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.label_targets import LabelMap, LabelTargets, both_sides
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RIDGE_REGS, Dual, RidgePath, centre
+from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual, RidgePath, centre
 from kernel_learn.criteria.held_out.stacking import (
     LinearMap,
     discriminant_directions,
@@ -30,6 +30,7 @@ from kernel_learn.kernels import Combination, Kernel, SharedStatistics, evaluate
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.kernels.viewed import ViewKernel
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.rows.access import row_blocks, take_rows
 from kernel_learn.rows.columns import TableReader
 from kernel_learn.rows.table import Table

@@ -27,7 +27,7 @@ from kernel_learn.criteria.hsic import Dependence
 from kernel_learn.criteria.kernel_weights import Coupling, KimDiscriminant, LabelResolvent
 from kernel_learn.criteria.labels import factor_of_counts
 from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger, Kept, LandmarkRows
-from kernel_learn.fitting.base import StreamedSubspace
+from kernel_learn.fitting.base import GroupedSubspace
 from kernel_learn.fitting.kernel_weights import WeightLearner
 from kernel_learn.fitting.loo_selection import EXACT_LOO_ROWS, LeaveOneOutChoice
 from kernel_learn.fitting.parameters import (
@@ -70,7 +70,7 @@ class KernelDiscriminant(
     LeaveOneOutChoice,
     WeightLearner,
     ProbabilityClassifier,
-    StreamedSubspace,
+    GroupedSubspace,
 ):
     """Regularised kernel discriminant analysis: features, classifier and probabilities.
 
@@ -422,7 +422,7 @@ class KernelDiscriminant(
         held = held_out_scores(sample, self.reg_)
         if not held.is_safe:
             return
-        targets = Targets(np.maximum(held.counts, 0.0))
+        targets = Targets(np.maximum(held.counts, 0.0), held.groups)
         F = (held.scores - sample.target_mean) @ T
         sharp, loss = fit_temperature(centroid(F), targets)
         self._log_odds, self.loo_log_loss_ = linear_centroid(centroid, sharp, shift), loss

@@ -52,7 +52,7 @@ from kernel_learn.rows.targets import CLASSES_OR_LABELS, binarise
 
 
 class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
-    """Many kernels on several views of the columns, cross-validated and averaged.
+    """A classifier for tables that needs no tuning: many kernels, cross-validated and averaged.
 
     Columns are seen as z-scores, normal scores, ranks and clipped scores; on
     each view kernel ridge fits of several families and widths are compared by

@@ -62,6 +62,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         A bank: a list or a dict of kernels, ``"precomputed"`` with a stack of
         kernel matrices (n, n, p). One kernel is a bank of one.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        Of a row inside its margin: max(0, 1 - y f), or half of its square.
     C : float or "learn", default=1.0
         The price of a margin error. "learn" (squared hinge only): 1/C is the
         weight of the identity as one more kernel.
@@ -175,7 +176,11 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
 
     @all_or_nothing
     def fit(
-        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn weights and machines.
 
@@ -188,13 +193,17 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
             Labels of the rows; none where the source has them.
         sample_weight : array-like of shape (n_samples,), default=None
             Multiplies C for each row: a row of weight 2 is two rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group (of one patient, say) are left out together: what is said of
+            held-out rows, and the coverage of sets, is then that for a row of a new group. Of
+            rows in memory.
 
         Returns
         -------
         self
         """
         self._check_learned_C()
-        data = self._rows(X, y, sample_weight)
+        data = self._rows(X, y, sample_weight, groups)
         self._fit_rows(data)
         self._judge_without_each(data, type(self)._fit_rows, "five folds of the machines")
         return self
@@ -269,7 +278,8 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         counts = one_hot(source.labels, len(self.classes_)) * source.weight[:, None]
         boxes = found.criterion.boxes(self.C_)[told]
         K = K if len(told) == len(K) else K[np.ix_(told, told)]
-        self._sharpen(machine_sharpness(K, Targets(counts[told]), boxes, self.loss), given)
+        targets = Targets(counts[told], source.units(told))
+        self._sharpen(machine_sharpness(K, targets, boxes, self.loss), given)
 
     def _machine_values(self, X: Rows) -> Array:
         check_is_fitted(self)

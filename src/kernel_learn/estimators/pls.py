@@ -22,7 +22,7 @@ from kernel_learn.criteria.held_out.conformal import Thresholds
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, mean_squares, pls_loo_scores
-from kernel_learn.fitting.base import StreamedSubspace
+from kernel_learn.fitting.base import GroupedSubspace
 from kernel_learn.fitting.block_results import ScoredRegressor, on_sources
 from kernel_learn.fitting.kernel_weights import BankWeights
 from kernel_learn.fitting.parameters import (
@@ -56,6 +56,7 @@ from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.landmarks import LandmarksLike
 from kernel_learn.representations.plan import Needs
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.groups import shared_places
 from kernel_learn.rows.targets import TargetType
 from kernel_learn.solvers.pls import solve_pls
 
@@ -64,7 +65,7 @@ MOST_COMPONENTS, LOO_ROWS = 30, 500
 NEEDS = Needs(exact=1.0, features=1.0, columns=8.0)
 
 
-class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
+class _KernelPLS(PartialFit, BankWeights, GroupedSubspace):
     """Scores t = Phi r, orthonormal on the training rows, and regression of the targets on them."""
 
     n_components: int | None
@@ -95,11 +96,14 @@ class _KernelPLS(PartialFit, BankWeights, StreamedSubspace):
         self.verbose = verbose
 
     def _solve(
-        self, data: Training, n_components: Callable[[Training], int], needs: Needs = NEEDS
+        self,
+        data: Training,
+        n_components: Callable[[Training, Combined], int],
+        needs: Needs = NEEDS,
     ) -> tuple[Training, Combined]:
         data, form = self._represent(data, needs=needs)
         sample = self._combine(form, self._bank_weights(form, data.names))
-        found = solve_pls(sample, n_components(data))
+        found = solve_pls(sample, n_components(data, sample))
         self._store_kernel(sample.expand(found.R))
         self.loadings_ = found.P
         self.intercept_ = data.source.counts / sample.n
@@ -225,12 +229,12 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
         store_targets(self, data)
         wanted = check_n_components(self.n_components, data.source.n_targets, self)
         if isinstance(data, Labelled):
-            solved, sample = self._solve(data, lambda _: wanted, replace(NEEDS, compared=True))
+            solved, sample = self._solve(data, lambda *_: wanted, replace(NEEDS, compared=True))
             self._sharpen(fit_sharpness(*self._parts(solved, sample)), solved.source)
         else:
             self._single = data.single
             self.__dict__.pop("_calibration", None)  # of an earlier fit
-            self._solve(data, lambda _: wanted)
+            self._solve(data, lambda *_: wanted)
         self._warn_if_fewer()
         return self
 
@@ -304,13 +308,14 @@ class KernelPLS(SharpenedScores, ScoreClassifier, _KernelPLS):
             told = told[np.argsort(np.argsort(sample.order)[told])]  # in the order of their keys
             root = sample.root_weight[told]
             Y = sample.targets[told] / root[:, None] + sample.target_mean
-            targets = Targets(np.maximum(sample.weight[told, None] * Y, 0.0))
+            units = () if sample.groups is None else shared_places(sample.groups[told])
+            targets = Targets(np.maximum(sample.weight[told, None] * Y, 0.0), units)
 
             def block(a: Array, b: Array) -> Array:
                 G = sample.operator[np.ix_(told[a], told[b])]
                 return np.asarray(G / root[a][:, None] / root[b])
         else:
-            targets, K = pool_kernel(sample.kernel, data.source)
+            targets, K = pool_kernel(sample, data.source)
 
             def block(a: Array, b: Array) -> Array:
                 return np.asarray(K[np.ix_(a, b)])
@@ -434,10 +439,10 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
         self._warn_if_fewer()
         return self
 
-    def _choose(self, data: Training) -> int:
+    def _choose(self, data: Training, sample: Combined) -> int:
         """How many components; what is said of rows held out is kept for ``_calibrate``."""
         n_rows = HELD_OUT_ROWS if self.n_components is not None else LOO_ROWS
-        targets, K = pool_kernel(self.base_kernel_, data.source, n_rows)
+        targets, K = pool_kernel(sample, data.source, n_rows)
         told = np.flatnonzero(targets.weight > 0)  # rows of a kernel matrix may not count
         if len(told) < len(K):
             targets, K = targets.take(told), K[np.ix_(told, told)]
@@ -471,6 +476,9 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
             place[rows] = np.arange(len(rows))
             seen = np.flatnonzero((place[source.inverse] >= 0) & (source.weight > 0))
             values, mass = source.labels[seen], source.weight[seen]
+            if source.groups is not None:  # each of them weighs one
+                of = source.groups[seen]
+                mass = mass / np.bincount(of, mass)[of]
             scores = scores[place[source.inverse[seen]]]
         else:
             targets = pool_targets(source, int(rows.max()) + 1, standardize=False)

@@ -282,7 +282,11 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
 
     @all_or_nothing
     def fit(
-        self, X: TrainingLike, y: LabelsLike | None = None, sample_weight: WeightsLike = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Learn the subspace and the machines.
 
@@ -294,12 +298,16 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             Class labels; None for a source.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 2 is two rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group (of one patient, say) are left out together: what is said of
+            held-out rows, and the coverage of sets, is then that for a row of a new group. Of
+            rows in memory.
 
         Returns
         -------
         self
         """
-        data = self._rows(X, y, sample_weight)
+        data = self._rows(X, y, sample_weight, groups)
         self._fit_rows(data)
         by = "leave-one-out" if self._goes_in_blocks(data) else "five folds of the machines"
         self._judge_without_each(data, type(self)._fit_rows, by)
@@ -411,6 +419,7 @@ class SubspaceSVC(SharpenedScores, MachineClassifier, BlockMachines):
             uncorrelated=self.uncorrelated,
             weights_lower=weights_lower,
             weights_searched=several and (self._weighs_by_loo or self._learns_projected),
+            units=source.units(np.arange(source.n_rows)),
         )
 
     @property

@@ -9,6 +9,7 @@ from inspect import signature
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -93,9 +94,8 @@ def all_or_nothing(fit: Fit) -> Fit:
         check_parameters(self)
         if "groups" in kwargs and "groups" not in arguments:
             raise TypeError(
-                f"{type(self).__name__}.fit takes no groups: its figures, probabilities and sets "
-                "are for new rows, not for rows of new groups. KernelClassifier and "
-                "KernelRegressor leave whole groups out."
+                f"{type(self).__name__}.fit takes no groups: what it leaves out are rows. The "
+                "classifiers, KernelRegressor and KernelPLSRegressor leave whole groups out."
             )
         if len(args) <= len(arguments):  # else Python has its sentence
             given = take_named({**dict(zip(arguments, args, strict=False)), **kwargs})
@@ -172,6 +172,7 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         y: LabelsLike | None,
         sample_weight: WeightsLike = None,
         *,
+        groups: ArrayLike | None = None,
         checkpoint: PathLike | None = None,
     ) -> Iterator[Any]:
         """Checked training data: of arrays, of a source, or of the state of one.
@@ -180,10 +181,15 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
         memory holds. A checkpoint is given up when the fit is done.
         """
         source = as_source(X, y, sample_weight)
+        if groups is not None and not (source is None and checkpoint is None):
+            raise ValueError(
+                "X comes in blocks, or goes to a checkpoint in blocks, which have no groups: pass "
+                "the rows at once, and no checkpoint."
+            )
         if isinstance(X, StreamState):
             yield self._state_training(X)
         elif source is None and checkpoint is None:
-            checked = validate_targets(self, X, y, sample_weight)
+            checked = validate_targets(self, X, y, sample_weight, groups)
             check_distinct(checked.source)
             warn_of_scales(self, checked.kernels, checked.source)
             yield checked
@@ -195,10 +201,14 @@ class KernelEstimator(Convertible, OwnPage, PlainState, BaseEstimator):
                 yield data
 
     def _rows(
-        self, X: TrainingLike, y: LabelsLike | None, sample_weight: WeightsLike = None
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None,
+        sample_weight: WeightsLike = None,
+        groups: ArrayLike | None = None,
     ) -> Any:
         """Checked training data for a fit that keeps all rows; a source may have as many."""
-        with self._training(X, y, sample_weight) as data:
+        with self._training(X, y, sample_weight, groups=groups) as data:
             return data
 
     def _settle(self, data: AnyTraining) -> AnyTraining:
@@ -394,3 +404,46 @@ class StreamedSubspace(SubspaceTransformer):
     @abstractmethod
     def _fit(self, data: Any) -> Self:
         """Learn from checked rows, labelled or with values; sets what is fitted."""
+
+
+class GroupedSubspace(StreamedSubspace):
+    """The same with ``groups`` at fit, whose rows are left out together."""
+
+    @all_or_nothing
+    @with_callbacks
+    def fit(
+        self,
+        X: TrainingLike,
+        y: LabelsLike | None = None,
+        sample_weight: WeightsLike = None,
+        groups: ArrayLike | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> Self:
+        """Learn from the rows.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, data frame, strings, or a source of blocks
+            Rows, (n_samples, ...). A source has its own labels and weights, and may have
+            more rows than memory holds: see :mod:`kernel_learn.datasets`. Or a Dask array or
+            data frame, which stays with its workers.
+        y : array-like of shape (n_samples,), for a regression also (n_samples, n_targets)
+            Class labels, or values for a regression; None for a source; for a data frame the
+            name of a column, too.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 2 counts as two rows.
+        groups : array-like of shape (n_samples,), default=None
+            Rows of one group (of one patient, say) are left out together: what is said of
+            held-out rows, and the coverage of sets or intervals, is then that for a row of a new
+            group. Of rows in memory.
+        checkpoint : path, default=None
+            A folder that holds how far the fit has come: if it is ended before its time, the
+            same call goes on from there.
+
+        Returns
+        -------
+        self
+        """
+        with self._training(X, y, sample_weight, groups=groups, checkpoint=checkpoint) as data:
+            return self._fit(data)

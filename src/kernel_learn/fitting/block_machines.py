@@ -8,7 +8,11 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.block_machines import penalty_without, scores_without
+from kernel_learn.criteria.held_out.block_machines import (
+    group_scores_without,
+    penalty_without,
+    scores_without,
+)
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.joint_problem import RowMap
 from kernel_learn.criteria.landmark_margin import Projected
@@ -20,7 +24,9 @@ from kernel_learn.representations.block import CheckedBlock
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.state import class_places
+from kernel_learn.representations.summary import summed_labels
 from kernel_learn.rows.access import dense, take_rows
+from kernel_learn.rows.groups import by_groups, shared_places, whole_groups
 from kernel_learn.solvers.block_newton import (
     GATHERED,
     Change,
@@ -239,18 +245,54 @@ def calibrate_scores(
     lam: float,
     uncorrelated: bool,
 ) -> Sharpness:
-    """The factor on scores with the least log loss on rows of the summary, each left out."""
-    summary = data.source.summary
-    few = np.flatnonzero(summary.weight > 0)[:CALIBRATION_ROWS]
-    counts = dense(summary.labels[few])
-    alone = ((counts > 0) & (counts >= summary.counts)).any(axis=1)  # nobody else of its class
-    rows, targets = take_rows(data.source.X, summary.rows[few[~alone]]), Targets(counts[~alone])
+    """The factor on scores with the least log loss on rows of the summary, each left out.
+
+    With groups, on whole ones, each left out with its group.
+    """
+    rows, targets = calibration_rows(data)
     features = sample.expand(coordinates.lift(np.eye(len(coordinates.spectrum))))
     F = np.asarray(features.transform(rows), dtype=np.float64)
-    w = sample.spectrum.w
-    without = penalty_without(F, targets.weight, float(sample.n), w, lam, uncorrelated)
+    w, total = sample.spectrum.w, float(sample.n)
+    without = penalty_without(F, targets.weight, total, w, lam, uncorrelated)
     own = targets.counts * prices
     both = np.stack([own, own.sum(axis=1, keepdims=True) - own], axis=2)
     both = both[:, 1:] if len(prices) == 2 else both
     scores = scores_without(F, both, found.point, found.factors, without)
+    for g in targets.groups:
+        scores[g] = group_scores_without(
+            F[g],
+            targets.weight[g],
+            both[g],
+            found.point,
+            found.factors,
+            total,
+            w,
+            lam,
+            uncorrelated,
+        )
     return sharpen(class_logits(scores), targets, np.arange(targets.n))
+
+
+def calibration_rows(data: Labelled) -> tuple[Rows, Targets]:
+    """Rows whose scores decide the factor, but for rows or groups that have a class for themselves.
+
+    The first by key; with groups whole ones.
+    """
+    source, summary = data.source, data.source.summary
+    if source.groups is None:
+        few = np.flatnonzero(summary.weight > 0)[:CALIBRATION_ROWS]
+        counts, places, unit = dense(summary.labels[few]), summary.rows[few], np.arange(len(few))
+    else:
+        groups, m = source.groups[source.first], source.n_distinct
+        order = by_groups(np.arange(m), groups)
+        order = order[: int(whole_groups(order, groups, CALIBRATION_ROWS)[0])]
+        summed = summed_labels(source.inverse, source.labels, source.weight, len(data.classes), m)
+        counts = dense(summed)[order]
+        seen = counts.sum(axis=1) > 0
+        counts, order = counts[seen], order[seen]
+        places, unit = source.first[order], groups[order]
+    sums = np.zeros((int(unit.max(initial=-1)) + 1, counts.shape[1]))
+    np.add.at(sums, unit, counts)
+    judged = ~((sums > 0) & (sums >= summary.counts)).any(axis=1)[unit]
+    targets = Targets(counts[judged], shared_places(unit[judged]))
+    return take_rows(source.X, places[judged]), targets

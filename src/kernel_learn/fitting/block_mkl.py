@@ -89,7 +89,7 @@ class LandmarkMachines(WeightLearner, KernelEstimator):
         self.intercept_ = machines.point[-1]
         self._machines = form.features.expand(V, np.zeros(len(kept)), theta)
         self.kernel_ = self.base_kernel_ = Combination(list(form.kernels), theta)
-        targets, K = pool_kernel(self.kernel_, source)
+        targets, K = pool_kernel(form.at(theta), source)
         boxes = prices[targets.majority] * targets.weight
         self._sharpen(machine_sharpness(K, targets, boxes, self.loss), source)
         return self

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.target_codes import pool_targets
 from kernel_learn.fitting.training import AnyTraining
@@ -20,6 +20,7 @@ from kernel_learn.model_selection.leave_one_out import (
 )
 from kernel_learn.representations.base import Combined
 from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import take_rows

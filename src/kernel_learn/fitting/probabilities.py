@@ -10,8 +10,9 @@ from kernel_learn.criteria.held_out.folds import stratified_folds, stratified_ro
 from kernel_learn.criteria.held_out.stacking import centered, fit_temperature
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.target_codes import pool_targets
-from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.pairwise import to_double
+from kernel_learn.representations.base import Combined
+from kernel_learn.representations.moment_form import FeatureSample
 from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import take_rows
@@ -73,14 +74,14 @@ def held_out_in_folds(
 ) -> tuple[Array, Array]:
     """Rows, at most about ``n_rows``, and what was learned from the other folds says of them.
 
-    The only row of a class is in every fold that learns, and not held out.
+    The only row of a class, or its only group, is in every fold that learns, and not held out.
     """
     chosen = np.arange(targets.n)
     if targets.n > n_rows:
         chosen = stratified_rows(targets, n_rows)
     some = targets.take(chosen)
     folds = stratified_folds(some, FOLDS)
-    folds[np.bincount(some.majority, minlength=some.n_classes)[some.majority] < 2] = -1
+    keep_classes(some, folds)
     rows, scores = [np.empty(0, dtype=int)], []
     for fold in np.unique(folds[folds >= 0]):
         outside = chosen[folds == fold]
@@ -89,13 +90,32 @@ def held_out_in_folds(
     return np.concatenate(rows), np.concatenate(scores) if scores else np.empty((0, 1))
 
 
+def keep_classes(targets: Targets, folds: Array) -> None:
+    """Take rows or groups out of the folds, to -1, without which a class would not be learned."""
+    unit = np.arange(targets.n)
+    for group in targets.groups:
+        unit[group] = group[0]
+    for fold in np.unique(folds):
+        for c in np.setdiff1d(targets.majority, targets.majority[folds != fold]):
+            first = np.flatnonzero(targets.majority == c)[0]
+            folds[unit == unit[first]] = -1
+
+
 def pool_kernel(
-    kernel: Kernel, source: ArraySource | PooledSource, n_rows: int = HELD_OUT_ROWS
+    sample: Combined, source: ArraySource | PooledSource, n_rows: int = HELD_OUT_ROWS
 ) -> tuple[Targets, Array]:
-    """Targets and kernel matrix of the first rows by key: where a fit keeps no rows."""
+    """Targets and kernel matrix of the first rows by key: where a fit keeps no rows.
+
+    On landmarks the matrix is that of their features, as the fit and new rows see it: what the
+    kernel itself says of held-out rows would be too good.
+    """
     rows = source.summary.rows[:n_rows]
     targets = pool_targets(source, n_rows, standardize=False)
     X = to_double(take_rows(source.X, rows))
+    if isinstance(sample, FeatureSample):
+        Z = sample.see(X)
+        return targets, Z @ Z.T
+    kernel = sample.kernel
     is_matrix = kernel.input == "matrix"
     return targets, kernel(X, kernel.reference(source.X, rows) if is_matrix else None)
 

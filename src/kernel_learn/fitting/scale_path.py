@@ -6,9 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.representations.base import has_variance
+from kernel_learn.representations.linalg import LEAST_SLACK
 
 REGS = 10.0 ** np.arange(-4.0, 1.5, 0.5)
 

@@ -111,10 +111,10 @@ def _needs_all_rows(label_kernel: LabelKernel) -> ValueError:
 def pool_targets(source: AnySource, n_rows: int, *, standardize: bool = True) -> Targets:
     """The targets of the first rows of the summary; values of mean zero and variance one."""
     summary = source.summary
-    counts = dense(summary.labels[:n_rows])
+    counts, units = dense(summary.labels[:n_rows]), source.units(summary.rows[:n_rows])
     if source.n_classes is not None:
-        return Targets(counts)
-    values = ValueTargets(counts, row_weight=summary.weight[:n_rows])
+        return Targets(counts, units)
+    values = ValueTargets(counts, units, row_weight=summary.weight[:n_rows])
     return values.standardized() if standardize else values
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.validation import check_consistent_length
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from kernel_learn.arrays import (
     Array,
@@ -39,6 +39,7 @@ from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse, n_rows, take_rows
 from kernel_learn.rows.coerce import as_array
+from kernel_learn.rows.keys import is_missing
 from kernel_learn.rows.table import Table
 from kernel_learn.rows.targets import CLASSES_OR_LABELS, TargetType
 from kernel_learn.streams.sources import as_source, is_collection
@@ -124,9 +125,13 @@ def wanted_targets(estimator: BaseEstimator) -> str | None:
 
 
 def validate_targets(
-    estimator: BaseEstimator, X: Rows, y: TargetsLike | None, sample_weight: WeightsLike = None
+    estimator: BaseEstimator,
+    X: Rows,
+    y: TargetsLike | None,
+    sample_weight: WeightsLike = None,
+    groups: ArrayLike | None = None,
 ) -> Labelled | Valued:
-    """Check rows, targets and weights for fit; rows of weight zero are left out."""
+    """Check rows, targets, weights and groups for fit; rows of weight zero are left out."""
     check_rows_at_once(estimator, X)
     kernels, names, rows = _fit_rows(estimator, X, y)
     known = None
@@ -145,16 +150,33 @@ def validate_targets(
     if known is not None:
         kept = known if kept is None else known[kept]
     n, classes = len(told.values) if known is None else n, None
+    groups = check_groups(groups, n, np.arange(n) if kept is None else kept)
     if told.kind == "classes":
         classes, values = encode_labels(values, weight)
         warn_of_marks(classes, type(estimator).__name__)
         if wanted != "classes":
             warn_of_many_classes(classes, n)
     source = _source(X, kernels, rows, values, weight, None if classes is None else len(classes))
+    source.groups = groups
     estimator._rows_digest = source.digest
     if classes is None:
         return Valued(kernels, source, names, kept, n, told.single, told.kind, told.names)
     return Labelled(kernels, source, names, kept, n, classes)
+
+
+def check_groups(groups: ArrayLike | None, n: int, kept: Array) -> Array | None:
+    """Numbers of the groups of the rows that are kept, (n_kept,)."""
+    if groups is None:
+        return None
+    given: Array = column_or_1d(as_array(groups, "groups"))
+    if given.dtype.kind in "fO" and any(map(is_missing, given.tolist())):
+        raise ValueError("groups has rows without a group (NaN or None); give each row one.")
+    if len(given) != n:
+        raise ValueError(f"groups has {len(given)} entries, and there are {n} rows.")
+    found = np.unique(given, return_inverse=True)[1][kept]
+    if len(np.unique(found)) < 2:
+        raise ValueError("All rows are of one group, and nothing can be left out of it.")
+    return found
 
 
 def reads_unlabelled(estimator: BaseEstimator) -> bool:

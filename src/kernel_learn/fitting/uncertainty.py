@@ -210,7 +210,9 @@ def reference_of(kernel: Kernel, source: ArraySource | PooledSource) -> Referenc
         seen = seen[first_by_class(labels, room)]
     seen = seen[:COMPARED_ROWS]
     weight = np.asarray(summary.weight[seen], dtype=np.float64)
-    return make_reference(kernel, take_rows(source.X, summary.rows[seen]), weight)
+    rows = summary.rows[seen]
+    found = make_reference(kernel, take_rows(source.X, rows), weight)
+    return replace(found, groups=source.units(rows))
 
 
 def make_reference(kernel: Kernel, rows: Rows, weight: Array) -> ReferenceRows:
@@ -405,7 +407,7 @@ class HeldOutIntervals(TellsNovelty):
 
         By the residuals of held-out training rows around ``predict`` (the jackknife). Nearly
         exact in practice where new rows are drawn as the training rows were; drift, time, or
-        rows that belong together break it.
+        groups that were not named at fit break it.
 
         Parameters
         ----------
@@ -431,8 +433,8 @@ class HeldOutIntervals(TellsNovelty):
         reach = self._calibration.reach(coverage)
         if np.isinf(reach).any():
             warn_user(
-                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows that are held out, "
-                "and there are fewer: intervals are infinite."
+                f"A coverage of {coverage:g} needs {least_rows(coverage)} rows (or groups) that "
+                "are held out, and there are fewer: intervals are infinite."
             )
 
         def around(values: Array) -> Array:

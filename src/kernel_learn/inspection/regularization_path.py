@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath
+from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.loo_selection import LOO_REGS, WIDTHS
 from kernel_learn.inspection.drawing import (
@@ -22,6 +22,7 @@ from kernel_learn.inspection.drawing import (
 )
 from kernel_learn.inspection.reading import find_fitted, some_rows
 from kernel_learn.kernels.stationary import Stationary
+from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.representations.sources import one_hot
 from kernel_learn.rows.access import take_rows
 from kernel_learn.rows.named_columns import take_named

@@ -94,7 +94,8 @@ OURS = {
     "ReferenceRows": "rows:m*! weight:m+",
     "HeldOutResiduals": "sizes:mq mass:m",
     "SmearingResiduals": "values:r shares:r",
-    "RidgeRows": "Y:nq weight:n distinct:m<n labels:m<q counted:m sample_weight:m T:qj mean:q",
+    "RidgeRows": "Y:nq weight:n distinct:m<n labels:m<q counted:m sample_weight:m T:qj mean:q "
+    "groups:m<m",
     "Sample": "folds:n targets.counts:nc",
     "ScaledKernel": "scales:d+",
     "Similarities": "similar:r*! dissimilar:t*!",

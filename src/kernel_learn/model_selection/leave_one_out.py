@@ -6,10 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, leave_out, share_of
+from kernel_learn.criteria.held_out.ridge import gone_shares
 from kernel_learn.representations.base import Combined, SpectralBlock
 from kernel_learn.representations.gram import Gram
+from kernel_learn.representations.linalg import LEAST_SLACK, leave_out
 from kernel_learn.rows.access import row_blocks
+from kernel_learn.rows.groups import shared_places
 
 # Above this leverage a prediction hangs on its own row alone, and y - (y - f)/(1 - h) is noise.
 LEVERAGE_LIMIT = 1 - LEAST_SLACK
@@ -55,9 +57,12 @@ def leave_one_out(
     is left out as a whole. All refits for all lam cost one decomposition, which
     stays with the sample. Of a sample of moments at most ``at_most`` rows are
     evaluated again: exact for them, with leverages from all rows. Scores are in
-    the order of the sample's rows (of the summary's, for moments).
+    the order of the sample's rows (of the summary's, for moments). Where the sample has groups,
+    they are left out as a whole (``leave_groups_out``), and no scores are kept.
     """
     lam = np.asarray(lams, dtype=np.float64)
+    if sample.groups is not None:
+        return _leave_units_out(sample, lam, at_most)
     spectrum = sample.spectrum
     w, AT_T = spectrum.w, sample.spectral_targets(spectrum)
     shrink = 1 / (w[:, None] + lam)  # (rank, n_lams)
@@ -77,6 +82,36 @@ def leave_one_out(
     errors = np.where(largest > LEVERAGE_LIMIT, np.inf, total / (sample.n * share_seen))
     kept = np.concatenate(scores, axis=1) if keep_scores else None
     return LeaveOneOutPath(lam, errors, largest, kept)
+
+
+def _leave_units_out(sample: Combined, lam: Array, at_most: int | None) -> LeaveOneOutPath:
+    total, largest, share_seen = np.zeros(len(lam)), np.zeros(len(lam)), 0.0
+    for _, left_out, leverage, share, _ in _units_left_out(sample, lam, at_most):
+        total += np.einsum("lij,lij->l", left_out, left_out)
+        largest = np.maximum(largest, leverage)
+        share_seen += float(share.sum())
+    errors = np.where(largest > LEVERAGE_LIMIT, np.inf, total / (sample.n * share_seen))
+    return LeaveOneOutPath(lam, errors, largest)
+
+
+def _units_left_out(
+    sample: Combined, lam: Array, at_most: int | None
+) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
+    """Targets, residuals (n_lams, rows, q), leverages (n_lams,), shares, groups; block by block."""
+    spectrum = sample.spectrum
+    AT_T = sample.spectral_targets(spectrum)
+    shrink = 1 / (spectrum.w[:, None] + lam)
+    for A, T, share, groups in sample.spectral_units(spectrum, at_most):
+        units, root = shared_places(groups), np.sqrt(share)
+        residuals, leverages = np.empty((len(lam), *T.shape)), np.empty(len(lam))
+        for i, own in enumerate(shrink.T):
+            blocks = [
+                np.eye(len(g)) - (A[g] * own) @ A[g].T - np.outer(root[g], root[g]) for g in units
+            ]
+            slack = 1 - np.square(A) @ own - share
+            residuals[i], least = leave_out(units, T - A @ (own[:, None] * AT_T), slack, blocks)
+            leverages[i] = 1 - least
+        yield T, residuals, leverages, share, groups
 
 
 def cross_validate_generally(sample: Combined, lams: Sequence[float]) -> LeaveOneOutPath:
@@ -138,6 +173,7 @@ class HeldOut:
     scores: Array  # (n_rows, q)
     counts: Array  # (n_rows, q), targets times weights
     max_leverage: float
+    groups: Sequence[Array] = ()  # places of rows that are left out together
 
     @property
     def is_safe(self) -> bool:
@@ -150,13 +186,24 @@ def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> He
 
     A row left out takes its targets out of their mean, to which scores shrink: at a large
     lam it would be given away by being below it. A new row sees the mean of all, so what it
-    takes is added (``share_of``). Of all rows where the sample is decomposed
+    takes is added (``gone_shares``). Of all rows where the sample is decomposed
     (of ``rows``, if it is one of moments; None: for POOL_SCORES), else of SEARCH_ROWS for one
     factorisation.
     """
+    groups = None
     if isinstance(sample, Gram) and not sample.is_decomposed:
-        few = sample.order[:SEARCH_ROWS]
-        T, (left_out, H, share) = sample.targets[few], sample.left_out(lam, len(few))
+        few = sample.first_rows(SEARCH_ROWS)
+        T, (left_out, H, share) = sample.targets[few], sample.left_out(lam, SEARCH_ROWS)
+        groups = None if sample.groups is None else sample.groups[few]
+    elif sample.groups is not None:
+        rows = max(SEARCH_ROWS, POOL_SCORES // len(sample.target_mean)) if rows is None else rows
+        found = [
+            (T, own[0], np.full(len(share), top[0]), share, groups)
+            for T, own, top, share, groups in _units_left_out(sample, np.array([lam]), rows)
+        ]
+        T, left_out, H, share, groups = (
+            np.concatenate([part[i] for part in found]) for i in range(5)
+        )
     else:
         spectrum = sample.spectrum
         shrink = 1 / (spectrum.w + lam)
@@ -171,11 +218,12 @@ def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> He
             T, left_out, H, share = (x[sample.order] for x in (T, left_out, H, share))
     counting = share > 0
     T, left_out, H, share = (x[counting] for x in (T, left_out, H, share))
+    units = () if groups is None else shared_places(groups[counting])
     weight = share[:, None] * sample.n
     targets = T / np.sqrt(weight)  # centred
-    moved = share_of(weight * targets, weight[:, 0], sample.n)
+    moved = gone_shares(weight * targets, weight[:, 0], units, sample.n)
     scores = targets - left_out / np.sqrt(weight) + moved + sample.target_mean
-    return HeldOut(scores, weight * (targets + sample.target_mean), float(H.max()))
+    return HeldOut(scores, weight * (targets + sample.target_mean), float(H.max()), units)
 
 
 def leave_groups_out(

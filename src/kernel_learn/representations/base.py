@@ -26,6 +26,8 @@ class Eigenpairs:
 
 
 SpectralBlock = tuple[Array, Array, Array]  # rows, targets, shares of the weight
+UnitBlock = tuple[Array, Array, Array, Array]  # and the groups that they are of
+UNIT_ROWS = 1024  # of whole groups at a time
 
 
 class Combined(ABC):
@@ -50,6 +52,11 @@ class Combined(ABC):
     targets: Array  # (m, r)
     target_mean: Array  # (r,), zero if the sample is not centred
     target_square: float  # the sum of the squares of the centred targets over all rows
+
+    @property
+    @abstractmethod
+    def groups(self) -> Array | None:
+        """Numbers of groups whose rows are left out together, (n_rows,); None: each row alone."""
 
     @property
     def trace(self) -> float:
@@ -93,6 +100,12 @@ class Combined(ABC):
         Repeated rows are one row. ``at_most`` so many rows, those with the
         smallest keys, where they would have to be evaluated again.
         """
+
+    @abstractmethod
+    def spectral_units(
+        self, spectrum: Eigenpairs, at_most: int | None = None
+    ) -> Iterator[UnitBlock]:
+        """The same of whole groups, by the first key of each; about ``at_most`` rows."""
 
     def spectral_targets(self, spectrum: Eigenpairs) -> Array:
         """A'T over all rows, (rank, r)."""

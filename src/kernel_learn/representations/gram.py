@@ -13,14 +13,17 @@ from kernel_learn.kernels.base import Kernel, check_kernel_values
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
+    UNIT_ROWS,
     Combined,
     Eigenpairs,
     Representation,
     Resolvent,
     SpectralBlock,
+    UnitBlock,
 )
-from kernel_learn.representations.linalg import center_and_weigh, is_rounding
+from kernel_learn.representations.linalg import center_and_weigh, is_rounding, leave_out
 from kernel_learn.rows.access import n_rows, row_blocks
+from kernel_learn.rows.groups import by_groups, shared_places, whole_groups
 
 
 class Gram(Combined):
@@ -31,6 +34,7 @@ class Gram(Combined):
     """
 
     residual = 0.0
+    groups: Array | None = None
 
     def __init__(
         self,
@@ -46,7 +50,7 @@ class Gram(Combined):
         self.target_square = float(np.sum(self.targets**2))
         self.root_weight, self.center = form.root_weight, form.center
         self.landmarks, self.dtype = form.landmarks, form.dtype
-        self.target_mean, self.order = form.target_mean, form.order
+        self.target_mean, self.order, self.groups = form.target_mean, form.order, form.groups
         self._factor: tuple[float, Array] | None = None  # lam and L, see _factorise
 
     def pairing(self, A: Array, O_A: Array) -> Array:
@@ -65,15 +69,31 @@ class Gram(Combined):
         for rows in row_blocks(len(share), 1024):
             yield spectrum.U[rows] * root, self.targets[rows], share[rows]
 
+    def spectral_units(
+        self, spectrum: Eigenpairs, at_most: int | None = None
+    ) -> Iterator[UnitBlock]:
+        assert self.groups is not None
+        root, share, start = np.sqrt(spectrum.w), self.weight / self.n, 0
+        for end in whole_groups(self.order, self.groups, UNIT_ROWS):
+            rows, start = self.order[start:end], end
+            yield spectrum.U[rows] * root, self.targets[rows], share[rows], self.groups[rows]
+
+    def first_rows(self, count: int) -> Array:
+        """The first ``count`` rows by their keys; with groups to the end of the last one."""
+        if self.groups is None or count >= len(self.order):
+            return self.order[:count]
+        return self.order[: int(whole_groups(self.order, self.groups, count)[0])]
+
     def sketched(self, size: int) -> "Gram":
         """The sample of the first rows by their keys."""
-        few = self.order[:size]
+        few = self.first_rows(size)
         part = copy(self)
         part.__dict__.pop("spectrum", None)  # that of the whole
         part._factor = None
         part.operator = self.operator[np.ix_(few, few)]
         part.targets, part.weight = self.targets[few], self.weight[few]
         part.n, part.order = float(part.weight.sum()), np.arange(len(few))
+        part.groups = None if self.groups is None else self.groups[few]
         return part
 
     def solve(self, lam: float, B: Array) -> Array:
@@ -108,15 +128,24 @@ class Gram(Combined):
 
         With Q = (G + lam I)^{-1} the residuals of a ridge regression with intercept are
         lam Q T, and 1 - h_i = lam Q_ii - s_i/n. As these rows come last, their block
-        of Q is that of the factor's last block, and one factorisation is all it costs.
+        of Q is that of the factor's last block, and one factorisation is all it costs. Groups
+        are whole and left out as such: I - H_gg = lam Q_gg - s_g^{1/2} s_g^{1/2}'/n.
         """
-        rows = self.order[:count]
+        rows = self.first_rows(count)
         L = self._factorise(lam)
         Q_T = self.solve(lam, self.targets)[rows]
         self._factor = None
         inverse = linalg.lapack.dtrtri(L[-len(rows) :, -len(rows) :], lower=1)[0]
         share = self.weight[rows] / self.n
         left = lam * np.einsum("ij,ij->j", inverse, inverse)[::-1] - share
+        if self.groups is not None:
+            units = shared_places(self.groups[rows])
+            columns, root = inverse[:, ::-1], np.sqrt(share)
+            blocks = [
+                lam * columns[:, g].T @ columns[:, g] - np.outer(root[g], root[g]) for g in units
+            ]
+            residual, least = leave_out(units, lam * Q_T, left, blocks)
+            return residual, np.full(len(rows), 1 - least), share
         return lam * Q_T / np.maximum(left, 1e-12)[:, None], 1 - left, share
 
     def expand(self, B: Array) -> SubspaceKernel:
@@ -152,6 +181,7 @@ class GramForm(Representation):
         weigh_rows: bool = True,
         n_kept: int | None = None,  # None for all
         order: Array | None = None,  # the rows in the order of their keys
+        groups: Array | None = None,  # (n,) numbers of groups whose rows are left out together
     ) -> None:
         self.kernels, self.X = list(kernels), X
         n = n_rows(X)
@@ -159,7 +189,9 @@ class GramForm(Representation):
         self.weight = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         self.n, self.center, self.weigh_rows = float(self.weight.sum()), center, weigh_rows
         self.root_weight = np.sqrt(self.weight) if weigh_rows else np.ones(n)
-        self.order = np.arange(n) if order is None else order
+        self.order, self.groups = np.arange(n) if order is None else order, groups
+        if groups is not None:
+            self.order = by_groups(self.order, groups)
         self.target_mean = (self.weight / self.n) @ T if center else np.zeros(T.shape[1])
         self.targets = T - self.target_mean
         self.targets *= self.root_weight[:, None]

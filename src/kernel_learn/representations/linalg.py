@@ -1,5 +1,7 @@
 """Factorisations of symmetric matrices that never fail with a bare LinAlgError."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import DTypeLike
 from scipy import linalg
@@ -7,6 +9,9 @@ from scipy import linalg
 from kernel_learn.arrays import Array
 from kernel_learn.rows.access import row_blocks
 
+# Where 1 - H_ii is smaller, a row decides about itself alone: its residual without itself
+# is a quotient of two roundings.
+LEAST_SLACK = 1e-5
 MIRROR_ROWS = 128  # of a symmetric matrix that are copied at a time
 
 
@@ -93,3 +98,22 @@ def center_and_weigh(
         if not unit:
             K[rows] *= root[rows, None]
             K[rows] *= root
+
+
+def leave_out(
+    groups: Sequence[Array],  # rows of each
+    residual: Array,
+    slack: Array,
+    blocks: Sequence[Array],
+) -> tuple[Array, float]:
+    """(I - H_gg)^{-1} residual_g of every group and row, and the least eigenvalue of I - H_gg."""
+    without = residual / np.maximum(slack, 0.1 * LEAST_SLACK)[:, None]
+    single = np.ones(len(slack), dtype=bool)
+    least = np.inf
+    for rows, block in zip(groups, blocks, strict=True):
+        single[rows] = False
+        values, V = np.linalg.eigh(block)
+        least = min(least, float(values[0]))
+        values = np.maximum(values, 0.1 * LEAST_SLACK)
+        without[rows] = V @ ((V.T @ residual[rows]) / values[:, None])
+    return without, min(least, float(slack[single].min(initial=np.inf)))

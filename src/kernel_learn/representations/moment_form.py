@@ -9,16 +9,19 @@ from scipy import linalg
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.base import (
+    UNIT_ROWS,
     Combined,
     Eigenpairs,
     Representation,
     Resolvent,
     SpectralBlock,
+    UnitBlock,
 )
 from kernel_learn.representations.feature_map import FeatureMap
 from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import dense, row_blocks, take_rows
+from kernel_learn.rows.groups import by_groups, whole_groups
 from kernel_learn.rows.keys import row_keys
 
 
@@ -27,6 +30,15 @@ class SummarizedRows(Protocol):
 
     X: Rows
     is_matrix: bool
+    groups: Array | None
+
+    @property
+    def first(self) -> Array:
+        """One index per distinct row."""
+
+    @property
+    def merged_place(self) -> Array:
+        """Where each distinct row, by their keys, stands among the merged ones."""
 
     @property
     def summary(self) -> Summary:
@@ -78,8 +90,34 @@ class FeatureSample(Combined):
             root = np.sqrt(weight)[:, None]
             yield root * axes.transform(X), root * (T - self.target_mean), weight / self.n
 
+    @property
+    def groups(self) -> Array | None:
+        return None if self.form.source is None else self.form.source.groups
+
+    def spectral_units(
+        self, spectrum: Eigenpairs, at_most: int | None = None
+    ) -> Iterator[UnitBlock]:
+        source = self.form.source
+        assert source is not None and source.groups is not None
+        X, T, weight = source.merged()
+        groups = source.groups[np.sort(source.first)]
+        order, axes = by_groups(source.merged_place, groups), self.expand(spectrum.U)
+        if at_most is not None and at_most < len(order):
+            order = order[: int(whole_groups(order, groups, at_most)[0])]
+        start = 0
+        for end in whole_groups(order, groups, UNIT_ROWS):
+            rows, start = order[start:end], end
+            root = np.sqrt(weight[rows])[:, None]
+            A = root * axes.transform(take_rows(X, rows))
+            yield A, root * (T[rows] - self.target_mean), weight[rows] / self.n, groups[rows]
+
     def expand(self, B: Array) -> SubspaceKernel:
         return self.form.features.expand(B, self.mean, self.theta)
+
+    def see(self, X: Rows) -> Array:
+        """z(x) with k(x, y) = z(x)'z(y), not centred, (n, M)."""
+        root = np.sqrt(self.form.spread(self.theta))
+        return np.asarray(root * self.form.features(X), dtype=np.float64)
 
 
 class MomentForm(Representation):

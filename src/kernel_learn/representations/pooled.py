@@ -49,6 +49,7 @@ class PooledSource:
         # n_sums matrices of n_features rows and columns; None if no workers have the rows
         self.add_up = add_up
         self.X: Rows = state.summary.rows
+        self.groups: Array | None = None  # blocks have none
         self.copied_bytes = n_rows(self.X) * row_bytes(self.X)
 
     @cached_property
@@ -81,6 +82,10 @@ class PooledSource:
     def counts(self) -> Array:
         """The weight of each class, or the weighted sum of each value."""
         return self.summary.counts
+
+    def units(self, rows: Array) -> tuple[Array, ...]:
+        """Rows that are left out together: blocks have none."""
+        return ()
 
     @property
     def keys(self) -> Keys:

@@ -121,14 +121,15 @@ def represent(
     ``holds`` says whether landmark features of rows in memory are kept for further passes.
     """
     if chosen_plan.representation == "gram":
-        order = None
+        order, groups = None, source.groups
         if merge or isinstance(source, PooledSource):
             X, T, weight = source.merged()
             order = source.merged_place
+            groups = None if groups is None else groups[np.sort(source.first)]
         else:
             X, T, weight = source.X, source.targets(source.labels), source.weight
         options |= {"mixing": mixing, "center": center, "n_kept": chosen_plan.n_kept}
-        options["order"] = order
+        options |= {"order": order, "groups": groups}
         form: Representation = GramForm(kernels, X, T, weight, **options)
         form.again = partial(GramForm, kernels, X, T, weight, **options)
         return form

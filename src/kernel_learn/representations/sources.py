@@ -18,6 +18,7 @@ from kernel_learn.representations.summary import (
 )
 from kernel_learn.rows.access import dense, n_rows, row_blocks, take_rows
 from kernel_learn.rows.block import Block
+from kernel_learn.rows.groups import ranks_of, shared_places
 from kernel_learn.rows.keys import digest, row_keys
 
 
@@ -49,10 +50,11 @@ class ArraySource:
         is_matrix: bool = False,
         keys: Keys | None = None,  # of the rows, if they are known
         copied_bytes: float = 0.0,  # of rows that were copied for this source
+        groups: Array | None = None,  # (n,) numbers of groups whose rows are left out together
     ) -> None:
         self.X, self.labels, self.n_classes, self.is_matrix = X, labels, n_classes, is_matrix
         self.weight = np.ones(n_rows(X)) if weight is None else weight
-        self._keys, self.copied_bytes = keys, copied_bytes
+        self._keys, self.copied_bytes, self.groups = keys, copied_bytes, groups
 
     @property
     def n_rows(self) -> int:
@@ -66,15 +68,32 @@ class ArraySource:
 
     @cached_property
     def keys(self) -> Keys:
-        """Of the rows' contents; of a kernel matrix their numbers."""
+        """Of the rows' contents; of a kernel matrix their numbers.
+
+        With groups the ranks of contents and groups: equal rows of two groups are two rows.
+        """
         if self._keys is not None:
             return self._keys
-        return np.arange(self.n_rows, dtype=np.uint64) if self.is_matrix else row_keys(self.X)
+        if self.is_matrix:
+            return np.arange(self.n_rows, dtype=np.uint64)
+        keys = self.content_keys
+        return keys if self.groups is None else ranks_of(keys, self.groups)
+
+    @cached_property
+    def content_keys(self) -> Keys:
+        """Of the rows' contents alone."""
+        return row_keys(self.X) if self.groups is not None or self._keys is None else self._keys
 
     @property
     def digest(self) -> str:
         """Which rows they are, in any order; nothing of a kernel matrix."""
-        return "" if self.is_matrix else digest(self.keys)
+        if self.is_matrix:
+            return ""
+        return digest(self.content_keys)
+
+    def units(self, rows: Array) -> tuple[Array, ...]:
+        """Of some rows given, places of those that are left out together, two or more each."""
+        return () if self.groups is None else shared_places(self.groups[rows])
 
     @cached_property
     def _unique(self) -> tuple[Array, Array]:
@@ -129,6 +148,7 @@ class ArraySource:
             is_matrix=self.is_matrix,
             keys=keys,
             copied_bytes=self.copied_bytes,
+            groups=self.groups,
         )
         if "_unique" in self.__dict__:
             other.__dict__["_unique"] = self._unique
@@ -168,6 +188,7 @@ class ArraySource:
             is_matrix=self.is_matrix,
             keys=self.keys[rows],
             copied_bytes=self.copied_bytes + (0.0 if whole else n_rows(X) * row_bytes(X)),
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     def blocks(self, rows: int) -> Iterator[Block]:

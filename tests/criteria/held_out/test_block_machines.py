@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
-from kernel_learn.criteria.held_out.block_machines import penalty_without, scores_without
+from kernel_learn.criteria.held_out.block_machines import (
+    group_scores_without,
+    penalty_without,
+    scores_without,
+)
 from kernel_learn.solvers.block_newton import solve_squared_hinges
 
 LAM, C = 0.3, np.array([2.0, 0.7])  # prices of the two sides
@@ -59,3 +63,45 @@ def test_scores_are_those_of_refits(uncorrelated):
     np.testing.assert_allclose(scores, refits, atol=0.1)
     trained = F @ found.point[:-1, 0] + found.point[-1, 0]
     assert np.abs(scores - refits).mean() < 0.1 * np.abs(trained - refits).mean()
+
+
+@pytest.mark.parametrize("uncorrelated", [True, False])
+@pytest.mark.parametrize("size", [1, 3])
+def test_groups_are_left_out_as_a_whole(uncorrelated, size):
+    """Exactly where no other row changes its side, nearly elsewhere; rows with weights."""
+    rng = np.random.default_rng(1)
+    n, r = 90, 4
+    Z = rng.normal(size=(n, r))
+    y = Z[:, 0] + 0.8 * rng.normal(size=n) > 0
+    counts = np.stack([y, ~y], axis=1) * rng.uniform(0.05, 0.2, size=(n, 1)) * 20**uncorrelated
+    counts[::5] += 0.02  # seen with both
+    weight = counts.sum(axis=1)
+    w, U, scale, mean = penalty_root(Z, weight, uncorrelated)
+    F = (Z - mean) @ U * scale
+    found = machine(F, counts)
+    was = F @ found.point[:-1, 0] + found.point[-1, 0]
+    off, kept = [], 0
+    for start in range(0, n, size):
+        own = np.arange(start, start + size)
+        left = np.setdiff1d(np.arange(n), own)
+        scores = group_scores_without(
+            F[own],
+            weight[own],
+            (counts[own] * C)[:, None, :],
+            found.point,
+            found.factors,
+            float(weight.sum()),
+            w,
+            LAM,
+            uncorrelated,
+        )[:, 0]
+        _, U_g, scale_g, mean_g = penalty_root(Z[left], weight[left], uncorrelated)
+        F_g = (Z - mean_g) @ U_g * scale_g
+        other = machine(F_g[left], counts[left]).point[:, 0]
+        said = F_g @ other[:-1] + other[-1]
+        sides = [(np.sign(1 - s * said) != np.sign(1 - s * was))[left] for s in (1, -1)]
+        off.append(np.abs(scores - said[own]).max())
+        if not np.any(counts[left].T * np.array(sides) > 0):
+            kept += 1
+            np.testing.assert_allclose(scores, said[own], atol=1e-8)
+    assert 3 < kept <= n // size and max(off) < 0.2

@@ -18,6 +18,10 @@ while all other rows stay on their side of the margin, changes the score of row 
     -[S_21, S_22] (I + D S)^{-1} t,    S = M'H^{-1} M   (2, 2).
 
 A row that was seen with several classes is left out with all of them: C, C y xi are sums.
+
+Of a group S of rows g becomes the matrix Gamma = diag(w_S) + w_S w_S' / (N - sum w_S), and the
+step is the same with blocks of the group's size in the place of numbers: s is -Gamma, or
+lam (I - Gamma Lam)^{-1} Gamma, Lam = z_S diag(w)^{-1} z_S'.
 """
 
 from dataclasses import dataclass
@@ -82,6 +86,39 @@ def scores_without(
         x_1 = ((1.0 - C * S_22) * t_1 - q * t_2) / determinant
         x_2 = (C * S_12 * t_1 + p * t_2) / determinant
         scores[:, j] -= S_12 * x_1 + S_22 * x_2
+    return np.asarray(scores)
+
+
+def group_scores_without(
+    F: Array,  # (g, r) the rows of a group
+    weight: Array,  # (g,)
+    prices: Array,  # (g, q, 2) as of ``scores_without``
+    U: Array,  # (r + 1, q) machines
+    factors: list[Array],
+    total: float,  # weight of all rows that were learned from
+    w: Array,  # (r,) eigenvalues
+    lam: float,
+    uncorrelated: bool,
+) -> Array:
+    """Scores of rows by machines that were not shown any of them, (g, q)."""
+    rest = max(total - float(weight.sum()), np.finfo(float).tiny)
+    gamma = np.diag(weight) + np.outer(weight, weight) / rest
+    a, alpha, beta = F, np.eye(len(F)), -gamma
+    if not uncorrelated:
+        a, beta = F / w, lam * gamma
+        alpha = np.eye(len(F)) - gamma @ (F * ((w + lam) / w**2)) @ F.T
+    scores = F @ U[:-1] + U[-1]
+    bordered = np.vstack([a.T, np.zeros(len(F))])
+    for j, (factor, u) in enumerate(zip(factors, U.T, strict=True)):
+        R_a = linalg.solve_triangular(factor, bordered, lower=True)
+        R_e = _lowered(factor, F)
+        S_11, S_12, S_22 = R_a.T @ R_a, R_a.T @ R_e, R_e.T @ R_e
+        slack = np.maximum(1.0 - np.array([[1.0], [-1.0]]) * scores[:, j], 0.0).T  # (g, 2)
+        C = (prices[:, j] * (slack > 0)).sum(axis=1)[:, None]
+        M = np.block([[alpha + beta @ S_11, beta @ S_12], [-C * S_12.T, np.eye(len(F)) - C * S_22]])
+        t = np.concatenate([beta @ (a @ u[:-1]), (prices[:, j] * slack) @ np.array([1.0, -1.0])])
+        x = np.linalg.lstsq(M, t, rcond=None)[0]
+        scores[:, j] -= np.hstack([S_12.T, S_22]) @ x
     return np.asarray(scores)
 
 

@@ -25,10 +25,11 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RANK_TOL, Dual
+from kernel_learn.criteria.held_out.ridge import RANK_TOL, Dual
 from kernel_learn.representations.gram import Gram
-from kernel_learn.representations.linalg import center_and_weigh
+from kernel_learn.representations.linalg import LEAST_SLACK, center_and_weigh
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.groups import shared_places
 
 BLOCK_NUMBERS = 2**23  # residuals that are held at a time
 
@@ -230,6 +231,16 @@ class RidgeRows:
     sample_weight: Array  # (n_given,) as given, before classes were weighed
     T: Array  # (q, n_components) from scores to features: F = (scores - mean) T
     mean: Array  # (q,)
+    groups: Array | None = None  # (n_given,) numbers of groups, if there were any
+
+    @property
+    def units(self) -> tuple[Array, ...]:
+        """Distinct rows that are left out together, two or more each."""
+        if self.groups is None:
+            return ()
+        of = np.empty(len(self.weight), dtype=int)
+        of[self.distinct] = self.groups
+        return shared_places(of)
 
 
 def ridge_rows(sample: Gram, source: ArraySource, sample_weight: Array, T: Array) -> RidgeRows:
@@ -244,6 +255,7 @@ def ridge_rows(sample: Gram, source: ArraySource, sample_weight: Array, T: Array
         np.array(sample_weight),
         T,
         np.array(sample.target_mean),
+        source.groups,
     )
 
 

@@ -7,7 +7,9 @@
 With M = K + lam diag(1/w) and B = M^{-1} - M^{-1}11'M^{-1} / (1'M^{-1}1), v = B Y and
 b = diag B the residuals left out are v_i / b_i, and with D = dE/dF (n, k), F = Y - v/b,
 
-    dE/dK = Q = 1/2 (S v' + v S') - B diag(c) B,   S = B (D/b),   c_i = D_i'v_i / b_i^2:
+    dE/dK = Q = 1/2 (S v' + v S') - B diag(c) B,   S = B (D/b),   c_i = D_i'v_i / b_i^2
+(of a group g left out together B_gg^{-1} v_g and B_gg^{-1} D_g are in the place of v/b and D/b,
+and B_gg^{-1} D_g (B_gg^{-1} v_g)' in that of its c):
 
 one matrix holds the derivative in everything, dE/dtheta_m = <Q, K_m> and
 dE/dlam = sum_i Q_ii / w_i. The papers' criteria measure the fit to training
@@ -19,7 +21,7 @@ From moments, where the rows are gone, E is the generalised cross-validation
     E = N RSS / (N - tr H)^2,   RSS = lam^2 tr Y'M^{-2}Y,   tr H = tr G M^{-1} + 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +35,7 @@ from kernel_learn.representations.base import Representation
 from kernel_learn.representations.gram import GramForm
 from kernel_learn.representations.moment_form import MomentForm
 from kernel_learn.rows.access import row_blocks
+from kernel_learn.rows.groups import shared_places
 from kernel_learn.solvers.result import Result
 from kernel_learn.solvers.smooth import solve_smooth
 
@@ -144,11 +147,12 @@ class LeaveOneOut:
         searched = slice(None) if self.searched is None else self.searched
         self.T, self.r, w = T[searched], form.root_weight[searched], form.weight[searched]
         self.w, self.N = w / self.r**2, float(w.sum())
+        self.units = () if form.groups is None else shared_places(form.groups[searched])
 
     def __call__(self, d: Array, lam: float) -> tuple[float, Array, float]:
         M = self._cut(self.form.combine(d))
         M[np.diag_indices(len(M))] += lam / self.w
-        error, Q = error_and_derivative(M, self.T, self.r, self.w, self.N)
+        error, Q = error_and_derivative(M, self.T, self.r, self.w, self.N, self.units)
         by_d = [
             scale * float(np.vdot(Q, self._cut(self.form.gram(i)))) if scale > 0 else 0.0
             for i, scale in enumerate(self.form.scales)
@@ -219,6 +223,7 @@ def error_and_derivative(
     r: Array,  # (n,) what B annihilates
     w: Array,  # (n,) weights of the squares
     N: float,
+    groups: Sequence[Array] = (),  # rows that are left out together
 ) -> tuple[float, Array]:
     """E, and Q with dE/dK = (Q + Q') / 2: enough for products with symmetric matrices."""
     B = _invert(M)
@@ -229,10 +234,19 @@ def error_and_derivative(
     v, b = B @ T, np.diagonal(B)[:, None]
     residual = v / b
     D = -2 * w[:, None] * residual / N
-    S, c = B @ (D / b), np.sum(D * v, axis=1) / b[:, 0] ** 2
-    Q = S @ v.T
+    E, c = D / b, np.sum(D * v, axis=1) / b[:, 0] ** 2
+    blocks = []
+    for g in groups:  # r = B_gg^{-1} v_g, E = B_gg^{-1} D_g, and E r' in the place of c
+        residual[g] = np.linalg.solve(B[np.ix_(g, g)], v[g])
+        D[g] = -2 * w[g, None] * residual[g] / N
+        E[g], c[g] = np.linalg.solve(B[np.ix_(g, g)], D[g]), 0.0
+        blocks.append(E[g] @ residual[g].T)
+    Q = (B @ E) @ v.T
     for rows in row_blocks(len(B), 256):
-        Q[rows] -= (B[rows] * c) @ B
+        left = B[rows] * c
+        for g, C in zip(groups, blocks, strict=True):
+            left[:, g] = B[rows][:, g] @ C
+        Q[rows] -= left @ B
     return float(np.sum(w[:, None] * residual**2)) / N, Q
 
 

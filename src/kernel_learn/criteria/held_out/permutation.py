@@ -7,8 +7,9 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.label_targets import LabelTargets
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import LEAST_SLACK, RidgePath, leave_out
+from kernel_learn.criteria.held_out.ridge import RidgePath
 from kernel_learn.criteria.held_out.targets import RowTargets, Targets
+from kernel_learn.representations.linalg import LEAST_SLACK, leave_out
 
 # Labels are shuffled among at most so many rows; more are counted in proportion.
 MOST_ROWS = 10**5

@@ -33,7 +33,7 @@ from kernel_learn.representations.lapack import (
     invert_triangle,
     solve_factor,
 )
-from kernel_learn.representations.linalg import center_and_weigh
+from kernel_learn.representations.linalg import LEAST_SLACK, center_and_weigh, leave_out
 from kernel_learn.rows.access import row_blocks
 
 # The path along which regularisers are chosen.
@@ -41,9 +41,6 @@ RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 # Directions of G below this share of the largest are rounding. At 500 rows the smallest lam is
 # about 1e-9 of the largest: 1e-10 left out directions that count (scores were off by up to .46).
 RANK_TOL = 1e-14
-# Where 1 - H_ii is smaller, a row decides about itself alone: its residual without itself
-# is a quotient of two roundings.
-LEAST_SLACK = 1e-5
 MOST_POWERS = 12  # of ten, by which a regulariser is raised for that
 # One eigendecomposition costs as much as about so many Cholesky inverses (n = 1000: 0.19 s
 # against 0.034 s each).
@@ -343,14 +340,19 @@ def with_all_shares(scores: Array, targets: RowTargets) -> Array:
     the sums over it.
     """
     moved = targets.weight[:, None] * (targets.Y - targets.mean)
-    weight = targets.weight.copy()
-    for rows in targets.groups:
-        moved[rows], weight[rows] = moved[rows].sum(axis=0), weight[rows].sum()
-    return np.asarray(scores + share_of(moved, weight, targets.total))
+    return np.asarray(scores + gone_shares(moved, targets.weight, targets.groups, targets.total))
 
 
-def share_of(moved: Array, weight: Array, total: float) -> Array:
+def gone_shares(
+    moved: Array,  # (n, q) w_i (y_i - mu), overwritten
+    weight: Array,  # (n,)
+    groups: Sequence[Array],
+    total: float,  # N
+) -> Array:
     """What rows take from the mean of all when they leave: w_i (y_i - mu) / (N - w_i)."""
+    weight = np.array(weight)
+    for rows in groups:
+        moved[rows], weight[rows] = moved[rows].sum(axis=0), weight[rows].sum()
     return np.asarray(moved / np.maximum(total - weight, 1e-12 * total)[:, None])
 
 
@@ -364,22 +366,3 @@ def left_out(
     """Scores y_g - S_g^{-1/2} (I - H_gg)^{-1} residual_g, and how far I - H_gg is from singular."""
     without, least = leave_out(targets.groups, residual, slack, blocks)
     return targets.Y - without / root[:, None], least
-
-
-def leave_out(
-    groups: Sequence[Array],  # rows of each
-    residual: Array,
-    slack: Array,
-    blocks: Sequence[Array],
-) -> tuple[Array, float]:
-    """(I - H_gg)^{-1} residual_g of every group and row, and the least eigenvalue of I - H_gg."""
-    without = residual / np.maximum(slack, 0.1 * LEAST_SLACK)[:, None]
-    single = np.ones(len(slack), dtype=bool)
-    least = np.inf
-    for rows, block in zip(groups, blocks, strict=True):
-        single[rows] = False
-        values, V = np.linalg.eigh(block)
-        least = min(least, float(values[0]))
-        values = np.maximum(values, 0.1 * LEAST_SLACK)
-        without[rows] = V @ ((V.T @ residual[rows]) / values[:, None])
-    return without, min(least, float(slack[single].min(initial=np.inf)))

@@ -82,7 +82,7 @@ class LandmarkRows:
     def __init__(
         self, source: ArraySource, sample_weight: Array, T: Array, sample: FeatureSample
     ) -> None:
-        self.source, self.keys = source, np.array(source.keys)
+        self.source, self.keys = source, np.array(source.content_keys)
         self.weight, self.sample_weight = np.array(source.weight), np.array(sample_weight)
         self.T, self.target_mean = T, np.array(sample.target_mean)
         self.features, self.theta = sample.form.features, sample.theta
@@ -118,6 +118,7 @@ class LandmarkRows:
             self.sample_weight,
             self.T,
             self.target_mean,
+            source.groups,
         )
 
     def see(self, X: Rows) -> Array:
@@ -332,7 +333,8 @@ class DiscriminantLedger:
         if choices == "keep":
             model.set_params(**self._choices(redrawn=bool(redrawn)))
             model._kept = Kept(self._kept_theta, self.reg_)
-        model.fit(X, self.classes_[labels], None if np.all(weight == 1.0) else weight)
+        groups = None if known.groups is None else known.groups[stay]
+        model.fit(X, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
         before: Forgotten | None = getattr(self, "forgotten_", None)
         gone = n - len(stay) + (0 if before is None else before.n_rows)
         if choices == "again":
@@ -453,10 +455,15 @@ class DiscriminantLedger:
 
     def _leave_out(self, rows: RidgeRows) -> LeaveOut:
         held = self._landmark_rows_held
+        if held is not None and rows.units:
+            raise NotExactError(
+                f"{type(self).__name__} on landmarks leaves rows out one by one afterwards, and it "
+                "was fitted with groups. Fit with landmarks='all', or without groups."
+            )
         if held is not None:
             return FeatureLeaveOut(held.Z, rows.Y, rows.weight, self.reg_)
         K = np.array(self.kernel_.kernel(to_double(self.kernel_.landmarks)), dtype=np.float64)
-        return LeaveOut(K, rows.Y, rows.weight, self.reg_)
+        return LeaveOut(K, rows.Y, rows.weight, self.reg_, rows.units)
 
     @property
     def _ledger_calibration(self) -> Calibration | None:
