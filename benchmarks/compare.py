@@ -14,7 +14,8 @@ not done again. Each fit has a process of its own, for its memory; before these 
 is fitted once to a few rows, so that nobody's imports are timed. LightGBM,
 CatBoost, xRFM and RealMLP take part where they are installed. One thread.
 ``--page FILE`` writes docs/results/classifier-comparison.md from a file of figures,
-with ``--template benchmarks/costs.md`` docs/results/classifier-costs.md.
+with ``--template benchmarks/costs.md`` docs/results/classifier-costs.md, and with
+``costs_many.md`` that of 2000 to 5000 rows.
 """
 
 import argparse

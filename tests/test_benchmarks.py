@@ -130,11 +130,12 @@ def test_page_compares_on_common_splits(figures, monkeypatch):
     assert "| wine | 50 | 5 | 4.00 | 6.20 | 3.00 (1) |" in page and "$" not in page
     page = comparison.make_page(found, ROOT / "costs.md")
     assert "| SVC | 2 | 0.50 (0.50) | - | - | 1.00 |" in page and "$" not in page
+    assert "$" not in comparison.make_page(found, ROOT / "costs_many.md")
 
 
 WITHOUT_FIGURES = {"compare-your-method", "data"}
 OWN_PAGES = {"assessment", "classifier-comparison", "coverage", "labels", "unseen-tables"}
-OWN_PAGES |= {"classifier-costs"}
+OWN_PAGES |= {"classifier-costs", "classifier-costs-many"}
 OWN_PAGES |= {
     "label-noise",
     "regression",
@@ -223,12 +224,15 @@ def test_an_error_of_the_comparison_comes_out_again(monkeypatch):
 
 @needs_data
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["iris", "many/phoneme"])
-def test_sizes_of_the_page_of_costs_come_out_again(name, monkeypatch):
+@pytest.mark.parametrize(
+    ("page", "name"),
+    [("classifier-costs", "iris"), ("classifier-costs-many", "many/phoneme")],
+)
+def test_sizes_of_the_pages_of_costs_come_out_again(page, name, monkeypatch):
     """Seconds do not; errors are those of the comparison."""
     compare = load(ROOT / "compare.py", monkeypatch)
     train = compare.split(*compare.load(find_data(), name), 0, inner=False)[1]
-    assert str(len(train)) == read_line(read_page("classifier-costs"), name)[1]
+    assert str(len(train)) == read_line(read_page(page), name)[1]
 
 
 def test_an_error_of_the_unseen_tables_comes_out_again(monkeypatch, tmp_path):
