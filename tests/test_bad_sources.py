@@ -335,6 +335,14 @@ def test_files_that_are_not_there(kind, tmp_path):
         kind(tmp_path / "none", **options)
 
 
+@pytest.mark.parametrize("kind", [ParquetSource, CsvSource, LibsvmSource, NpySource])
+def test_arrays_in_place_of_a_path(kind):
+    if kind is ParquetSource:
+        pytest.importorskip("pyarrow", reason="needs pyarrow")
+    with pytest.raises(TypeError, match=r"file is named by its path.*this is a ndarray.*Blocks"):
+        kind(X)
+
+
 def test_constant_rows_that_fit_nowhere(monkeypatch):
     """Neither into memory nor on the disk."""
     monkeypatch.setattr(gather, "HEAD_SHARE", 1e9)

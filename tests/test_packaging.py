@@ -79,6 +79,18 @@ def test_metadata(metadata):
     assert set(metadata.get_all("Provides-Extra")) == EXTRAS
 
 
+def test_the_recipe_for_conda_says_what_the_wheel_says(metadata):
+    recipe = (ROOT / "conda-recipe/meta.yaml").read_text(encoding="utf-8")
+    assert re.findall(r'set version = "(.+)"', recipe) == [kernel_learn.__version__]
+    assert f"summary: {metadata['Summary']}\n" in recipe
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"abstract: {metadata['Summary']}.\n" in citation
+    required = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
+    (run_with,) = re.findall(r"  run:\n((?:    - .+\n)+)", recipe)
+    asked = {line.strip("- ").replace(" ", "") for line in run_with.splitlines()}
+    assert asked == {*required, f"python{metadata['Requires-Python']}"}
+
+
 def test_only_four_packages_are_required(metadata):
     required = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     names = {re.match(r"[\w-]+", line)[0] for line in required}

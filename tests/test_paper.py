@@ -81,6 +81,20 @@ def test_why_not_has_the_figures_of_the_pages():
         f"{error['xRFM', '23']} of those of its defaults on 23 data sets, {error['xRFM', '6']} on",
     ):
         assert page.count(said) == 1, said
+    numbers = (results / "regression.md").read_text(encoding="utf-8")
+    ratio = {
+        name: (f"{float(errors):.2f}", f"{float(cpu):.0f}")
+        for name, errors, cpu in re.findall(
+            r"^\| (\w+) \| 13 \| 39 \| ([\d.]+) \| [\d.]+ \| \d+ \| ([\d.]+) \|",
+            numbers,
+            re.MULTILINE,
+        )
+    }
+    (boosted, boosted_cpu), (cat, cat_cpu) = ratio["lightgbm"], ratio["catboost"]
+    assert (
+        f"{boosted} of LightGBM's and {cat} of CatBoost's on 13 unseen tables, at "
+        f"{boosted_cpu} and {cat_cpu} times their processor time" in page
+    )
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert f"{error['CatBoost', '6']} x CatBoost's on mixed tables" in readme
     assert f"{cost['SVC'][0]} x by default, {cost['LightGBM'][0]:.0f} x LightGBM's" in readme

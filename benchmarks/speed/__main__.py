@@ -65,7 +65,7 @@ CASES = [
     Case("classifier.aims", {"sizes": (250, 500, 1000)}),
     Case("classifier.new_rows", {}),
     Case("classifier.classes", full_only=True),
-    Case("classifier.jobs", full_only=True),
+    Case("classifier.jobs", {"sizes": (500,)}),
     Case("classifier.many_rows", full_only=True, needs_data=True),
     Case("scale.throughput", full_only=True),
     Case("scale.growth", {"n": 300_000, "landmarks": 300}),

@@ -1,4 +1,4 @@
-"""Learning kernels for classification, with the interface of scikit-learn."""
+"""Learned kernels for classification, regression and features, as scikit-learn estimators."""
 
 # Names are imported when they are first asked for: ``kernel-learn --help`` and reading a table need
 # no solver, and scikit-learn alone takes a second to import.

@@ -408,3 +408,58 @@ def test_neighbours_forget_without_figures(discriminants):
     assert kl.load(folder / "less.skops").estimator_.forgotten_.n_rows == 1
     _, err = run("inspect", folder / "nearest.skops", "--labels", code=3)
     assert "linear in the features" in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["categories", "dates"])
+def test_tables_without_numbers_are_forgotten_exactly(tmp_path, kind):
+    """skrub encodes them in single precision; the model sees double."""
+    rng = np.random.default_rng(0)
+    if kind == "categories":
+        cells = {c: rng.choice(list("abcdef")[: 3 + k], 90) for k, c in enumerate("pqr")}
+    else:
+        cells = {"day": pd.date_range("2024-01-05", periods=90, freq="37h").strftime("%Y-%m-%d")}
+    table = pd.DataFrame(cells)
+    score = table.iloc[:, 0].rank() + 20 * rng.standard_normal(90)
+    table["label"] = np.where(score > score.median(), "yes", "no")
+    table.to_csv(tmp_path / "table.csv", index=False)
+    words = ["fit", tmp_path / "table.csv", "-t", "label", "-m", "KernelDiscriminant"]
+    run(*words, "-o", tmp_path / "all.skops")
+    words = ["forget", tmp_path / "all.skops", tmp_path / "table.csv", "--row", "7"]
+    found = json.loads(run(*words, "-o", tmp_path / "less.skops", "--json")[0])
+    assert found["forgotten"] > 0 and found["distance"] < 1e-10
+
+
+HOWS = {"auto": FAST, "discriminant": ["-m", "KernelDiscriminant"]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["auto", "auto few", "discriminant", "discriminant few"])
+def test_texts_of_forgotten_rows_are_gone_from_the_file(tmp_path, kind):
+    """Encoders keep parts of words, of which words can be put together; of few texts all."""
+    rng, n = np.random.default_rng(0), 24 if "few" in kind else 60
+    words = ["aaa"] if "few" in kind else ["pain", "head", "cold", "warm", "left"]
+    table = pd.DataFrame({"x": rng.standard_normal(n)})
+    table["label"] = np.where(table["x"] + 0.5 * rng.standard_normal(n) > 0, "yes", "no")
+    table["note"] = [" ".join(rng.choice(words, 4 + i % 5)) + "a" * (i // 2) for i in range(n)]
+    table.loc[7, "note"], table.loc[8, "note"] = "pain of Quixotel", "pain of Zephyrin"
+    table.to_csv(tmp_path / "table.csv", index=False)
+    more = ["--types", "note=text", "-t", "label", "-o", tmp_path / "all.skops"]
+    run("fit", tmp_path / "table.csv", *more, *HOWS[kind.split()[0]])
+    before = np.asarray(kl.load(tmp_path / "all.skops").encode(table))
+    forget = ["forget", tmp_path / "all.skops", tmp_path / "table.csv"]
+    run(*forget, "--row", "7", "-o", tmp_path / "one.skops")
+    run(*forget, "--row", "7", "--row", "8", "-o", tmp_path / "both.skops")
+    parts = {7: ["quix", "uixo", "otel"], 8: ["zeph", "phyr", "yrin"]}
+    for name, gone in (("all", []), ("one", [7]), ("both", [7, 8])):
+        with zipfile.ZipFile(tmp_path / f"{name}.skops") as file:
+            told = b"".join(map(file.read, file.namelist())).replace(b"\0", b"").lower()
+        for row, own in parts.items():
+            assert [part.encode() in told for part in own] == [row not in gone] * 3
+        if kind == "auto":
+            assert (b'" of "' in told) == (name != "both")
+        model, left = kl.load(tmp_path / f"{name}.skops"), np.setdiff1d(np.arange(n), gone)
+        rows = model.encode(table.iloc[left])
+        np.testing.assert_array_equal(np.asarray(rows), before[left])
+        assert len(model.estimator_.find_rows(rows)) == len(left)
+        assert model.predict(table).shape == (n,)

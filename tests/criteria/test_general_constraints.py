@@ -167,6 +167,28 @@ def test_the_trace_norm_alone_equals_cvxpy(regularizer, gamma):
     )
 
 
+@pytest.mark.parametrize(
+    ("regularizer", "penalty", "price"),
+    [(TraceNorm(0.5), penalty, 0.5) for penalty in PENALTIES]
+    + [(TraceNorm(0.5), "hinge", 2.0), (StraightTrace(), "squared", 0.5)],
+)
+def test_the_trace_norm_with_any_penalty_equals_cvxpy(regularizer, penalty, price):
+    constraints, unit = measured(MIXED), 1.7
+    priced = PricedPenalty(PENALTIES[penalty](), price, unit)
+    dual = RegularizedDual(regularizer, constraints, price / unit**2)
+    solution = solve_inductive(
+        dual, solver="auto", slack=price, tol=1e-6, max_iter=None, price=priced
+    )
+    Cs, sign, bound = matrices(constraints), constraints.sign, constraints.bound
+    value, _ = oracle.solve_penalized("trace_norm", penalty, Cs, sign, bound, price, unit, 0.5)
+    assert solution.result.status == "optimal"
+    assert solution.value == pytest.approx(value, rel=2e-6)
+    assert solution.lower <= value * (1 + 1e-7)
+    excess = (sign * np.einsum("cij,ij->c", Cs, solution.A) - bound) / unit
+    paid = price * np.sum(PENALTIES[penalty]().value(excess))
+    assert solution.value == pytest.approx(0.5 * np.trace(solution.A) + paid, rel=1e-9)
+
+
 def test_which_regularisers_are_strictly_convex():
     assert all(f.is_strictly_convex for f in (LogDet(), Frobenius(), Pola(), Trace(0.3)))
     assert not TraceNorm(0.3).is_strictly_convex and not StraightTrace().is_strictly_convex

@@ -1,5 +1,7 @@
 """Fits in leaves: what is said of rows left out, which rows scales see, and who goes on."""
 
+import threading
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -37,6 +39,28 @@ def test_probabilities_of_rows_that_stacking_sees_are_those_without_them(rng):
     (again,) = leaves.fit_leaves(sample, [found], [everything], everything, unseen)
     np.testing.assert_allclose(again.held, 2 * found.held)  # one more tree
     assert len(again.models) == len(again.maps) == 2
+
+
+def test_leaves_side_by_side_are_the_same(rng, monkeypatch):
+    X = rng.normal(size=(90, 2))
+    targets = Targets(np.eye(2)[(X[:, 0] + rng.normal(size=90) > 0).astype(int)])
+    sample = Sample({"z": X}, targets, {}, {}, np.arange(90) % 5)
+    parts, everything = np.array_split(rng.permutation(90), 3), np.arange(90)
+    threads, fit = set(), leaves.fit_one_leaf
+
+    def fit_one_leaf(*arguments):
+        threads.add(threading.get_ident())
+        return fit(*arguments)
+
+    monkeypatch.setattr(leaves, "fit_one_leaf", fit_one_leaf)
+    one, two = (
+        leaves.fit_leaves(sample, [one_kernel()], parts, everything, everything, n_jobs=n)[0]
+        for n in (None, 2)
+    )
+    assert threads - {threading.get_ident()}
+    np.testing.assert_array_equal(one.held, two.held)
+    for a, b in zip(one.models[0], two.models[0], strict=True):
+        np.testing.assert_array_equal(a.coef, b.coef)
 
 
 def test_numbers_in_leaves_are_left_out_exactly(rng):

@@ -120,6 +120,17 @@ def test_the_trace_norm_by_name_has_low_rank_and_a_small_gap():
     assert alone.score(X, Y) > 0.9
 
 
+def test_the_trace_norm_takes_any_penalty():
+    """The answer is another one, and a penalty of one's own is its named twin."""
+    named, own, plain = (
+        InductiveKernel(regularizer="trace_norm", penalty=penalty).fit(X, constraints=FIRST)
+        for penalty in ("hinge", OwnHinge(), "squared_hinge")
+    )
+    assert 0 <= named.gap_ <= 1e-6 * named.objective_
+    assert_allclose(own.metric_, named.metric_)
+    assert abs(plain.objective_ - named.objective_) > 0.01 * named.objective_
+
+
 def test_more_constraints_on_the_same_rows():
     grown = InductiveKernel(tol=1e-12).partial_fit(X, constraints=FIRST)
     assert_allclose(grown.metric_, InductiveKernel(tol=1e-12).fit(X, constraints=FIRST).metric_)
@@ -217,7 +228,6 @@ def test_a_regulariser_of_ones_own_in_a_file(tmp_path):
         ({"penalty": "cubic"}, "penalty='cubic' is not known"),
         ({"penalty": "hinge", "slack": np.inf}, "finite slack"),
         ({"penalty": "hinge", "solver": "uzawa", "regularizer": "frobenius"}, "finite slack"),
-        ({"penalty": "hinge", "regularizer": "trace_norm"}, "squared_hinge"),
         ({"regularizer": "trace_norm", "tau": 1.5}, "less than 1"),
         ({"regularizer": "trace_norm", "solver": "quasi-newton"}, "not strictly convex"),
     ],

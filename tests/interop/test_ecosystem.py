@@ -28,40 +28,92 @@ X.setflags(write=False)
 NEW = X[::4] + 0.1
 
 
+UNIT = ((X_ALL - X_ALL.min(axis=0)) / np.ptp(X_ALL, axis=0))[KEPT]  # within [0, 1]
+LEVELS = np.floor(2.99 * UNIT)
+ROWS = {
+    "ChiSquared": UNIT,
+    "Additive": UNIT,
+    "PairwiseAnova": UNIT,
+    "Matching": LEVELS,
+    "Hamming": LEVELS,
+}
+
+
+def rows_for(kind):
+    """Rows that the kernel takes, and new ones."""
+    own = ROWS.get(kind, X)
+    return own, (NEW if own is X else own[::4, ::-1])
+
+
+def test_every_kernel_and_every_model_is_here():
+    """All but kernels of words and matrices; kernels of tables have a test of their own."""
+    bases = {"Kernel", "ProfileKernel", "StatisticsKernel"}
+    no_numbers = {"Precomputed", "Spectrum", "Subsequence"}
+    public = {
+        name
+        for name in kk.__all__
+        if isinstance(getattr(kk, name), type) and issubclass(getattr(kk, name), kk.Kernel)
+    }
+    assert {type(make()).__name__ for make in KINDS.values()} == public - no_numbers - bases
+    tables = {"KernelClassifier", "KernelRegressor"}
+    models = {name for name in kl.__all__ if hasattr(getattr(kl, name), "as_gp_kernel")}
+    assert models == models & set(KINDS) | tables
+
+
 def learned(estimator):
     return lambda: estimator.fit(X, y).kernel_
 
 
 KINDS = {
-    "gaussian": lambda: kk.Gaussian(0.1),
-    "matern": lambda: kk.Matern(0.2, nu=2.5),
-    "linear": kk.Linear,
-    "polynomial": lambda: kk.Polynomial(2, 0.1),
-    "arc cosine": lambda: kk.ArcCosine(1.0),
-    "cosine": kk.Cosine,
-    "columns": lambda: kk.ColumnKernel(kk.Gaussian(0.2), [0, 3, 6]),
-    "scaled": lambda: kk.ScaledKernel(kk.Gaussian(0.2), np.linspace(0, 1, 13)),
-    "combination": lambda: kk.Combination([kk.Gaussian(0.1), kk.Linear()], np.array([0.5, 0.1])),
+    "Gaussian": lambda: kk.Gaussian(0.1),
+    "Laplacian": lambda: kk.Laplacian(0.1),
+    "Exponential": lambda: kk.Exponential(0.1),
+    "Matern": lambda: kk.Matern(0.2, nu=2.5),
+    "ChiSquared": lambda: kk.ChiSquared(0.1),
+    "Linear": kk.Linear,
+    "Polynomial": lambda: kk.Polynomial(2, 0.1),
+    "ArcCosine": lambda: kk.ArcCosine(1.0),
+    "Cosine": kk.Cosine,
+    "Additive": kk.Additive,
+    "PairwiseAnova": kk.PairwiseAnova,
+    "Matching": kk.Matching,
+    "Hamming": lambda: kk.Hamming(0.3),
+    "ColumnKernel": lambda: kk.ColumnKernel(kk.Gaussian(0.2), [0, 3, 6]),
+    "ScaledKernel": lambda: kk.ScaledKernel(kk.Gaussian(0.2), np.linspace(0, 1, 13)),
+    "Combination": lambda: kk.Combination([kk.Gaussian(0.1), kk.Linear()], np.array([0.5, 0.1])),
     "one kernel": lambda: kk.Combination([kk.Gaussian(0.1)], np.array([2.0])),
-    "low rank": lambda: kk.LowRank(kk.Gaussian(0.1), 5).resolve(X),
-    "function": lambda: kk.FunctionKernel(lambda A, B: A @ B.T + 1),
-    "of scikit-learn": lambda: kk.GaussianProcessKernel(RBF(3.0)),
-    "HSIC": learned(kl.HSICSubspace(kk.Gaussian(0.1))),
-    "discriminant": learned(kl.KernelDiscriminant({"a": kk.Gaussian(0.1), "b": kk.Linear()})),
-    "multiple kernels": learned(kl.MultiKernelSVC([kk.Gaussian(0.1), kk.Laplacian(0.1)])),
-    "inductive": learned(kl.InductiveKernel(kernel=kk.Gaussian(0.1))),
-    "large margin": learned(kl.KernelLMNN(kk.Gaussian(0.1))),
-    "feature scales": learned(kl.FeatureScales()),
+    "LowRank": lambda: kk.LowRank(kk.Gaussian(0.1), 5).resolve(X),
+    "GraphDeformed": lambda: kk.GraphDeformed(kk.Gaussian(0.1)).resolve(X),
+    "FunctionKernel": lambda: kk.FunctionKernel(lambda A, B: A @ B.T + 1),
+    "PairwiseKernel": lambda: kk.PairwiseKernel("rbf"),
+    "GaussianProcessKernel": lambda: kk.GaussianProcessKernel(RBF(3.0)),
+    "HSICSubspace": learned(kl.HSICSubspace(kk.Gaussian(0.1))),
+    "AlignmentSubspace": learned(kl.AlignmentSubspace(kk.Gaussian(0.1))),
+    "KernelDiscriminant": learned(kl.KernelDiscriminant({"a": kk.Gaussian(0.1), "b": kk.Linear()})),
+    "KernelDiscriminantQR": learned(kl.KernelDiscriminantQR(kk.Gaussian(0.1))),
+    "KernelOrthogonalCentroid": learned(kl.KernelOrthogonalCentroid(kk.Gaussian(0.1))),
+    "KernelPLS": learned(kl.KernelPLS(kk.Gaussian(0.1), n_components=2)),
+    "KernelPLSRegressor": learned(kl.KernelPLSRegressor(kk.Gaussian(0.1), n_components=2)),
+    "MultiKernelSVC": learned(kl.MultiKernelSVC([kk.Gaussian(0.1), kk.Laplacian(0.1)])),
+    "SubspaceSVC": learned(kl.SubspaceSVC(kk.Gaussian(0.1))),
+    "ExpansionSVC": learned(kl.ExpansionSVC(kk.Gaussian(0.1))),
+    "InductiveKernel": learned(kl.InductiveKernel(kernel=kk.Gaussian(0.1), random_state=0)),
+    "KernelLMNN": learned(kl.KernelLMNN(kk.Gaussian(0.1))),
+    "KernelMCML": learned(kl.KernelMCML(kk.Gaussian(0.1))),
+    "KernelMMC": learned(kl.KernelMMC(kk.Gaussian(0.1))),
+    "KernelNCA": learned(kl.KernelNCA(kk.Gaussian(0.1), random_state=0)),
+    "KernelRCA": learned(kl.KernelRCA(kk.Gaussian(0.1))),
+    "FeatureScales": learned(kl.FeatureScales()),
 }
 KERNELS = pytest.mark.parametrize("kind", KINDS)
 
 
 @KERNELS
 def test_two_rows_give_a_float(kind):
-    kernel = KINDS[kind]()
-    value = kernel(X[0], X[1])
+    kernel, (rows, _) = KINDS[kind](), rows_for(kind)
+    value = kernel(rows[0], rows[1])
     assert type(value) is float
-    np.testing.assert_allclose(value, kernel(X[:2])[0, 1], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(value, kernel(rows[:2])[0, 1], rtol=1e-9, atol=1e-12)
 
 
 def test_one_row_alone_is_refused_in_a_sentence():
@@ -78,9 +130,9 @@ def test_letters_are_no_row_of_numbers():
 
 @KERNELS
 def test_pairwise_kernels(kind):
-    kernel = KINDS[kind]()
-    K = pairwise_kernels(X, NEW, metric=kernel)
-    np.testing.assert_allclose(K, kernel(X, NEW), rtol=1e-9, atol=1e-11)
+    kernel, (rows, new) = KINDS[kind](), rows_for(kind)
+    K = pairwise_kernels(rows, new, metric=kernel)
+    np.testing.assert_allclose(K, kernel(rows, new), rtol=1e-9, atol=1e-11)
 
 
 def test_pairwise_kernels_of_sparse_rows():
@@ -99,51 +151,71 @@ JOBS = {
 @KERNELS
 @pytest.mark.parametrize("job", JOBS)
 def test_models_that_predict(job, kind):
-    kernel = KINDS[kind]()
-    direct = JOBS[job](kernel)(X, y)
-    beforehand = JOBS[job]("precomputed")(kernel(X), y)
+    kernel, (rows, new) = KINDS[kind](), rows_for(kind)
+    direct = JOBS[job](kernel)(rows, y)
+    beforehand = JOBS[job]("precomputed")(kernel(rows), y)
     ask = "predict" if job == "KernelRidge" else "decision_function"
-    ours, theirs = getattr(direct, ask)(NEW), getattr(beforehand, ask)(kernel(NEW, X))
+    ours, theirs = getattr(direct, ask)(new), getattr(beforehand, ask)(kernel(new, rows))
     # the last digits of a matrix show in what libsvm has after its stopping rule of 1e-3
     np.testing.assert_allclose(ours, theirs, atol=(1e-6 if job == "KernelRidge" else 1e-2))
 
 
 @KERNELS
 def test_kernel_principal_components(kind):
-    kernel = KINDS[kind]()
-    direct = KernelPCA(2, kernel=kernel, eigen_solver="dense").fit(X)
-    beforehand = KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(kernel(X))
-    ours, theirs = direct.transform(NEW), beforehand.transform(kernel(NEW, X))
+    """Inner products: components of one eigenvalue, as scores of PLS are, may be turned."""
+    kernel, (rows, new) = KINDS[kind](), rows_for(kind)
+    direct = KernelPCA(2, kernel=kernel, eigen_solver="dense").fit(rows)
+    beforehand = KernelPCA(2, kernel="precomputed", eigen_solver="dense").fit(kernel(rows))
+    ours, theirs = direct.transform(new), beforehand.transform(kernel(new, rows))
     scale = np.abs(theirs).max()
-    np.testing.assert_allclose(np.abs(ours) / scale, np.abs(theirs) / scale, atol=1e-6)
+    ours, theirs = ours / scale, theirs / scale
+    np.testing.assert_allclose(ours @ ours.T, theirs @ theirs.T, atol=1e-6)
 
 
 @KERNELS
 def test_nystroem_with_all_rows_is_the_kernel(kind):
-    kernel = KINDS[kind]()
-    Z = Nystroem(kernel=kernel, n_components=len(X), random_state=0).fit_transform(X)
-    K = kernel(X)
+    kernel, (rows, _) = KINDS[kind](), rows_for(kind)
+    Z = Nystroem(kernel=kernel, n_components=len(rows), random_state=0).fit_transform(rows)
+    K = kernel(rows)
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-6 * np.abs(K).max())
 
 
-@pytest.mark.parametrize("kind", ["gaussian", "matern", "columns", "scaled", "of scikit-learn"])
+@KERNELS
 def test_spectral_clustering(kind):
-    """Affinities are not negative; neither are these kernels."""
-    kernel = KINDS[kind]()
-    direct = SpectralClustering(2, affinity=kernel, random_state=0).fit(X)
-    beforehand = SpectralClustering(2, affinity="precomputed", random_state=0).fit(kernel(X))
+    """Affinities are not negative: else it is given a Gaussian of the kernel's distance."""
+    kernel, (rows, _) = KINDS[kind](), rows_for(kind)
+    K, options = kernel(rows), {"n_clusters": 2, "random_state": 0}
+    if K.min() < 0:
+        distance = np.diag(K)[:, None] + np.diag(K) - 2 * K
+        affinity = np.exp(-distance / np.median(distance))
+        clusters = SpectralClustering(affinity="precomputed", **options).fit_predict(affinity)
+        assert set(clusters) == {0, 1}
+        return
+    direct = SpectralClustering(affinity=kernel, **options).fit(rows)
+    beforehand = SpectralClustering(affinity="precomputed", **options).fit(K)
     assert np.array_equal(direct.labels_, beforehand.labels_)
+
+
+def test_words_in_a_gaussian_process():
+    """Rows that are no numbers go where scikit-learn takes them."""
+    words = np.array(["ab", "ba", "bb", "aab", "abb", "bab"], dtype=object)
+    for kernel in (kk.Spectrum(1), kk.Subsequence(2, 0.5)):
+        process = GaussianProcessRegressor(kernel.as_gp_kernel("fixed"), alpha=0.1)
+        ridge = KernelRidge(kernel="precomputed", alpha=0.1)
+        found = process.fit(words, np.arange(6.0)).predict(words)
+        expected = ridge.fit(kernel(words), np.arange(6.0)).predict(kernel(words))
+        np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @KERNELS
 def test_gaussian_process(kind):
     """The mean with fixed hyperparameters is kernel ridge regression."""
-    kernel = KINDS[kind]()
+    kernel, (rows, new) = KINDS[kind](), rows_for(kind)
     covariance = kernel.as_gp_kernel("fixed")
-    process = GaussianProcessRegressor(kernel=covariance, alpha=0.1).fit(X, y)
-    ridge = KernelRidge(kernel="precomputed", alpha=0.1).fit(kernel(X), y)
+    process = GaussianProcessRegressor(kernel=covariance, alpha=0.1).fit(rows, y)
+    ridge = KernelRidge(kernel="precomputed", alpha=0.1).fit(kernel(rows), y)
     np.testing.assert_allclose(
-        process.predict(NEW), ridge.predict(kernel(NEW, X)), rtol=1e-6, atol=1e-6
+        process.predict(new), ridge.predict(kernel(new, rows)), rtol=1e-6, atol=1e-6
     )
     assert process.kernel_.n_dims == 0
 
@@ -151,17 +223,17 @@ def test_gaussian_process(kind):
 @KERNELS
 def test_the_gradient_is_that_of_the_matrix(kind):
     """Central differences in theta, by scikit-learn's own protocol."""
-    covariance = KINDS[kind]().as_gp_kernel()
-    K, gradient = covariance(X[:9], eval_gradient=True)
+    covariance, rows = KINDS[kind]().as_gp_kernel(), rows_for(kind)[0][:9]
+    K, gradient = covariance(rows, eval_gradient=True)
     theta, step = covariance.theta, 1e-5
     assert gradient.shape == (9, 9, len(theta))
     for i, direction in enumerate(np.eye(len(theta)) * step):
-        up = covariance.clone_with_theta(theta + direction)(X[:9])
-        down = covariance.clone_with_theta(theta - direction)(X[:9])
+        up = covariance.clone_with_theta(theta + direction)(rows)
+        down = covariance.clone_with_theta(theta - direction)(rows)
         np.testing.assert_allclose(
             gradient[:, :, i], (up - down) / (2 * step), rtol=1e-6, atol=1e-8
         )
-    np.testing.assert_allclose(covariance.diag(X[:9]), np.diagonal(K), atol=1e-9)
+    np.testing.assert_allclose(covariance.diag(rows), np.diagonal(K), atol=1e-9)
 
 
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])
@@ -185,7 +257,7 @@ def test_the_width_is_learned_as_scikit_learn_learns_its_own():
     )
 
 
-@pytest.mark.parametrize("kind", ["one kernel", "combination", "multiple kernels"])
+@pytest.mark.parametrize("kind", ["one kernel", "Combination", "MultiKernelSVC"])
 def test_weights_are_learned_by_a_process(kind):
     """One weight too, which scikit-learn hands over as a number."""
     covariance = KINDS[kind]().as_gp_kernel((1e-3, 1e3))

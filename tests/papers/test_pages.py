@@ -79,6 +79,13 @@ def test_pages_are_what_their_records_say(name):
     assert make_page(protocol, records) == (RESULTS / NAMES[name]).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_records_of_every_table_are_whole(name):
+    protocol = load_protocol(name)
+    keys = [record["key"] for record in shipped_records(protocol)]
+    assert keys == [cell.key for cell in protocol.cells]
+
+
 def small_protocol():
     cells = [Cell(f"cell-{i}", {"value": i}) for i in range(3)]
 

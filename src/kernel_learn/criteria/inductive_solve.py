@@ -64,11 +64,11 @@ def solve_inductive(
     options: Options = {"tol": tol}
     if max_iter is not None:
         options["max_iter"] = max_iter
-    if price is not None:
-        result, A = solve_penalized(PenalizedDual(dual, price), **options)
-        return Solution(A, result.point, result.value, result.value - result.gap, result)
     if not dual.regularizer.is_strictly_convex:
-        result, A = solve_near_points(dual, **options)
+        result, A = solve_near_points(dual, price=price, **options)
+        return Solution(A, result.point, result.value, result.value - result.gap, result)
+    if price is not None:
+        result, A, _ = solve_penalized(PenalizedDual(dual, price), **options)
         return Solution(A, result.point, result.value, result.value - result.gap, result)
     if solver == "auto" and isinstance(dual.regularizer, LogDet):
         solution = None

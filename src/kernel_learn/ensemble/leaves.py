@@ -6,11 +6,12 @@ leaf, and one stacking for all leaves. Several trees along different
 directions are averaged: a row near the edge of one leaf is inside another.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
@@ -91,7 +92,9 @@ def fit_in_leaves(
         leaf_rows.append(leaves)
         problem.say(f"tree {t + 1}: {len(chosen)} members in {len(leaves)} leaves")
         with problem.watching(f"tree {t + 1} of {n_trees}") as at:
-            chosen = fit_leaves(sample, chosen, leaves, watched, unseen, at, problem.kept)
+            chosen = fit_leaves(
+                sample, chosen, leaves, watched, unseen, at, problem.kept, problem.n_jobs
+            )
         weights = weigh_trees(chosen, held_out, unseen)
         largest = weights.reshape(len(chosen), -1).max(axis=1)  # of several targets
         heavy = np.sort(np.argsort(-largest, kind="stable")[:n_members])
@@ -240,19 +243,30 @@ def fit_leaves(
     unseen: Array,  # of these, those that neither scales nor widths have seen
     at: Callable[[int], None] = lambda n_rows: None,  # told how many rows are done
     kept: LeafCheckpoint | None = None,
+    n_jobs: int | None = None,
 ) -> list[CrossValidated]:
-    """Every kernel with its models on one more tree, its held-out probabilities added up."""
+    """Every kernel with its models on one more tree, its held-out probabilities added up.
+
+    Leaves are fitted side by side in threads if ``n_jobs`` says so and their rows are in memory.
+    """
     scores = np.zeros((len(chosen), len(watched), sample.targets.Y.shape[1]))
     seat = np.full(sample.targets.n, -1)  # where a row's scores go, if they are kept
     seat[watched] = np.arange(len(watched))
     models: list[list[Dual]] = [[] for _ in chosen]
     done = 0
-    for rows in leaves:
+
+    def fit_leaf(rows: Array) -> tuple[Array, Sequence[LeafFit]]:
         seen = np.flatnonzero(seat[rows] >= 0)
         fit = partial(fit_one_leaf, sample, chosen, rows, seen)
-        fits = fit() if kept is None else kept.leaf(rows, chosen, fit)
+        return rows[seen], fit() if kept is None else kept.leaf(rows, chosen, fit)
+
+    fitted_leaves: Iterable[tuple[Array, Sequence[LeafFit]]] = map(fit_leaf, leaves)
+    if n_jobs is not None and kept is None and sample.subsample is None:
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+        fitted_leaves = parallel(delayed(fit_leaf)(rows) for rows in leaves)
+    for rows, (kept_rows, fits) in zip(leaves, fitted_leaves, strict=True):
         for m, (model, held) in enumerate(fits):
-            scores[m, seat[rows[seen]]] = held
+            scores[m, seat[kept_rows]] = held
             models[m].append(model)
         done += len(rows)
         at(done)

@@ -52,7 +52,7 @@ from kernel_learn.rows.targets import CLASSES_OR_LABELS, binarise
 
 
 class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
-    """Many kernels on several views of the columns, cross-validated and averaged.
+    """A classifier for tables that needs no tuning: many kernels, cross-validated and averaged.
 
     Columns are seen as z-scores, normal scores, ranks and clipped scores; on
     each view kernel ridge fits of several families and widths are compared by
@@ -91,7 +91,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         where classes have fewer than 30).
         ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
     n_jobs : int, optional
-        Threads in which the views are cross-validated side by side; the result is the same.
+        Threads in which views are cross-validated, and leaves fitted, side by side; the result is
+        the same. They share the cores with BLAS, which should have one thread then.
     random_state : int, RandomState instance or None
         Draws the cross-validation folds; None is a seed like any other, so
         that fits repeat. The order of the rows does not matter.

@@ -46,7 +46,7 @@ BLOCK_ENTRIES = 2**22  # ends of intervals that are held at a time
 
 
 class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
-    """Many kernels on several views of the columns, cross-validated and averaged, for numbers.
+    """A regressor for tables that needs no tuning: many kernels, cross-validated and averaged.
 
     Columns are seen as z-scores, normal scores and ranks; on each view kernel
     ridge fits are compared by exact leave-one-out, some with one scale per
@@ -71,10 +71,11 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         As in :class:`KernelClassifier`.
     assess : {"nested", "loo"} or False
         As in :class:`KernelClassifier`: up to 500 distinct rows the whole fit is repeated
-        without each of five folds, for ``error_`` and what intervals are told from; that takes
-        five times as long as False, of which they are told from leave-one-out.
+        without each of five folds, which gives ``error_`` and the residuals of the intervals and
+        takes five times as long. Otherwise these are by leave-one-out.
     n_jobs : int, optional
-        Threads in which the views are cross-validated side by side; the result is the same.
+        Threads in which views are cross-validated, and leaves fitted, side by side; the result is
+        the same. They share the cores with BLAS, which should have one thread then.
     random_state : int, RandomState instance or None
         Draws the order of the rows, and with it the parts of them from which scales are
         learned; None is a seed like any other, so that fits repeat. The order in which rows

@@ -62,6 +62,7 @@ class MultiKernelSVC(SharpenedScores, MachineClassifier, LandmarkMachines):
         A bank: a list or a dict of kernels, ``"precomputed"`` with a stack of
         kernel matrices (n, n, p). One kernel is a bank of one.
     loss : {"hinge", "squared_hinge"}, default="hinge"
+        Of a row inside its margin: max(0, 1 - y f), or half of its square.
     C : float or "learn", default=1.0
         The price of a margin error. "learn" (squared hinge only): 1/C is the
         weight of the identity as one more kernel.

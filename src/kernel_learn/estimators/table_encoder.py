@@ -47,7 +47,7 @@ class TableEncoder(OwnPage, PlainState, TransformerMixin, BaseEstimator):
     Numbers and booleans become (x - mean) / standard deviation. A category becomes a block of
     ones and zeros, one for each level, divided by sqrt(sum_l p_l (1 - p_l)) with the shares p_l
     of its levels, so that a column of many levels weighs as much as one of two, as inside
-    :class:`KernelClassifier`. A date becomes its time, and where it stands in the year, the week
+    :class:`KernelClassifier`. A date becomes its time, and its place in the year, the week
     and the day, each on a circle. All of it comes from sums that merge: one pass over a source,
     in blocks of any size and order, gives the encoder of the whole table.
 

@@ -73,11 +73,6 @@ def read_parts(chosen: Choices) -> tuple[Regularizer, Penalty | None]:
     if special and (is_hard or chosen.solver != "auto"):
         what = "this regulariser, which is not strictly convex," if plain else "this penalty"
         raise ValueError(f'{what} is for solver="auto" and a finite slack.'.capitalize())
-    if not plain and not regularizer.is_strictly_convex:
-        raise ValueError(
-            "A regulariser that is not strictly convex, such as the trace norm, takes "
-            'penalty="squared_hinge" alone; use "trace", which adds |W|^2/2 to it.'
-        )
     return regularizer, None if plain else penalty
 
 

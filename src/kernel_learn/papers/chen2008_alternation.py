@@ -15,6 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from kernel_learn.datasets import DataSets
 from kernel_learn.estimators.subspace_svc import SubspaceSVC
 from kernel_learn.papers.chen2008 import load_half
+from kernel_learn.papers.difference import judge_share
 from kernel_learn.papers.protocol import Cell, Protocol, Record, fill_page, make_table
 from kernel_learn.papers.settings import frozen
 from kernel_learn.solvers.joint import alternate, label_directions, solve_exact
@@ -66,6 +67,7 @@ def alternation() -> Protocol:
         run_cell,
         render,
         check="wine/SVM_joint/1/3",
+        claims=claim_bounds,
         reduced=lambda cell: cell.settings["sigma"] == 1.0 and cell.settings["C"] in IN_TABLE,
     )
 
@@ -150,6 +152,19 @@ def render(records: Iterable[Record]) -> str:
         ),
         tables="\n".join(tables),
     )
+
+
+def claim_bounds(records: Iterable[Record]) -> list[list[str]]:
+    """What the paper says of Figure 2: in how many settings it is so."""
+    found = [(in_shown_range(s["exact"]), judge_bounds(s["apart"])) for s in settings_of(records)]
+    shown = [word for is_shown, word in found if is_shown]
+    near, near_all = (words.count(SAID[0]) for words in (shown, [word for _, word in found]))
+    here = (
+        f"in {near} of the {len(shown)} settings whose values the figure shows, "
+        f"in {near_all} of all {len(found)}"
+    )
+    claim = "the bounds approach each other within a few rounds"
+    return [[claim, "2", here, judge_share(near, len(shown))]]
 
 
 def by_setting(settings: list[Record], *keys: str) -> list[tuple[tuple[Any, ...], list[Record]]]:

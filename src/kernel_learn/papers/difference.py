@@ -97,6 +97,11 @@ def tell_counts(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[word]} {word}" for word in WORDS if counts[word]) or "-"
 
 
+def judge_share(found: int, total: int) -> str:
+    """ "stands" where something is so in more than half of all cases, "in part" in some."""
+    return "stands" if 2 * found > total else "in part" if found else "not shown"
+
+
 def format_p(p: float) -> str:
     """Three digits, or that it is smaller."""
     return "-" if np.isnan(p) else "<.001" if p < 0.001 else f"{p:.3f}".lstrip("0")

@@ -63,7 +63,8 @@ class Protocol:
     makes the Markdown page of all that is done so far. ``check`` is the key of
     a cheap cell, which the page shows and the tests compute anew;
     ``reduced(cell)`` says whether a cell is in the version of some minutes;
-    ``bench`` is how other methods join it.
+    ``bench`` is how other methods join it; ``claims(records)`` gives rows (claim, where in the
+    paper, what came out, verdict) for what is no comparison of two methods.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Protocol:
     check: str = ""
     reduced: Callable[[Cell], bool] = lambda cell: True
     bench: Bench | None = None
+    claims: Callable[[Iterable[Record]], list[list[str]]] = lambda records: []
 
 
 def run_cells(

@@ -19,9 +19,19 @@ from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.libsvm import LibsvmFiles
 
 
+def path_of(path: PathLike, what: str) -> Path:
+    """A place in the file system; ``what`` is to be there, and the error names it."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"A {what} is named by its path, a str or a Path, and this is a "
+            f"{type(path).__name__}. Rows in memory go to fit as they are, or into Blocks."
+        )
+    return Path(path)
+
+
 def find_file(path: PathLike, what: str) -> Path:
     """The path if it is a file; ``what`` names it in the error."""
-    found = Path(path)
+    found = path_of(path, what)
     if not found.is_file():
         raise FileNotFoundError(f"There is no {what} {os.fspath(path)!r}.")
     return found

@@ -15,7 +15,7 @@ from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.kinds import column_kind, type_kind
 from kernel_learn.streams.blocks import Identity, file_identity, source_text
 from kernel_learn.streams.derived import Derivable, take_block
-from kernel_learn.streams.files import check_target_apart, choose_columns
+from kernel_learn.streams.files import check_target_apart, choose_columns, path_of
 from kernel_learn.streams.readers.input_files import InputFile
 from kernel_learn.streams.readers.parquet_files import need_parquet, open_parquet, read_batches
 
@@ -59,7 +59,7 @@ class ParquetSource(Derivable):
         weight: str | None = None,
     ) -> None:
         need_parquet()
-        self.path = Path(path)
+        self.path = path_of(path, "Parquet file")
         self.files = [self.path] if self.path.is_file() else sorted(self.path.rglob("*.parquet"))
         if not self.files:
             raise FileNotFoundError(f"There is no Parquet file in {os.fspath(path)!r}.")

@@ -19,8 +19,8 @@ NO_LETTER = "\x01"
 def encoder_without(model: TableModel, rows: Array) -> Estimator:
     """The full encoder of a model, of levels that encoded rows have; the model's own stays."""
     encoder: Estimator = deepcopy(model.encoder_)
-    if not model.columns_.of("category"):
-        return encoder
+    if not hasattr(encoder[0], "named_transformers_"):
+        return encoder  # of numbers alone
     vectorizer, means = encoder[0].named_transformers_["tablevectorizer"], encoder[-1].mean_
     words: dict[str, str] = {}
     for name, places in model.encoded_places().items():

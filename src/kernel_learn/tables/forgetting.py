@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from kernel_learn.rows.frames import Frame
 from kernel_learn.rows.keys import row_keys
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.encoder_levels import encoder_without
+from kernel_learn.tables.encoder_texts import drop_words
 from kernel_learn.tables.model import TableModel, table_keys
 from kernel_learn.tables.reading.table_reading import TableReading
 
@@ -53,8 +54,8 @@ def forget_rows(model: TableModel, frame: Frame) -> RowsForgotten:
 
     Rows are equal if the estimator sees them so: behind a full encoding an empty cell is the
     median, and a row is looked for only if its cells were in the training table. Statistics of
-    columns, encoders of text and dates among them, are as they were; the figures of a report,
-    which quote rows, are dropped.
+    columns, encoders of text and dates among them, are as they were, without parts of words that
+    no other row had; the figures of a report, which quote rows, are dropped.
     """
     ledger = ledger_of(model)
     new, old = ledger.equal_rows(model.encode(frame))
@@ -74,8 +75,14 @@ def forget_rows(model: TableModel, frame: Frame) -> RowsForgotten:
         smaller.forgotten_ = replace(told, kept=(*told.kept, KEPT_ENCODERS))
     if hasattr(model, "labels_"):
         found.labels_ = np.delete(model.labels_, gone)
-    if isinstance(smaller, DiscriminantLedger) and model.encoder_ is not None:
-        found.encoder_ = encoder_without(model, np.asarray(smaller._distinct_rows))
+    if model.encoder_ is not None:
+        if isinstance(smaller, DiscriminantLedger):
+            found.encoder_ = encoder_without(model, np.asarray(smaller._distinct_rows))
+        else:
+            found.encoder_ = deepcopy(model.encoder_)
+        first = new[np.unique(old, return_index=True)[1]]
+        n_fitted = len(smaller._rows_of_fit("forget").distinct) + smaller.forgotten_.n_rows
+        drop_words(found, model.cast(frame).iloc[first], n_fitted)
     found.row_keys_ = np.setdiff1d(model.row_keys_, table_keys(model.cast(frame)))
     found.__dict__.pop("facts_", None)
     left = levels_left(found)

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.constraints import Constraints
 from kernel_learn.fitting.pages import Card, OwnPage
+from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
 from kernel_learn.rows.keys import hash_texts
@@ -191,10 +192,10 @@ class TableModel(OwnPage, BaseEstimator):
         if self.encoder_ is None:
             return rows
         if every is None or self.encoding == "light":
-            return self.encoder_.fit_transform(rows)
+            return to_double(self.encoder_.fit_transform(rows))
         texts = self.encoder_[:-1].fit(rows)
         self.encoder_[-1].fit(Blocks(lambda: (texts.transform(self.cast(own)) for own in every())))
-        return self.encoder_.transform(rows)
+        return to_double(self.encoder_.transform(rows))
 
     def score(self, X: Frame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """The share of rows that are predicted right; R2 of numbers."""
@@ -247,10 +248,14 @@ class TableModel(OwnPage, BaseEstimator):
         return np.asarray(self.estimator_.transform(self.encode(X)))
 
     def encode(self, X: Frame) -> Rows:
-        """The rows as the estimator sees them: its columns by name, in its order."""
+        """The rows as the estimator sees them: its columns by name, in its order.
+
+        In double precision, which skrub's encoders do not keep: what is forgotten or explained
+        exactly is exact to the precision of the rows.
+        """
         check_is_fitted(self)
         rows = self.cast(X)
-        return rows if self.encoder_ is None else self.encoder_.transform(rows)
+        return rows if self.encoder_ is None else to_double(self.encoder_.transform(rows))
 
     def encoded_places(self) -> dict[str, list[int]]:
         """Which columns behind a full encoding each column has become, if any."""

@@ -105,6 +105,11 @@ class PricedPenalty:
         step = step * self.price / self.unit**2
         return np.asarray(self.unit * self.penalty.proximal(e / self.unit, step))
 
+    def least(self, n: int) -> float:
+        """inf P = -P*(0), by a proximal step from zero that is as good as free."""
+        step = np.full(n, 1e12 * self.unit**2 / self.price)
+        return self.value(self.proximal(np.zeros(n), step))
+
     def slope(self, e: Array) -> Array:
         """A slope at (next to) e, within 1e-9 units of it."""
         step = np.full(len(e), 1e-9 * self.unit**2 / self.price)

@@ -42,19 +42,23 @@ class PenalizedDual:
 
 
 def solve_penalized(
-    problem: PenalizedDual, *, tol: float = 1e-6, max_iter: int = 20_000
-) -> tuple[Result, Array]:
-    """Accelerated proximal ascent with line search and restarts: (result at z, A).
+    problem: PenalizedDual,
+    *,
+    tol: float = 1e-6,
+    max_iter: int = 20_000,
+    begin: Array | None = None,
+) -> tuple[Result, Array, float]:
+    """Accelerated proximal ascent with line search and restarts: (result at z, A, P*(z)).
 
     Every point has its own gap, f(A) + P(excess) - [D(z) - P*(z)]; the primal value of A(z) need
     not fall, so the best primal point and the best bound are kept, each by itself.
     """
-    z = v = np.zeros(problem.dual.n)
+    z = v = np.zeros(problem.dual.n) if begin is None else begin
     at_v = problem.smooth(v)
     if at_v is None:
         raise ValueError("The dual has no value at z = 0; the regulariser is not defined there.")
     length, t = 1.0, 1.0
-    upper, lower, A, best = np.inf, -np.inf, at_v[2].A, z
+    upper, lower, A, best, paid = np.inf, -np.inf, at_v[2].A, z, np.inf
     history: list[dict[str, float]] = []
     while len(history) < max_iter:
         found = search_step(problem, v, at_v, length)
@@ -67,7 +71,7 @@ def solve_penalized(
             upper, A = primal, minimum.A
         dual = value - conjugate
         if dual > lower:
-            lower, best = dual, z_new
+            lower, best, paid = dual, z_new, conjugate
         history.append({"value": upper, "lower": lower})
         if upper - lower <= tol * abs(upper):
             break
@@ -79,7 +83,7 @@ def solve_penalized(
         if at_v_new is None:  # the momentum left the domain
             v_new, at_v_new, t_new = z_new, at_new, 1.0
         v, at_v, z, t = v_new, at_v_new, z_new, t_new
-    return bracketed(best, upper, lower, tol, history), A
+    return bracketed(best, upper, lower, tol, history), A, paid
 
 
 def search_step(
@@ -100,30 +104,40 @@ def search_step(
 
 
 def solve_near_points(
-    dual: RegularizedDual, *, tol: float = 1e-6, max_iter: int = 1000
+    dual: RegularizedDual,
+    *,
+    price: PricedPenalty | None = None,
+    tol: float = 1e-6,
+    max_iter: int | None = None,  # of each of them
 ) -> tuple[Result, Array]:
-    """min f(A) + (gamma/2) |s|^2 for a merely convex f by proximal points: (result at z, A).
+    """min f(A) + P(excess) for a merely convex f by proximal points: (result at z, A).
 
-        A <- argmin f(A) + (gamma/2) |s|^2 + rho/2 |A - A_before|^2,   rho -> 0
+        A <- argmin f(A) + P(excess) + rho/2 |A - A_before|^2,   rho -> 0
 
-    each by its smooth dual. X(z) is linear, so that its multipliers, shrunk until X(z) lies in
-    the domain of f's own dual, bound the problem itself from below.
+    each by its dual; P is (gamma/2) |s|^2 where there is no ``price``. X(z) is linear, so that
+    its multipliers, shrunk until X(z) lies in the domain of f's own dual, bound the problem
+    itself from below.
     """
     f, M = dual.regularizer, dual.constraints.dimension
     A, z = np.zeros((M, M)), np.zeros(dual.n)
-    rho = max(dual.zero_threshold(), 1e-12)
+    rho = max(dual.zero_threshold(price), 1e-12)
     history: list[dict[str, float]] = []
     upper, lower, best, bound_at = np.inf, -np.inf, A, z
     for _ in range(60):
         near = RegularizedDual(NearPoint(f, rho, A), dual.constraints, dual.gamma, dual.bound)
-        inner = solve_quasi_newton(near, tol=tol / 10, max_iter=max_iter, begin=z)
-        z, minimum = (
-            inner.point,
-            near.regularizer.minimize(-dual.constraints.combine(inner.point * dual.sign)),
-        )
-        assert minimum is not None
-        A = minimum.A
-        value, bound, inside = bounds_of(dual, A, z)
+        if price is None:
+            z = solve_quasi_newton(near, tol=tol / 10, max_iter=max_iter or 1000, begin=z).point
+            minimum = near.regularizer.minimize(-dual.constraints.combine(z * dual.sign))
+            assert minimum is not None
+            A = minimum.A
+            value, bound, inside = bounds_of(dual, A, z)
+            inner_done = True
+        else:
+            inner, A, paid = solve_penalized(
+                PenalizedDual(near, price), tol=tol / 10, max_iter=max_iter or 2000, begin=z
+            )
+            z, inner_done = inner.point, inner.status == "optimal"
+            value, bound, inside = penalized_bounds(PenalizedDual(dual, price), A, z, paid)
         if value < upper:
             upper, best = value, A
         if bound > lower:
@@ -131,21 +145,46 @@ def solve_near_points(
         history.append({"value": upper, "lower": lower})
         if upper - lower <= tol * abs(upper):
             break
-        rho /= 3
+        if inner_done:  # a problem that is too stiff already is not made stiffer
+            rho /= 3
     return bracketed(bound_at, upper, lower, tol, history), best
+
+
+def shrink_inside(dual: RegularizedDual, z: Array) -> float:
+    """The share of z, at most 1, at which X(z) lies in the domain of f's dual."""
+    top = float(linalg.eigvalsh(-dual.constraints.combine(z * dual.sign), check_finite=False)[-1])
+    return dual.regularizer.domain / top * (1 - 1e-12) if top >= dual.regularizer.domain else 1.0
+
+
+def regularizer_value(dual: RegularizedDual, A: Array) -> float:
+    """f(A)."""
+    w = np.maximum(linalg.eigvalsh(A, check_finite=False), 0)
+    return float(dual.regularizer.value(w))
 
 
 def bounds_of(dual: RegularizedDual, A: Array, z: Array) -> tuple[float, float, Array]:
     """(primal value at A, dual value at z shrunk into the domain, that z)."""
-    f = dual.regularizer
     slack = np.maximum(dual.sign * dual.constraints.inner(A) - dual.bound, 0)
-    w = np.maximum(linalg.eigvalsh(A, check_finite=False), 0)
-    value = f.value(w) + dual.gamma / 2 * float(slack @ slack)
-    top = float(linalg.eigvalsh(-dual.constraints.combine(z * dual.sign), check_finite=False)[-1])
-    if top >= f.domain:
-        z = z * (f.domain / top * (1 - 1e-12))
+    value = regularizer_value(dual, A) + dual.gamma / 2 * float(slack @ slack)
+    z = shrink_inside(dual, z) * z
     point = dual.evaluate(z)
     return value, -np.inf if point is None else point.value, z
+
+
+def penalized_bounds(
+    problem: PenalizedDual,
+    A: Array,
+    z: Array,
+    paid: float,  # P*(z)
+) -> tuple[float, float, Array]:
+    """The same for any penalty: P*(s z) <= s P*(z) + (1 - s) P*(0), P* being convex."""
+    dual, price = problem.dual, problem.price
+    excess = dual.sign * dual.constraints.inner(A) - dual.bound
+    value = regularizer_value(dual, A) + price.value(excess)
+    share = shrink_inside(dual, z)
+    at = problem.smooth(share * z)
+    most = share * paid - (1 - share) * price.least(dual.n)
+    return value, -np.inf if at is None else at[0] - most, share * z
 
 
 def bracketed(

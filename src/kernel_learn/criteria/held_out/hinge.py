@@ -15,11 +15,11 @@ score. Of a group g left out together, with h = g in S,
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import Dual
 from kernel_learn.criteria.held_out.targets import Targets, kernel_variance
+from kernel_learn.representations.lapack import factorise, invert_factor, solve_factor
 
 HINGE_REGS = 10.0 ** np.arange(-4, 0.5)
 ROUNDS = 20
@@ -132,19 +132,18 @@ def _solve(
     K: Array, s: Array, lam: float, targets: Targets, rows: Array, *, held_out: bool = True
 ) -> tuple[Array, Array, Array]:
     """(scores of all rows, coefficients of all rows, rows): those in ``rows`` left out."""
-    C = K[np.ix_(rows, rows)]
+    C = K[np.ix_(rows, rows)].T  # in LAPACK's order
     C[np.diag_indices(len(rows))] += lam / targets.weight[rows]
-    C, info = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # the transpose is in LAPACK's order
-    if info:
+    if not factorise(C):
         raise np.linalg.LinAlgError(f"K + {lam:.3g} is not positive definite.")
     A = np.zeros(len(s))
-    A[rows] = lapack.dpotrs(C, s[rows], lower=1)[0]
+    A[rows] = solve_factor(C, s[rows])
     scores = K @ A
     if held_out:
-        Q = lapack.dpotri(C, lower=1, overwrite_c=1)[0]
-        scores[rows] = s[rows] - A[rows] / np.diagonal(Q)
+        invert_factor(C)
+        scores[rows] = s[rows] - A[rows] / np.diagonal(C)
         for group in targets.groups:
-            scores[group] = _without_group(K, A, Q, rows, group)
+            scores[group] = _without_group(K, A, C, rows, group)
     return scores, A, rows
 
 

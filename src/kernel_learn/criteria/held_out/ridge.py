@@ -21,14 +21,18 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import each_fold
 from kernel_learn.criteria.held_out.targets import RowTargets, cut_groups, positions
 from kernel_learn.kernels.base import mirror_panel
 from kernel_learn.kernels.pairwise import PANEL_ROWS
+from kernel_learn.representations.lapack import (
+    factorise,
+    invert_factor,
+    invert_triangle,
+    solve_factor,
+)
 from kernel_learn.representations.linalg import LEAST_SLACK, center_and_weigh, leave_out
 from kernel_learn.rows.access import row_blocks
 
@@ -108,7 +112,7 @@ class RidgePath:
 
     def __init__(self, K: Array, targets: RowTargets) -> None:
         self.centred = centre(K, targets)
-        w, U = linalg.eigh(self.centred.G, driver="evd", overwrite_a=True, check_finite=False)
+        w, U = np.linalg.eigh(self.centred.G)  # as SciPy's, but other threads run meanwhile
         kept = w > RANK_TOL * max(float(w[-1]), 0.0)
         self.w, self.U = w[kept], U[:, kept]
         self.UT_Y = self.U.T @ self.centred.labels
@@ -219,8 +223,8 @@ class RidgeSolves:
         all rows of a group, or none.
         """
         T, root = self.centred.targets, self.centred.root
-        lam, B, L = self._solve(reg)
-        R = lapack.dpotri(L, lower=1, overwrite_c=1)[0]
+        lam, B, R = self._solve(reg)
+        invert_factor(R)
         for rows in row_blocks(len(R), PANEL_ROWS):
             mirror_panel(R, rows)
         R *= lam
@@ -260,20 +264,21 @@ class RidgeSolves:
         for rows in row_blocks(len(G), PANEL_ROWS):  # G back above the diagonal
             mirror_panel(G, rows)
         G[np.diag_indices(len(G))] = self._diagonal + lam
-        L, info = lapack.dpotrf(G.T, lower=1, clean=0, overwrite_a=1)
-        if info:  # rounding has made G + lam indefinite: the path drops such directions
+        L = G.T
+        if not factorise(L):  # by rounding: the path drops such directions
             raise np.linalg.LinAlgError(f"G + {lam:.3g} is not positive definite.")
-        B = linalg.cho_solve((L, True), self.centred.labels, check_finite=False)
+        B = solve_factor(L, self.centred.labels)
         self._solutions[reg] = B
         return lam, B, L
 
 
 def _inverse_products(L: Array, groups: Sequence[Array]) -> tuple[Array, list[Array]]:
-    """The diagonal of Q = (L L')^{-1} and its blocks Q_gg, L lower and overwritten if it can be.
+    """The diagonal of Q = (L L')^{-1} and its blocks Q_gg, L lower and overwritten.
 
     By L^{-1} alone, n^3/3 operations; Q itself would take as many again.
     """
-    inverse = lapack.dtrtri(L, lower=1, overwrite_c=1)[0]
+    invert_triangle(L)
+    inverse = L
     diagonal = np.empty(len(L))
     for columns in row_blocks(len(L), PANEL_ROWS):
         below = inverse[columns.start :, columns]
