@@ -5,7 +5,7 @@ draws of the error on new rows), the mean of ``error_`` and ``loo_error_``, how 
 ``error_interval_`` contains the expected error, its mean width, and without signal the share of
 p-values below .05 and of fits with a column in ``relevant_features_``.
 
-    python benchmarks/assessment.py --draws 40 --quality fast
+    python benchmarks/assessment.py --draws 40 --quality fast [--large]
 """
 
 import argparse
@@ -136,7 +136,7 @@ def many_classes(n, k):
     return draw
 
 
-# Rows that chose no kernel judge these; an eighth of the draws.
+# Rows that chose no kernel judge these.
 LARGE = {
     "two classes, 1100 rows": drawn(1100, gaussian(20), lambda X: logistic(2 * X[:, 0] + X[:, 1])),
     "100 classes, 1100 rows": many_classes(1100, 100),
@@ -205,30 +205,60 @@ COLUMNS = "table|draws|expected error, %|`error_`|`loo_error_`|contains it|width
 HEAD = f"| {COLUMNS.replace('|', ' | ')} |\n|{'---|' * 9}"
 
 
+SECTION = """## More than 1000 rows
+
+Rows that chose no kernel judge; an eighth of the draws.
+"""
+
+
+def as_table(groups, asked):
+    """Lines of a table, and how often intervals held, for each group of tables."""
+    lines, held = [HEAD], []
+    for title, tables in groups.items():
+        lines.append(f"| **{title}** |{' |' * 8}")
+        held.append([])
+        for seed, (name, draw) in enumerate(tables.items()):
+            n_draws = max(1, asked.draws // 8) if asked.large else asked.draws
+            is_noise = tables is NOISE
+            found = figures(draw, n_draws, seed, asked.quality, is_noise=is_noise)
+            held[-1].append(found["contains"])
+            lines.append(as_line(name, found))
+            print(lines[-1], flush=True)
+    return "\n".join(lines) + "\n", [f"{100 * np.mean(own):.0f} %" for own in held]
+
+
+def origin(asked):
+    large = " --large" * asked.large
+    return (
+        f"```\npython benchmarks/assessment.py --draws {asked.draws} "
+        f"--quality {asked.quality}{large}\n```\n\n"
+        f"Origin: {'; '.join(made_now().values())}; "
+        f"{time.process_time():.0f} s of processor time.\n"
+    )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--draws", type=int, default=40)
     parser.add_argument("--quality", default="fast")
+    parser.add_argument("--large", action="store_true", help="the section of more than 1000 rows")
     parser.add_argument("--output", type=Path, default=PAGE)
     asked = parser.parse_args()
-    lines, held = [HEAD], {}
-    for tables, is_noise in ((NOISE, True), (SIGNALS | LARGE, False)):
-        lines.append(f"| **{'labels by chance' if is_noise else 'signals'}** |{' |' * 8}")
-        for seed, (name, draw) in enumerate(tables.items()):
-            n_draws = max(1, asked.draws // 8) if name in LARGE else asked.draws
-            found = figures(draw, n_draws, seed, asked.quality, is_noise=is_noise)
-            held.setdefault(is_noise, []).append(found["contains"])
-            lines.append(as_line(name, found))
-            print(lines[-1], flush=True)
-    text = (
-        f"{TITLE}\n```\npython benchmarks/assessment.py --draws {asked.draws} "
-        f"--quality {asked.quality}\n```\n\n"
-        f"Origin: {'; '.join(made_now().values())}; "
-        f"{time.process_time():.0f} s of processor time.\n\n"
-        f"The interval contains the expected error in {100 * np.mean(held[True]):.0f} % of the "
-        f"draws without signal and in {100 * np.mean(held[False]):.0f} % of those with one.\n\n"
-    )
-    asked.output.write_text(text + "\n".join(lines) + "\n", encoding="utf-8")
+    there = asked.output.read_text(encoding="utf-8") if asked.output.exists() else ""
+    small, mark, large = there.partition(SECTION)
+    if asked.large:
+        table, (held,) = as_table({"signals": LARGE}, asked)
+        words = f"The interval contains the expected error in {held} of the draws.\n"
+        large = f"\n{origin(asked)}\n{words}\n{table}"
+        text = small.rstrip("\n") + f"\n\n{SECTION}{large}"
+    else:
+        table, held = as_table({"labels by chance": NOISE, "signals": SIGNALS}, asked)
+        words = (
+            f"The interval contains the expected error in {held[0]} of the draws without signal "
+            f"and in {held[1]} of those with one.\n"
+        )
+        text = f"{TITLE}\n{origin(asked)}\n{words}\n{table}" + (f"\n{mark}{large}" if mark else "")
+    asked.output.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

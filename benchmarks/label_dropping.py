@@ -1,66 +1,140 @@
 """What does dropping doubted rows give, and what could it give at best?
 
-The halves and flipped labels of benchmarks/label_noise.py. Of as many rows as were flipped, the
-first by ``label_issues``, are dropped: all ("at once"), the first half of them ("a half"), those
-that were flipped ("the flipped ones") and the others ("the right ones"), which nobody can tell
-apart. "At best" exactly the flipped rows are dropped.
+The halves and flipped labels of benchmarks/label_noise.py, or with ``--others`` training rows of
+tables that are not on its page. As many rows as were flipped are dropped: those that were flipped,
+which nobody knows ("at best"); the first of ``label_issues`` ("at once"); a half of them, and the
+other half by ``label_issues`` of the model of the rest ("twice"). Of the first of ``label_issues``
+alone: the first half ("a half"), those that were flipped ("the flipped ones") and those that were
+not ("the right ones"), which nobody can tell apart. "forget" drops all of them at once with the
+choices of the model that doubts them; it is missing where a class would be empty.
 
-    KERNEL_LEARN_DATA=folder python benchmarks/label_dropping.py --draws 4
+    KERNEL_LEARN_DATA=folder python benchmarks/label_dropping.py --draws 2
 """
 
 import argparse
 import warnings
 
 import numpy as np
+import pandas as pd
 from label_noise import SETS, SHARES, flipped, halves
 
 from kernel_learn import KernelClassifier
 from kernel_learn.datasets import find_data
 
-WAYS = ("clean", "flipped", "at best", "at once", "a half", "the flipped ones", "the right ones")
+WAYS = (
+    "clean", "flipped", "at best", "at once", "twice", "a half", "the flipped ones",
+    "the right ones", "forget",
+)  # fmt: skip
+MIXED = ["autos", "car", "colic", "credit-a", "titanic", "vote"]
+SHARED = ["usps", "covtype", "mnist", "mfeat", "proteinfold"]
+NUMBERS = [
+    "2dplanes",
+    "cpu.act",
+    "diabetes-sk",
+    "diamonds",
+    "fried",
+    "house8L",
+    "kin8nm",
+    "mv",
+    "no2",
+    "space_ga",
+    "wind",
+    "wisconsin",
+]
+TRAINING_ROWS, TEST_ROWS = 200, 600  # of the other tables
+LEAST_ROWS = 4  # of a class among the training rows
 
 
-def measure(name, share, draw, folder):
-    """Test errors by the ways, and the share of flipped rows among those dropped."""
-    X, y, a, b = halves(name, folder, draw)
+def other_table(name, folder):
+    """Rows and classes; numbers are cut at their median or terciles, by turns."""
+    if name in SHARED:
+        X, y = folder.load(name)
+        X = np.hstack(X) if isinstance(X, list) else np.asarray(X, dtype=float)
+        X = pd.DataFrame(np.nan_to_num(X))
+    else:
+        kind = "mixed" if name in MIXED else "regression"
+        frame = pd.read_csv(folder.path / kind / f"{name}.csv")
+        X, y = frame.iloc[:, :-1], frame.iloc[:, -1].to_numpy()
+        if kind == "regression":
+            at = [0.5] if NUMBERS.index(name) % 2 else [1 / 3, 2 / 3]
+            y = np.digitize(y, np.quantile(y, at))
+    y = np.unique(np.asarray(y).astype(str), return_inverse=True)[1]
+    large = np.isin(y, np.flatnonzero(np.bincount(y) >= 4 * LEAST_ROWS))
+    return X[large].reset_index(drop=True), np.unique(y[large], return_inverse=True)[1]
+
+
+def other_halves(name, folder, draw):
+    """Rows, labels, and which rows are for training and which for the test."""
+    X, y = other_table(name, folder)
+    rows = np.random.default_rng(100 + draw).permutation(len(y))
+    count = min(TRAINING_ROWS, len(y) // 2)
+    a, b = rows[:count], rows[count : count + TEST_ROWS]
+    known = np.bincount(y[a], minlength=y.max() + 1) >= LEAST_ROWS
+    return X, y, a[known[y[a]]], b[known[y[b]]]
+
+
+def rows_of(X, rows):
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def doubted(X, y, rows, count):
+    """A model of some rows, and the first of them by its label_issues."""
+    model = KernelClassifier().fit(rows_of(X, rows), y[rows])
+    return model, rows[[issue.row for issue in model.label_issues(count)]]
+
+
+def measure(name, share, draw, folder, split):
+    """Test errors by the ways, and the share of flipped rows among those dropped at once."""
+    X, y, a, b = split(name, folder, draw)
     wrong, bad = flipped(y[a], share, np.random.default_rng(draw))
-    every, count = np.arange(len(a)), int(bad.sum())
+    every, count, known = np.arange(len(a)), int(bad.sum()), rows_of(X, a)
 
     def error(gone, labels):
         rows = np.setdiff1d(every, gone)
-        model = KernelClassifier(assess=False).fit(X[a][rows], labels[rows])
-        return np.mean(model.predict(X[b]) != y[b])
+        return error_of(KernelClassifier(assess=False).fit(rows_of(known, rows), labels[rows]))
 
-    issues = KernelClassifier().fit(X[a], wrong).label_issues(count)
-    once = np.array([issue.row for issue in issues])
-    gone = (every[:0], every[bad], once, once[: count // 2], once[bad[once]], once[~bad[once]])
-    errors = [error(every[:0], y[a]), *(error(some, wrong) for some in gone)]
+    def error_of(model):
+        return np.mean(model.predict(rows_of(X, b)) != y[b])
+
+    model, once = doubted(known, wrong, every, count)
+    half = once[: count // 2]
+    _, more = doubted(known, wrong, np.setdiff1d(every, half), count - len(half))
+    right, nobody = ~bad[once], every[:0]
+    gone = (nobody, every[bad], once, [*half, *more], half, once[~right], once[right])
+    errors = [error(nobody, y[a]), *(error(some, wrong) for some in gone)]
+    try:
+        errors.append(error_of(model.forget(once)))
+    except ValueError:  # nothing of a class would be left
+        errors.append(np.nan)
     return [*errors, bad[once].mean()]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=4)
-    parser.add_argument("--sets", nargs="*", default=SETS.split())
+    parser.add_argument("--draws", type=int, default=2)
+    parser.add_argument("--sets", nargs="*")
+    parser.add_argument("--others", action="store_true")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     folder = find_data()
     found = {share: [] for share in SHARES}
-    for name in asked.sets:
+    names = [*MIXED, *SHARED, *NUMBERS] if asked.others else SETS.split()
+    split = other_halves if asked.others else halves
+    for name in asked.sets or names:
         for share in SHARES:
-            draws = [measure(name, share, draw, folder) for draw in range(asked.draws)]
+            draws = [measure(name, share, draw, folder, split) for draw in range(asked.draws)]
             found[share].append(np.mean(draws, axis=0))
             print(name, share, *(f"{100 * x:.1f}" for x in found[share][-1]), flush=True)
     head = ["flipped rows", *WAYS, "flipped among those dropped"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for share, lines in found.items():
-        *errors, hits = 100 * np.mean(lines, axis=0)
+        *errors, hits = 100 * np.nanmean(lines, axis=0)
         cells = [*(f"{x:.2f}" for x in errors), f"{hits:.0f} %"]
         print(f"| {100 * share:.0f} % | " + " | ".join(cells) + " |")
     for share, lines in found.items():
-        gains = 100 * (np.array(lines)[:, [1]] - np.array(lines)[:, 2:7])
-        error = gains.std(axis=0, ddof=1) / np.sqrt(len(gains))
-        told = zip(WAYS[2:], gains.mean(axis=0), error, strict=True)
+        gains = 100 * (np.array(lines)[:, [1]] - np.array(lines)[:, 2:-1])
+        error = np.nanstd(gains, axis=0, ddof=1) / np.sqrt(np.isfinite(gains).sum(axis=0))
+        told = zip(WAYS[2:], np.nanmean(gains, axis=0), error, strict=True)
         words = ", ".join(f"{way} {gain:.2f} +- {off:.2f}" for way, gain, off in told)
         print(f"points gained at {100 * share:.0f} %: {words}")
 

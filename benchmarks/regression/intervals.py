@@ -16,8 +16,8 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from chance import below_by_chance
 from compare import CatBoost, read_table, splits
-from scipy.stats import binom
 
 from kernel_learn import KernelRegressor
 from kernel_learn.papers.origin import made_now
@@ -113,13 +113,11 @@ def summary(lines, splits):
             own = [(f[method, coverage][0], n) for f, n in lines if (method, coverage) in f]
             if not own:
                 break
-            low = sum(share < coverage - 0.04 for share, _ in own)
-            parts_of = splits if method == "catboost" else 1  # it has the rows of the first split
-            sizes = [n // parts_of for _, n in own]
-            bounds = [(np.ceil((coverage - 0.04) * n) - 1, n) for n in sizes]
-            chance = sum(binom.cdf(bound, n, coverage) for bound, n in bounds)
-            below = f"{low} of {len(own)} below by .04, by chance {chance:.1f}"
-            parts.append(f"{coverage:.2f}: {np.mean([s for s, _ in own]):.3f} ({below})")
+            times = 1 if method == "catboost" else splits  # it has the rows of the first split
+            part = 0.5 if method in ("catboost", "split") else 1.0  # of the half that is learned
+            shares = [(s, times * [(int(part * n / splits), n // splits)]) for s, n in own]
+            mean = np.mean([s for s, _ in own])
+            parts.append(f"{coverage:.2f}: {mean:.3f} ({below_by_chance(shares, coverage)})")
         if parts:
             words.append(f"- {method}: " + "; ".join(parts) + width_of(method, lines))
     return "\n".join(words)
@@ -141,7 +139,8 @@ mean width at 90 % in standard deviations of the test rows. "loo" and "cv+": `pr
 `KernelRegressor(quality="fast")`; "split": split conformal prediction with the same learner, half
 of the training rows given away; "catboost": its quantiles, learned on half of the training rows
 and conformalised by the other half. Infinite where a part of a small table has too few rows for
-such a coverage.
+such a coverage. "By chance" is how many tables would be below if every method were exact: the
+coverage of one fit is drawn with its held-out rows, from a beta distribution.
 
 ```
 python benchmarks/regression/intervals.py --splits {splits}{more}

@@ -58,7 +58,35 @@ def fading_times(model, n):
         "plain": lambda: plain.predict_proba(T),
         "set": lambda: model.predict_set(T),
     }
-    return best_times(asked, 7)
+    return best_times(asked | novelty_calls(model, T), 7)
+
+
+def novelty_calls(model, T):
+    """Novelty, and the kernel values and products that it needs."""
+    known, rows = model._reference(), model._reference_rows(T)
+
+    def products():
+        K, _ = known.compare(known.place(rows), known.placed)
+        return K @ known.variance.solved[0]
+
+    return {"novelty": lambda: model.novelty(T), "compared": products}
+
+
+def interval_times(model, n):
+    """CPU of predict_interval and of the kernel values and products that it needs."""
+    rng = np.random.default_rng(0)
+    X, T = rng.standard_normal((n, 20)), rng.standard_normal((2000, 20))
+    model.fit(X, X[:, 0] + X[:, 1] ** 2 + 0.3 * rng.standard_normal(n))
+    fitted, table = model._fitted, model._table(T)
+    model.predict_interval(T)  # makes Q
+
+    def products():
+        for leaf, member, K in fitted.ensemble.kernel_blocks(table):
+            for own in fitted.jackknife._in_leaf(member, leaf).models:
+                K @ own.coef
+
+    asked = {"interval": lambda: model.predict_interval(T), "products": products}
+    return best_times(asked | novelty_calls(model, T), 7)
 
 
 def fading(n=800):

@@ -40,13 +40,17 @@ def shapley(n=500, n_new=5):
     )
 
 
-def forget(n=500):
-    """A model without 5 % of its rows beside the fit of the others."""
+def forget(sizes=((500, "2GB"), (2000, "2GB"), (2000, "7MB"))):
+    """Models without 1, 5 and 30 % of their rows beside their fit; of the last in leaves."""
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, 20))
-    y = X[:, 0] + X[:, 1] * X[:, 2] > 0
-    gone, stay = np.arange(n // 20), np.arange(n // 20, n)
-    model = KernelClassifier(assess=False, random_state=0).fit(X, y)
-    fit = seconds_of(lambda: KernelClassifier(assess=False, random_state=0).fit(X[stay], y[stay]))
-    used = seconds_of(lambda: model.forget(gone))
-    report_ratio(f"forget of 5 % of {n} rows / fit of the others", used / fit, 1.0)
+    for n, budget in sizes:
+        X = rng.standard_normal((n, 20))
+        y = X[:, 0] + X[:, 1] * X[:, 2] > 0
+        model = KernelClassifier(assess=False, random_state=0, memory_budget=budget)
+        fit = seconds_of(lambda: model.fit(X, y))  # noqa: B023
+        forest = model._fitted.ensemble.forest
+        leaves = "" if forest is None else f" in leaves of up to {len(forest.leaf_rows[0][0])}"
+        for count in (1, n // 100, n // 20, 3 * n // 10):
+            gone = np.arange(count)
+            used = seconds_of(lambda: model.forget(gone))  # noqa: B023
+            report_ratio(f"forget {count} of {n} rows{leaves} / fit of all", used / fit, 1.0)

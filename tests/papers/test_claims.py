@@ -64,7 +64,7 @@ def test_conclusions(counts, as_good, said):
 def test_the_papers_own_figures():
     """Chen, Table 2: uHSIC 5.248, 17.039, ... against HSIC 5.326, 17.783, ..., seven sets."""
     said = printed_figures(Claim("chen2008-table2", "", "uHSIC", "HSIC"))
-    assert said == "fewer on 7 of 7, 8.0 against 8.4 in the mean"
+    assert said == "fewer on 7 of 7, 8.0 against 8.4 on average"
     # a set without a printed figure (SDP_Kim on Cancer) does not count
     assert "of 3," in printed_figures(Claim("ye2007-table1", "", "SDP_Kim", "SM1"))
     assert describe_pairs(np.empty((0, 2))) == "-"

@@ -39,7 +39,7 @@ def test_the_ratios_tell_the_verdicts_apart():
 
 @pytest.mark.parametrize(("name", "ratio"), [("mfeat", 4.0), ("proteinfold", 1.0)])
 def test_sources(name, ratio):
-    """The second source is best in the mean, and in no single run the only one."""
+    """The second source is best on average, and in no single run the only one."""
     records = []
     for i, d in enumerate(D):
         errors = {"learn": 10.0 + d, "uniform": 10.0, "alignment": 11.0, "loo": 10.0 + 2 * d}
@@ -94,7 +94,7 @@ def test_chen_table_2():
 
 
 def test_chen_table_3():
-    """Against the kernel that is best in the mean, of the same family."""
+    """Against the kernel that is best on average, of the same family."""
     records = []
     for i, d in enumerate(D):
         errors = dict.fromkeys(chen2008_weights.COLUMNS, 20.0)

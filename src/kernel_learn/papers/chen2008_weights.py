@@ -253,7 +253,7 @@ def tell_least(runs: dict[str, list[Record]]) -> str:
 
 
 def claims(runs: dict[str, list[Record]]) -> tuple[str, dict[str, Counter[str]]]:
-    """The combination against the kernel that is best in the mean, and how often it is what."""
+    """The combination against the kernel that is best on average, and how often it is what."""
     rows: list[list[str]] = []
     told: dict[str, list[str]] = {"HSIC": [], "SVM": []}
     for name in TABLE_3:

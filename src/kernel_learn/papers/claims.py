@@ -139,7 +139,7 @@ CLAIMS = (
 
 @dataclass(frozen=True)
 class Found:
-    """A claim with what came out: set -> (errors of ours and theirs in the mean, verdict)."""
+    """A claim with what came out: set -> (errors of ours and theirs on average, verdict)."""
 
     claim: Claim
     sets: dict[str, tuple[float, float, str]]
@@ -213,7 +213,7 @@ def conclusion(counts: Counter[str], as_good: bool = False) -> str:
 
 
 def printed_figures(claim: Claim) -> str:
-    """ "fewer on 7 of 7, 7.6 against 14.0 in the mean"."""
+    """ "fewer on 7 of 7, 7.6 against 14.0 on average"."""
     if claim.printed is not None:
         return claim.printed
     rows = PRINTED[claim.table].values()
@@ -226,7 +226,7 @@ def describe_pairs(pairs: Array) -> str:
     if not len(pairs):
         return "-"
     fewer, (a, b) = int(np.sum(pairs[:, 0] < pairs[:, 1])), pairs.mean(axis=0)
-    return f"fewer on {fewer} of {len(pairs)}, {a:.1f} against {b:.1f} in the mean"
+    return f"fewer on {fewer} of {len(pairs)}, {a:.1f} against {b:.1f} on average"
 
 
 def render() -> str:

@@ -163,7 +163,7 @@ def render(records: Iterable[Record]) -> str:
 
 
 def columns(decision: str, runs: list[Record]) -> Record:
-    """Errors over partitions of each weighting, and of the single source best in the mean."""
+    """Errors over partitions of each weighting, and of the single source best on average."""
     singles = np.array([run["errors"][decision]["single"] for run in runs])
     best = int(np.argmin(singles.mean(axis=0)))
     found = {c: np.array([run["errors"][decision][c] for run in runs]) for c in WEIGHTINGS}

@@ -34,7 +34,7 @@ def drop_words(
 def text_encoders(model: TableModel) -> Iterator[tuple[str, Estimator]]:
     """Columns of texts, and what encodes each."""
     texts = set(model.columns_.of("text"))
-    for step in model.encoder_:
+    for step in model.encoder_ or ():
         if hasattr(step, "named_transformers_"):
             step = step.named_transformers_["tablevectorizer"]
         for name, own in getattr(step, "transformers_", {}).items():

@@ -18,7 +18,9 @@ from kernel_learn.criteria.held_out.number_targets import NumberTargets, merge_v
 from kernel_learn.criteria.held_out.ridge import RIDGE_REGS, Dual, RidgePath
 from kernel_learn.kernels import Kernel
 from kernel_learn.representations.linalg import LEAST_SLACK
+from kernel_learn.rows.access import n_rows, row_blocks
 
+CACHED_NUMBERS = 2**15  # that are sorted at a time
 SMALL = 0.1  # of the median residual: a residual of zero has a logarithm
 
 
@@ -55,7 +57,11 @@ class ResidualScale:
             sizes, mass = sizes[back], mass[back]
         else:
             said = said[:, order]
-        return jackknife_intervals(said, s[:, None] * sizes, mass, coverage)
+        found = np.empty((len(said), 2))
+        for rows in row_blocks(len(said), max(1, CACHED_NUMBERS // len(sizes))):
+            reach = s[rows, None] * sizes
+            found[rows] = jackknife_intervals(said[rows], reach, mass, coverage)
+        return found
 
     def quantiles(self, shares: Array) -> Array:
         """Of the residuals over s, (len(shares),)."""
@@ -82,6 +88,8 @@ class Spread:
 
     def values(self, new: Rows) -> Array:
         """s of new rows in the view, (n_new, q)."""
+        if all(scale.model is None for scale in self.scales):
+            return np.ones((n_rows(new), len(self.scales)))
         K = np.asarray(self.kernel(new, self.rows))
         return np.stack([scale(K) for scale in self.scales], axis=1)
 
