@@ -11,11 +11,12 @@ exchangeable rows, rows of wine that drift and rows far away, what it costs; and
     KERNEL_LEARN_DATA=folder python benchmarks/coverage.py --splits 5
 
 writes the whole page; ``--no-numbers`` leaves the part about numbers as it is, and ``--only groups
-simulated far costs`` renews these parts alone.
+simulated far costs`` renews these parts alone; ``--recount`` counts anew from its table.
 """
 
 import argparse
 import importlib.util
+import re
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from compare import load
-from regression.chance import below_by_chance
+from regression.chance import below_by_chance, say_chance
 from scipy.special import log_softmax
 from sklearn.datasets import load_wine
 from sklearn.model_selection import StratifiedShuffleSplit, train_test_split
@@ -92,11 +93,16 @@ def inside(sets, classes, y):
     return sets[np.arange(len(y)), np.searchsorted(classes, y)]
 
 
+def halves(y, split):
+    """Training and test rows."""
+    maker = StratifiedShuffleSplit(1, test_size=0.5, random_state=split)
+    return next(maker.split(np.zeros((len(y), 1)), y))
+
+
 def measure(name, folder, split, make):
     """{method: (coverages, sizes)} of one split, the rows tested; hits and rows by class."""
     X, y = some_rows(*load(folder, name))
-    halves = StratifiedShuffleSplit(1, test_size=0.5, random_state=split)
-    a, b = next(halves.split(np.zeros((len(y), 1)), y))
+    a, b = halves(y, split)
     model, T = make().fit(take(X, a), y[a]), take(X, b)
     methods = ["loo", "cv+"] if isinstance(model, KernelClassifier) else ["loo"]
     found, each = {}, {}
@@ -244,8 +250,8 @@ def groups_part(draws=20):
         "## Persons who were not seen\n\nSimulated repeated measures: 60 persons with five rows "
         "each and a label, or a number, by chance, 40 of them seen; how often sets, or intervals, "
         "hold those of the others' rows where rows were left out one by one, and with `groups=` at "
-        f"fit; mean sizes and widths at 90 %. {draws} draws, so that standard errors are about "
-        ".01 to .02.\n\n"
+        f"fit; mean sizes and widths at 90 %. {draws} draws, which all models share; standard "
+        "errors are about .02.\n\n"
     )
     return text + "\n".join(lines)
 
@@ -478,6 +484,39 @@ def drift_of_training_rows(draws=6):
     )
 
 
+def recount(page):
+    """The counts of a page anew, from its table and the labels of its splits: no fits."""
+    text = page.read_text("utf-8")
+    head, _, rest = text.partition("\n## ")
+    splits = int(re.search(r"--splits (\d+)", head)[1])
+    lines, classes = [], {}
+    for line in head.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) != 18 or not cells[1].isdigit():
+            continue
+        n, found = int(cells[1]), {}
+        for i, method in enumerate(("loo", "cv+", "by class", "split")):
+            for coverage, share in zip(COVERAGES, cells[2 + 4 * i : 5 + 4 * i], strict=True):
+                found[method, coverage] = (float(share),)
+        lines.append((found, n))
+        y = some_rows(*load(find_data(), cells[0]))[1]
+        for split in range(splits):
+            a, b = halves(y, split)
+            for c in np.unique(y[b]):
+                if np.sum(y[b] == c) >= 20:
+                    own = (int(np.sum(y[a] == c)), int(np.sum(y[b] == c)))
+                    classes.setdefault((cells[0], c), []).append(own)
+    start, end = head.index("\n- loo"), head.index("\n- every class")
+    told, fading = head[end:].split("\n- fading", 1)
+    for coverage in COVERAGES:
+        low = int(re.search(rf"{coverage:.2f}: [\d.]+ \((\d+) of", told)[1])
+        words = say_chance(low, list(classes.values()), coverage)
+        told = re.sub(rf"({coverage:.2f}: [\d.]+ )\(.*?(, the least)", rf"\1({words}\2", told)
+    head = f"{head[:start]}\n{summary(lines, splits)}{told}\n- fading{fading}"
+    head = TITLE.format(splits=splits) + head[head.index("\n```") :]
+    page.write_text(f"{head}\n## {rest}", encoding="utf-8")
+
+
 PARTS = {
     "groups": groups_part,
     "simulated": simulated_part,
@@ -513,8 +552,12 @@ def main():
     parser.add_argument("--output", type=Path, default=PAGE)
     parser.add_argument("--no-numbers", action="store_true", help="leave their part as it is")
     parser.add_argument("--only", nargs="*", choices=list(PARTS), help="renew these parts alone")
+    parser.add_argument("--recount", action="store_true", help="of the page's table, no fits")
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
+    if asked.recount:
+        recount(asked.output)
+        return
     if asked.only:
         for name in asked.only:
             renew(asked.output, make_part(name))

@@ -6,6 +6,7 @@ import importlib.util
 import inspect
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -278,6 +279,30 @@ def test_coverages_come_out_again(monkeypatch):
     found = {key: np.nanmean([part[key] for part in parts], axis=0) for key in parts[0]}
     again = [cell.strip() for cell in bench.line_of("iris", line[1], found).split("|")[1:-1]]
     assert again == line
+
+
+@needs_data
+@pytest.mark.data
+@pytest.mark.parametrize("script", ["coverage.py", "regression/intervals.py"])
+def test_counts_of_coverages_come_out_again(script, tmp_path):
+    """From the page's own table."""
+    page, again = read_page("coverage"), tmp_path / "page.md"
+    again.write_text(page, encoding="utf-8")
+    command = [sys.executable, str(ROOT / script), "--recount", "--output", str(again)]
+    subprocess.run(command, check=True)
+    assert again.read_text(encoding="utf-8") == page
+
+
+def test_coverages_by_chance(monkeypatch):
+    """Split conformal prediction of uniform scores is exact: how often it is too low."""
+    chance = load(ROOT / "regression" / "chance.py", monkeypatch)
+    rng, low = np.random.default_rng(0), []
+    for _ in range(4000):
+        hits = sum((rng.random(40) <= np.sort(rng.random(29))[26]).sum() for _ in range(3))
+        low.append(hits < 0.86 * 120)
+    error = np.std(low) / np.sqrt(4000)
+    assert abs(np.mean(low) - chance.low_odds([(29, 40)] * 3, 0.9)) < 3 * error
+    assert chance.low_odds([(8, 40)], 0.9) == 0  # everything is inside
 
 
 @needs_data

@@ -32,9 +32,14 @@ def low_odds(parts, coverage):
 def below_by_chance(shares, coverage):
     """How many of (share, its splits) are too low, how many by chance, and how often as many."""
     low = sum(share < coverage - BELOW for share, _ in shares)
-    odds = [low_odds(parts, coverage) for _, parts in shares]
+    return say_chance(low, [parts for _, parts in shares], coverage)
+
+
+def say_chance(low, all_parts, coverage):
+    """The same of a count that is known already."""
+    odds = [low_odds(parts, coverage) for parts in all_parts]
     counts = reduce(np.convolve, [np.array([1 - p, p]) for p in odds])
     return (
-        f"{low} of {len(shares)} below by .04, by chance {sum(odds):.1f}, as many or more in "
+        f"{low} of {len(all_parts)} below by .04, by chance {sum(odds):.1f}, as many or more in "
         f"{100 * counts[low:].sum():.0f} % of draws"
     )

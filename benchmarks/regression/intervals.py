@@ -6,11 +6,13 @@ For each table, splits into halves as in ``compare.py``: the share of test rows 
 where 80, 90 and 95 % were asked for, by ``predict_interval`` ("loo" and "cv+"), by split conformal
 prediction with the same learner, which gives half of the training rows away, and by CatBoost's
 quantiles, conformalised likewise; and the mean width at 90 % in standard deviations of the test
-rows. Writes the part of docs/results/coverage.md that is about numbers.
+rows. Writes the part of docs/results/coverage.md that is about numbers; ``--recount`` writes its
+summary anew, from its table.
 """
 
 import argparse
 import os
+import re
 import time
 import warnings
 from pathlib import Path
@@ -132,6 +134,8 @@ def width_of(method, lines):
     return f"; loo is {ratio:.2f} times as wide (geometric mean, {len(ours)} tables)"
 
 
+CHANCE = """"By chance" is how many tables would be below if every method were exact: the
+coverage of one fit is drawn with its held-out rows, from a beta distribution."""
 TEXT = """
 Halves of the regression tables (at most {rows} rows of each; splits: {splits}, of CatBoost the
 first): the share of test rows inside the interval where 80, 90 and 95 % were asked for, and its
@@ -139,8 +143,7 @@ mean width at 90 % in standard deviations of the test rows. "loo" and "cv+": `pr
 `KernelRegressor(quality="fast")`; "split": split conformal prediction with the same learner, half
 of the training rows given away; "catboost": its quantiles, learned on half of the training rows
 and conformalised by the other half. Infinite where a part of a small table has too few rows for
-such a coverage. "By chance" is how many tables would be below if every method were exact: the
-coverage of one fit is drawn with its held-out rows, from a beta distribution.
+such a coverage. {chance}
 
 ```
 python benchmarks/regression/intervals.py --splits {splits}{more}
@@ -150,13 +153,39 @@ Origin: {origin}; {seconds:.0f} s of processor time.
 """
 
 
+def recount(page):
+    """The summary of a page anew, from its table."""
+    others, heading, part = page.read_text("utf-8").partition(HEADING)
+    splits = int(re.search(r"--splits (\d+)", part)[1])
+    lines = []
+    for line in part.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 18 and cells[1].isdigit():
+            found = {}
+            for i, method in enumerate(METHODS):
+                own = cells[2 + 4 * i : 6 + 4 * i]
+                n = int(cells[1]) // (splits if method == "catboost" else 1)
+                for coverage, share in zip(COVERAGES, own[:3], strict=True):
+                    if share:  # three digits: the count of rows behind them
+                        found[method, coverage] = (round(float(share) * n) / n, float(own[3]))
+            lines.append((found, int(cells[1])))
+    part = re.sub(r"such a coverage\.\n\n", f"such a coverage. {CHANCE}\n\n", part)
+    start, end = part.index("\n- loo"), part.index("\n\n| table")
+    part = part[:start] + "\n" + summary(lines, splits) + part[end:]
+    page.write_text(others + heading + part, encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--splits", type=int, default=2)
+    parser.add_argument("--recount", action="store_true", help="of the page's table, no fits")
     parser.add_argument("--catboost", action="store_true")
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--output", type=Path, default=PAGE)
     asked = parser.parse_args()
+    if asked.recount:
+        recount(asked.output)
+        return
     warnings.simplefilter("ignore")
     folder = Path(os.environ["KERNEL_LEARN_DATA"]) / "regression"
     table, lines = [], []
@@ -170,6 +199,7 @@ def main():
     head = "| table | test rows " + "".join(f"| {m} 80 | 90 | 95 | width " for m in METHODS)
     text = TEXT.format(
         rows=MOST_ROWS,
+        chance=CHANCE,
         splits=asked.splits,
         more=" --catboost" if asked.catboost else "",
         origin="; ".join(made_now().values()),

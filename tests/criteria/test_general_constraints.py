@@ -127,19 +127,31 @@ def test_bounds_that_different_pairs_can_satisfy():
     assert Pairs(both, both).contradictions() == 2
 
 
+UNIT = 1.7
+
+
+def solve_both(regularizer, name, penalty, price, tau, tol):
+    """(dual, our solution, CVXPY's value) of a problem with another penalty."""
+    constraints = measured(MIXED)
+    priced = PricedPenalty(PENALTIES[penalty](), price, UNIT)
+    dual = RegularizedDual(regularizer, constraints, price / UNIT**2)
+    solution = solve_inductive(
+        dual, solver="auto", slack=price, tol=tol, max_iter=None, price=priced
+    )
+    Cs, sign, bound = matrices(constraints), constraints.sign, constraints.bound
+    return (
+        dual,
+        solution,
+        oracle.solve_penalized(name, penalty, Cs, sign, bound, price, UNIT, tau)[0],
+    )
+
+
 @pytest.mark.parametrize("penalty", PENALTIES)
 @pytest.mark.parametrize("name", ["logdet", "frobenius", "trace"])
 @pytest.mark.parametrize("price", [0.5, 3.0])
 def test_penalties_equal_cvxpy(price, name, penalty):
     regularizer = {"logdet": LogDet(), "frobenius": Frobenius(), "trace": Trace(0.2)}[name]
-    constraints, unit = measured(MIXED), 1.7
-    priced = PricedPenalty(PENALTIES[penalty](), price, unit)
-    dual = RegularizedDual(regularizer, constraints, price / unit**2)
-    solution = solve_inductive(
-        dual, solver="auto", slack=price, tol=1e-8, max_iter=None, price=priced
-    )
-    Cs, sign, bound = matrices(constraints), constraints.sign, constraints.bound
-    value, _ = oracle.solve_penalized(name, penalty, Cs, sign, bound, price, unit, 0.2)
+    dual, solution, value = solve_both(regularizer, name, penalty, price, tau=0.2, tol=1e-8)
     assert solution.result.status == "optimal"
     assert solution.value == pytest.approx(value, rel=1e-6)
     assert solution.lower <= value * (1 + 1e-7) + 1e-7  # a bound, whatever the oracle ends with
@@ -173,19 +185,12 @@ def test_the_trace_norm_alone_equals_cvxpy(regularizer, gamma):
     + [(TraceNorm(0.5), "hinge", 2.0), (StraightTrace(), "squared", 0.5)],
 )
 def test_the_trace_norm_with_any_penalty_equals_cvxpy(regularizer, penalty, price):
-    constraints, unit = measured(MIXED), 1.7
-    priced = PricedPenalty(PENALTIES[penalty](), price, unit)
-    dual = RegularizedDual(regularizer, constraints, price / unit**2)
-    solution = solve_inductive(
-        dual, solver="auto", slack=price, tol=1e-6, max_iter=None, price=priced
-    )
-    Cs, sign, bound = matrices(constraints), constraints.sign, constraints.bound
-    value, _ = oracle.solve_penalized("trace_norm", penalty, Cs, sign, bound, price, unit, 0.5)
+    dual, solution, value = solve_both(regularizer, "trace_norm", penalty, price, tau=0.5, tol=1e-6)
     assert solution.result.status == "optimal"
     assert solution.value == pytest.approx(value, rel=2e-6)
     assert solution.lower <= value * (1 + 1e-7)
-    excess = (sign * np.einsum("cij,ij->c", Cs, solution.A) - bound) / unit
-    paid = price * np.sum(PENALTIES[penalty]().value(excess))
+    excess = dual.sign * np.einsum("cij,ij->c", matrices(dual.constraints), solution.A) - dual.bound
+    paid = price * np.sum(PENALTIES[penalty]().value(excess / UNIT))
     assert solution.value == pytest.approx(0.5 * np.trace(solution.A) + paid, rel=1e-9)
 
 

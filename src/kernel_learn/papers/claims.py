@@ -28,7 +28,13 @@ from kernel_learn.papers import (
 from kernel_learn.papers.bench import errors_by_set, shipped_records
 from kernel_learn.papers.chen2008_figures import draw_figures
 from kernel_learn.papers.difference import FEWEST, tell_counts, verdict, verdict_words
-from kernel_learn.papers.pages import describe_again, make_page, tell_commits
+from kernel_learn.papers.pages import (
+    describe_again,
+    make_page,
+    tell_commits,
+    tell_dates,
+    tell_renamed,
+)
 from kernel_learn.papers.protocol import Record, fill_page, make_table
 
 Errors = dict[str, Array]  # method -> errors in per cent, one for each test part
@@ -282,12 +288,12 @@ def describe_records() -> str:
     tables = dict.fromkeys(claim.table for claim in CLAIMS)
     made = [r["made"] for table in tables for r in shipped_records(load_protocol(table))]
     versions = "; ".join(dict.fromkeys(entry["versions"] for entry in made))
-    dates = sorted({entry["date"] for entry in made})
     seconds = sum(entry["cpu"] for entry in made)
     lines = [
-        f"- Code: {tell_commits(made)}. Date: {dates[0]} to {dates[-1]}.",
+        f"- Code: {tell_commits(made)}. Date: {tell_dates(made)}.",
         f"- Versions: {versions}.",
         f"- {len(made)} cells, {seconds:.0f} s of processor time on one thread.",
+        *tell_renamed(made),
         *describe_again(made),
     ]
     return "\n".join(lines)

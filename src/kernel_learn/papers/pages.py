@@ -16,6 +16,9 @@ UNSTABLE = frozenset(
     {"apart", "bounds", "seconds", "made", "weights", "gap", "relative_gap", "largest_gap"}
 )
 
+# Commits of a branch that went into the history in another one: nobody finds them by their name.
+WENT_IN_WITH = {"0589e36": "3882d4f"}
+
 
 def make_page(protocol: Protocol, records: Iterable[Record]) -> str:
     """The page of a protocol with its origin."""
@@ -30,19 +33,18 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
     def all_of(key: str) -> str:
         return "; ".join(dict.fromkeys(entry[key] for entry in made)) or "not recorded"
 
-    dates = sorted({entry["date"] for entry in made})
     seconds = sum(entry["cpu"] for entry in made)
     lines = [
         "## Where these figures come from",
         "",
         f"- Command: `kernel-learn reproduce {protocol.name} --data DATA --page PAGE`; the same "
         "command goes on where it stopped.",
-        f"- Code: {tell_commits(made)}. Date: {' to '.join(dates[:1] + dates[1:][-1:]) or '-'}.",
+        f"- Code: {tell_commits(made)}. Date: {tell_dates(made)}.",
         f"- Versions: {all_of('versions')}.",
         f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
         "one thread.",
     ]
-    lines += describe_again(made) + commits_by_set(records)
+    lines += tell_renamed(made) + describe_again(made) + commits_by_set(records)
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
         text = json.dumps({"key": protocol.check, **stable_figures(checked)}, indent=None)
@@ -50,11 +52,26 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def tell_dates(made: Iterable[Record]) -> str:
+    """ "2026-03-01 to 2026-03-03", or the one day."""
+    dates = sorted({entry["date"] for entry in made})
+    return " to ".join(dates[:1] + dates[1:][-1:]) or "-"
+
+
 def tell_commits(made: Iterable[Record]) -> str:
     """ "abc1234 (12 cells), def5678 (3)": what made the records, and how many of them."""
     found = Counter(entry["commit"] for entry in made)
     told = [f"{commit} ({count} cell{'s' * (count > 1)})" for commit, count in found.items()]
     return ", ".join(told) or "not recorded"
+
+
+def tell_renamed(made: Iterable[Record]) -> list[str]:
+    """A line on each commit that the history has no longer by its name."""
+    found = dict.fromkeys(entry["commit"] for entry in made if entry["commit"] in WENT_IN_WITH)
+    return [
+        f"- {name} is not in the history by this name: its work came in with {WENT_IN_WITH[name]}."
+        for name in found
+    ]
 
 
 def commits_by_set(records: Iterable[Record]) -> list[str]:
