@@ -19,6 +19,7 @@ from kernel_learn.arrays import (
     WeightsLike,
 )
 from kernel_learn.criteria.held_out.conformal import Thresholds
+from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
 from kernel_learn.criteria.held_out.ridge import centre
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.criteria.pls_loo import SIDE_BY_SIDE, mean_squares, pls_loo_scores
@@ -35,6 +36,7 @@ from kernel_learn.fitting.parameters import (
 from kernel_learn.fitting.partial import PartialFit
 from kernel_learn.fitting.predictions import ScoreClassifier, SharpenedScores
 from kernel_learn.fitting.probabilities import (
+    FOLDS,
     HELD_OUT_ROWS,
     ScoreFold,
     fit_sharpness,
@@ -352,6 +354,19 @@ def score_rows(K: Array, targets: Targets, K_cross: Array, n_components: int) ->
     return np.asarray(K_cross @ A + targets.mean - centred.m @ A)
 
 
+def component_errors(scores: Array, targets: Targets) -> Array:
+    """Of 1, 2, ... components, relative to the variance of the targets, averaged over these."""
+    variance = targets.weight @ (targets.Y - targets.mean) ** 2 / targets.total
+    varies = variance > 0
+    squares = mean_squares(scores, targets)
+    return np.asarray(np.sum(squares[:, varies] / variance[varies], axis=1) / len(varies))
+
+
+def first_least(errors: Array) -> int:
+    """Where the least error is, the first of equal ones."""
+    return int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0])
+
+
 def choice_bytes(n: int) -> float:
     """Of the rows that choose the number of components: their kernel matrix, and their fits."""
     m = min(n, LOO_ROWS)
@@ -457,13 +472,13 @@ class KernelPLSRegressor(HeldOutIntervals, ScoredRegressor, _KernelPLS):
             self._held_out = (told[rows], scores)
             return wanted
         scores = pls_loo_scores(K, targets, MOST_COMPONENTS)
-        variance = targets.weight @ (targets.Y - targets.mean) ** 2 / targets.total
-        varies = variance > 0
-        squares = mean_squares(scores, targets)
-        errors = np.sum(squares[:, varies] / variance[varies], axis=1) / len(varies)
-        self.loo_errors_ = errors
-        best = int(np.flatnonzero(errors <= errors.min() * (1 + 1e-9))[0])
-        self._held_out = (told, scores[best])
+        self.loo_errors_ = component_errors(scores, targets)
+        best = first_least(self.loo_errors_)
+        held = np.empty_like(scores[best])  # of each fold by the number that the others choose
+        for inside, outside in each_fold(stratified_folds(targets, FOLDS)):
+            own = first_least(component_errors(scores[:, inside], targets.take(inside)))
+            held[outside] = scores[own][outside]
+        self._held_out = (told, held)
         return 1 + best
 
     def _calibrate(self, data: Training) -> None:
