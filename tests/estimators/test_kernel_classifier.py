@@ -218,7 +218,9 @@ class TestWhatItSays:
         model = KernelClassifier(quality="fast", column_groups=groups).fit(X, y)
         lines = repr(model.members_).splitlines()
         assert len(lines) == len(model.members_) + 1
-        assert max(map(len, lines)) <= 120 and not re.search(r"\d\.\d{5}", lines[1].split(":")[1])
+        assert max(map(len, lines)) <= 120 and not any(
+            re.search(r"\d\.\d{5}", line) for line in lines
+        )
 
     def test_relevance_finds_the_column(self, small):
         model = KernelClassifier().fit(*small)

@@ -18,7 +18,7 @@ from kernel_learn.ensemble.ingest import Prepared, prepare, read_rows
 from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.ensemble.quality import QUALITIES
 from kernel_learn.ensemble.source_fitting import fit_prepared, fit_source
-from kernel_learn.ensemble.summary import Members, words_of
+from kernel_learn.ensemble.summary import Members, member_name
 from kernel_learn.fitting.base import Convertible, FitsAndTransforms
 from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.pages import Card, OwnPage, page_address
@@ -97,9 +97,9 @@ class EnsembleEstimator(
     def _card(self) -> Card:
         members = self.members_
         said = self.summary_.partition(f"{len(members)} members:")[0].splitlines()
-        head = ("weight", "loss", "error", "view and kernel")
+        head = ("weight", "loss", "error", "kernel and view")
         rows = [
-            (f"{m.weight:.3f}", f"{m.loss:.4f}", f"{m.error:.4f}", words_of(m)) for m in members
+            (f"{m.weight:.3f}", f"{m.loss:.4f}", f"{m.error:.4f}", member_name(m)) for m in members
         ]
         return Card(repr(self), said, head, rows, page_address(type(self).__name__))
 

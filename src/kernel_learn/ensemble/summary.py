@@ -1,6 +1,5 @@
 """What an ensemble says of itself: its members, a summary, why a row is what it is."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,31 +8,54 @@ import numpy as np
 from kernel_learn.arrays import Array
 from kernel_learn.ensemble.members import Member
 from kernel_learn.ensemble.plan import EnsemblePlan
-from kernel_learn.kernels import Kernel
+from kernel_learn.kernels import ColumnKernel, Combination, Kernel
+from kernel_learn.kernels.scaled import ScaledKernel
 
 SHOWN = 10  # new rows of an explanation that prints
-LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d{2,}(e[+-]?\d+)?")
+VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
 
 
-def kernel_in_line(kernel: Kernel, most: int = 70) -> str:
-    """The kernel as it prints, numbers with three digits and no longer than a line."""
-    words = " ".join(repr(kernel).split()).replace("( ", "(")
-    words = LONG_NUMBER.sub(lambda number: f"{float(number.group()):.3g}", words)
-    return words if len(words) <= most else f"{words[: most - 3]}..."
+def member_name(member: Member) -> str:
+    """``Gaussian 0.04, ranks``: the kernel, its width, and the view it sees."""
+    view, _, scaled = member.view.partition(" ")
+    source, _, kind = view.rpartition("/")
+    words = [VIEWS.get(kind, kind)]
+    words += [f"of {source}"] if source else []
+    words += ["scaled"] if scaled or _has_scales(member.kernel) else []
+    return f"{_kernel_name(member.kernel)}, {' '.join(words)}"
 
 
-def words_of(member: Member) -> str:
-    """Its view and kernel, in a line."""
-    return f"{member.view}: {kernel_in_line(member.kernel)}"
+def _in_line(member: Member, most: int = 70) -> str:
+    name = member_name(member)
+    return name if len(name) <= most else f"{name[: most - 3]}..."
+
+
+def _kernel_name(kernel: Kernel) -> str:
+    """``Gaussian 0.04``, ``Linear + Laplacian 0.1``: kernels and their widths."""
+    if isinstance(kernel, Combination):
+        return " + ".join(_kernel_name(part) for part in kernel.kernels)
+    if isinstance(kernel, ColumnKernel):
+        return _kernel_name(kernel.base)
+    if isinstance(kernel, ScaledKernel):  # its width is in the scales
+        return type(kernel.base).__name__
+    gamma = getattr(kernel, "gamma", None)
+    width = f" {gamma:.2g}" if isinstance(gamma, float) else ""
+    return f"{type(kernel).__name__}{width}"
+
+
+def _has_scales(kernel: Kernel) -> bool:
+    """Whether a kernel has a scale for each column."""
+    parts = kernel.kernels if isinstance(kernel, Combination) else [kernel]
+    return any(isinstance(part, ScaledKernel) for part in parts)
 
 
 class Members(tuple[Member, ...]):
     """Members by decreasing weight; prints as a table."""
 
     def __repr__(self) -> str:
-        lines = [f"{'weight':>6}  {'loss':>6}  {'error':>6}  {'reg':>7}  view and kernel"]
+        lines = [f"{'weight':>6}  {'loss':>6}  {'error':>6}  {'reg':>7}  kernel and view"]
         lines += [
-            f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  {words_of(m)}"
+            f"{m.weight:6.3f}  {m.loss:6.4f}  {m.error:6.4f}  {m.reg:7.1e}  {_in_line(m)}"
             for m in self
         ]
         return "\n".join(lines)
@@ -77,13 +99,17 @@ class Explanation:
 
     def _said(self, i: int) -> str:
         """What is said of a new row."""
-        return f"{self.labels[i]!s} by log-odds {self.log_odds[i]:.3g}"
+        said = f"{self.labels[i]!s} by log-odds {self.log_odds[i]:.3g}"
+        if self.fading is None or self.prior is None:
+            return said
+        faded = self.prior[i] + self.fading[i] * (self.log_odds[i] - self.prior[i])
+        return f"{said} ({faded:.3g} after fading)"
 
     def __repr__(self) -> str:
         lines = []
         for i in range(min(len(self.labels), SHOWN)):
             lines.append(
-                f"new row {i}: {self._said(i)}, of which {self.baseline[i]:.3g} without any row"
+                f"new row {i}: {self._said(i)}; {self.baseline[i]:.3g} without training rows"
             )
             lines += [
                 f"{'for' if share > 0 else 'against':>9}  training row {row:<7} {abs(share):6.1%}"

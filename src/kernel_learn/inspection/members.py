@@ -6,40 +6,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator, is_regressor
 
+from kernel_learn.ensemble.summary import member_name
 from kernel_learn.inspection.drawing import Axes, Option, bar_height, draw_bars, make_axes
 from kernel_learn.inspection.reading import find_fitted
-from kernel_learn.kernels import Combination
-from kernel_learn.kernels.scaled import ScaledKernel
 
 LONGEST_MEMBER = 40  # letters
-VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
-
-
-def member_name(member: Any) -> str:
-    """``Gaussian 0.04, ranks``: the kernel, its width, and the view it sees."""
-    view, _, scaled = member.view.partition(" ")
-    source, _, kind = view.rpartition("/")
-    words = [VIEWS.get(kind, kind)]
-    words += [f"of {source}"] if source else []
-    words += ["scaled"] if scaled or has_scales(member.kernel) else []
-    return f"{kernel_name(member.kernel)}, {' '.join(words)}"
-
-
-def kernel_name(kernel: Any) -> str:
-    """``Gaussian 0.04``, ``Linear + Laplacian 0.1``: kernels and their widths."""
-    if isinstance(kernel, Combination):
-        return " + ".join(kernel_name(part) for part in kernel.kernels)
-    if isinstance(kernel, ScaledKernel):  # its width is in the scales
-        return type(kernel.base).__name__
-    gamma = getattr(kernel, "gamma", None)
-    width = f" {gamma:.2g}" if isinstance(gamma, float) else ""
-    return f"{type(kernel).__name__}{width}"
-
-
-def has_scales(kernel: Any) -> bool:
-    """Whether a kernel has a scale for each column."""
-    parts = kernel.kernels if isinstance(kernel, Combination) else [kernel]
-    return any(isinstance(part, ScaledKernel) for part in parts)
 
 
 class MembersDisplay:

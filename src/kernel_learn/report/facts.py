@@ -15,9 +15,8 @@ import numpy as np
 from kernel_learn._version import __version__
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.ensemble.assessment import error_interval
-from kernel_learn.ensemble.summary import Headline
+from kernel_learn.ensemble.summary import Headline, member_name
 from kernel_learn.inspection.convergence import LINES, relative_gaps, track
-from kernel_learn.inspection.members import member_name
 from kernel_learn.inspection.reading import (
     RELEVANCES,
     Relevance,
