@@ -313,6 +313,7 @@ def test_every_type_has_rules():
     Cosine CovarianceFunction EarlierFit EarlierPlan EarlierRecord EnsemblePlan Exponential
     Forest Gaussian
     GaussianProcessKernel Hamming
+    KernelGraph
     LabelMap Landmarks Laplacian Linear Matching Matern PairwiseAnova PairwiseKernel Plan Polynomial
     PartSums Pipeline Precomputed Price RawView ReadRows Spectrum Subsequence
     TableEncoder TableSummary TrainingRows Transform ViewKernel

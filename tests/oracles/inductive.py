@@ -3,11 +3,12 @@
 import numpy as np
 
 from extras import optional
+from oracles.conic import solve_accurately
 
 cp = optional("cvxpy")
 
 # with its own scaling of rows and columns the solver ends short of these on some features
-CLARABEL = {"solver": "CLARABEL", "equilibrate_enable": False} | dict.fromkeys(
+ACCURATE = {"equilibrate_enable": False} | dict.fromkeys(
     ("tol_gap_abs", "tol_gap_rel", "tol_feas"), 1e-8
 )
 
@@ -53,8 +54,7 @@ def solve(name, Cs, signs, bounds, gamma, tau=0.0):
     q = np.array([sg * C.ravel() for sg, C in zip(signs, Cs, strict=True)]) @ cp.vec(A, order="C")
     goal = objective(name, A, tau) + gamma / 2 * cp.sum_squares(s)
     problem = cp.Problem(cp.Minimize(goal), [q <= bounds + s])
-    problem.solve(**CLARABEL)
-    return problem.value, A.value
+    return solve_accurately(problem, **ACCURATE), A.value
 
 
 def solve_penalized(name, penalty, Cs, signs, bounds, price, unit, tau=0.0):
@@ -70,8 +70,7 @@ def solve_penalized(name, penalty, Cs, signs, bounds, price, unit, tau=0.0):
         "absolute": lambda: cp.norm1(t),
     }[penalty]()
     problem = cp.Problem(cp.Minimize(objective(name, A, tau) + price * paid))
-    problem.solve(**CLARABEL)
-    return problem.value, A.value
+    return solve_accurately(problem, **ACCURATE), A.value
 
 
 def solve_hard(name, Cs, signs, bounds):
@@ -80,8 +79,7 @@ def solve_hard(name, Cs, signs, bounds):
     A = cp.Variable((M, M), PSD=True)
     q = np.array([sg * C.ravel() for sg, C in zip(signs, Cs, strict=True)]) @ cp.vec(A, order="C")
     problem = cp.Problem(cp.Minimize(objective(name, A, 0.0)), [q <= bounds])
-    problem.solve(**CLARABEL)
-    return problem.value, A.value
+    return solve_accurately(problem, **ACCURATE), A.value
 
 
 def planted_logdet(Cs, signs, z, room):
@@ -116,5 +114,5 @@ def reduced(name, K, J, Cs, signs, bounds, gamma, tau=0.0):
     # with alpha = 0 the matrix has rank r at most: say the same of L, or there is no interior
     positive = sym if alpha else L
     problem = cp.Problem(cp.Minimize(goal), [*q, positive >> 0])
-    problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-7, tol_gap_rel=1e-7, tol_feas=1e-7)
-    return problem.value, K_W.value
+    value = solve_accurately(problem, tol_gap_abs=1e-7, tol_gap_rel=1e-7, tol_feas=1e-7)
+    return value, K_W.value

@@ -3,11 +3,10 @@
 Kernels here are scaled to trace n and weights sum to one.
 """
 
-import warnings
-
 import numpy as np
 
 from extras import optional
+from oracles.conic import solve_accurately
 
 cp = optional("cvxpy")
 
@@ -15,12 +14,7 @@ ACCURATE = {"tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
 def solve(objective, constraints, sense="Minimize"):
-    problem = cp.Problem(getattr(cp, sense)(objective), constraints)
-    with warnings.catch_warnings():
-        # asked for more digits than it has; the comparison is to fewer
-        warnings.filterwarnings("ignore", message="Solution may be inaccurate")
-        problem.solve(solver=cp.CLARABEL, **ACCURATE)
-    return problem.value
+    return solve_accurately(cp.Problem(getattr(cp, sense)(objective), constraints), **ACCURATE)
 
 
 def simplex(size):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -270,11 +269,10 @@ def test_a_killed_fit_resumes(kind, how, tmp_path):
         passes += line == "0\n"
         if line == "1500\n" and passes == (2 if kind == "again" else 1):
             process.send_signal(how)
-            start = time.perf_counter()
             break
-    process.wait()
+    process.wait(60)
     process.stdout.close()
-    assert time.perf_counter() - start < 1.0 + 4 * (how == signal.SIGINT)  # its traceback
+    assert process.returncode != 0  # it ended there, not after its work
     found = read_file(tmp_path / "fit.npz")
     state = found["moments"] if kind == "again" else found["summary"]
     assert 1300 <= state.n_rows <= 1600
