@@ -6,15 +6,19 @@ import numpy as np
 import pytest
 
 from kernel_learn.criteria.held_out.targets import Targets
-from kernel_learn.ensemble import leaf_tuning
+from kernel_learn.ensemble import leaf_tuning, leaves
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
 from kernel_learn.ensemble.leaf_tuning import tune_on_leaves
-from kernel_learn.ensemble.leaves import averaged, divide_leaves
+from kernel_learn.ensemble.leaves import averaged, divide_leaves, tuning_rounds
 from kernel_learn.ensemble.outcomes.kinds import ClassOutcome
 from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import Gaussian
 
 APART, CLOSE = np.arange(10), np.arange(10, 20)
+
+
+def one_by_one(leaves):
+    return [[rows] for rows in leaves]
 
 
 @pytest.fixture
@@ -46,14 +50,14 @@ def alike(monkeypatch):
 )
 def test_no_row_of_any_leaf_stands_alone(leaves, unit, reg, sample, alike):
     candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
-    (chosen,) = tune_on_leaves(sample, [candidate], leaves, 1)
+    (chosen,) = tune_on_leaves(sample, [candidate], one_by_one(leaves), 1)
     assert chosen.reg == pytest.approx(reg)
     assert chosen.lam == pytest.approx(reg * unit)
 
 
 def test_kernels_to_which_all_rows_of_a_leaf_look_the_same_are_left_out(sample, alike):
     flat, own = (Candidate(view, "rbf").on_rows(Gaussian(1.0)) for view in ("flat", "z"))
-    chosen = tune_on_leaves(sample, [flat, own], [APART, CLOSE], 2)
+    chosen = tune_on_leaves(sample, [flat, own], one_by_one([APART, CLOSE]), 2)
     assert [one.candidate for one in chosen] == [own]
 
 
@@ -65,10 +69,10 @@ def test_only_lam_near_the_best_of_the_first_leaf_is_tried_in_others(sample, ali
             way, "held_out", lambda self, regs, own=own: tried.append(len(regs)) or own(self, regs)
         )
     candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
-    tune_on_leaves(sample, [candidate], [APART, APART], 1)
-    assert tried[0] == len(leaf_tuning.RIDGE_REGS) and tried[1] <= 2 * leaf_tuning.NEAR_REGS + 1
+    tune_on_leaves(sample, [candidate], one_by_one([APART, APART, APART]), 1)
+    assert tried[0] == len(leaf_tuning.RIDGE_REGS) and max(tried[1:]) <= 3
     tried.clear()
-    tune_on_leaves(sample, [candidate], [CLOSE, APART], 1)
+    tune_on_leaves(sample, [candidate], one_by_one([CLOSE, APART]), 1)
     assert tried[-2:] == [len(leaf_tuning.RIDGE_REGS)] * 2
 
 
@@ -81,8 +85,22 @@ def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeyp
 
     monkeypatch.setattr(leaf_tuning, "_fits", counted)
     kernels = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
-    tune_on_leaves(sample, kernels, [APART, CLOSE, CLOSE, APART], 3)
+    tune_on_leaves(sample, kernels, one_by_one([APART, CLOSE, CLOSE, APART]), 3)
     assert tried == [9, 6, 4, 3]  # as many as are kept at the least
+
+
+def test_in_the_end_the_first_leaf_counts_as_a_whole(sample, alike, monkeypatch):
+    losses, judged = leaf_tuning._losses, []
+
+    def recorded(scores, safe, sample, rows):
+        judged.append((scores.shape[1], rows.tolist()))
+        return losses(scores, safe, sample, rows)
+
+    monkeypatch.setattr(leaf_tuning, "_losses", recorded)
+    candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
+    tune_on_leaves(sample, [candidate], [[APART[:5], APART[5:]], [CLOSE], [APART]], 1)
+    first, second = APART.tolist(), CLOSE.tolist()
+    assert judged == [(10, first), (20, first + second), (20, second + first)]
 
 
 @pytest.mark.parametrize(
@@ -95,11 +113,21 @@ def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeyp
     ],
 )
 def test_scales_and_kernels_are_found_in_other_leaves(n, for_scales, for_kernels):
-    leaves = [np.array([i]) for i in range(n)]
-    found = [[int(rows[0]) for rows in part] for part in divide_leaves(leaves, False)]
+    given = [np.array([i]) for i in range(n)]
+    found = [[int(rows[0]) for rows in part] for part in divide_leaves(given, False)]
     assert found == [for_scales, for_kernels]
-    nothing, (middle,) = divide_leaves(leaves, True)
-    assert nothing == [] and middle is leaves[n // 2]
+    nothing, (middle,) = divide_leaves(given, True)
+    assert nothing == [] and middle is given[n // 2]
+
+
+def test_only_the_first_leaf_is_looked_at_in_parts(sample, monkeypatch):
+    """Cut in two along the rows until parts are small; then as a whole, as an only leaf is."""
+    monkeypatch.setattr(leaves, "FIRST_LOOK_ROWS", 12)
+    mixed = np.random.default_rng(0).permutation(20)
+    (first, second), *whole = tuning_rounds(sample, ("z", None), [mixed, APART])
+    assert {tuple(np.sort(first)), tuple(np.sort(second))} == {tuple(APART), tuple(CLOSE)}
+    assert whole == [[APART], [mixed]]
+    assert tuning_rounds(sample, ("z", None), [mixed]) == [[mixed]]
 
 
 def test_probabilities_are_the_mean_over_the_trees():

@@ -154,7 +154,7 @@ def test_lam_is_common_to_the_leaves(moons):
     sample = sample_of(prepared.problem, views)
     leaves = np.array_split(np.arange(sample.targets.n), 4)
     widths = [Candidate("z", "rbf", w).on_rows(Gaussian(1 / w)) for w in (0.001, 1.0, 1000.0)]
-    chosen = tune_on_leaves(sample, widths, leaves, 2)
+    chosen = tune_on_leaves(sample, widths, [[rows] for rows in leaves], 2)
     assert chosen[0].kernel.gamma == 1.0
     K = chosen[0].kernel(sample.views["z"][leaves[0]])
     unit = RidgePath(K, sample.targets.take(leaves[0])).centred.unit

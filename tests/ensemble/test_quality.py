@@ -3,8 +3,11 @@
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
 import pytest
 
+from kernel_learn.ensemble.clock import SMALL_ROWS
+from kernel_learn.ensemble.leaves import FIRST_LOOK_ROWS
 from kernel_learn.ensemble.plan import (
     EXACT_MATRICES,
     EXACT_ROWS,
@@ -12,11 +15,13 @@ from kernel_learn.ensemble.plan import (
     LARGE_MATRICES,
     LEAF_ROWS,
     LEAST_ROWS,
+    NARROW_ABOVE,
     EnsembleSize,
     _plan_on_disk,
     plan_ensemble,
     plan_landmarks,
     plan_spilled,
+    with_three_regs,
 )
 from kernel_learn.ensemble.quality import MOST_MACHINE_CLASSES, QUALITIES, TableViews, bank
 
@@ -66,6 +71,63 @@ def test_exact_up_to_a_number_of_rows():
     assert planned(replace(SIZE, n_rows=EXACT_ROWS)).exact
     above = planned(replace(SIZE, n_rows=EXACT_ROWS + 1))
     assert not above.exact and above.leaf_rows < EXACT_ROWS
+
+
+def halved(n, most):
+    """(rows, leaves) of a tree that cuts in two until leaves are small."""
+    leaves = 1
+    while n / leaves > most:
+        leaves *= 2
+    return n / leaves, leaves
+
+
+def work(n):
+    """Of a plan that keeps as many members as it may: factorisations, in units of one of 1000 rows.
+
+    A path is eight of them, for ten families at three widths in leaves.
+    """
+
+    def units(rows):
+        return rows**2 * (rows + SMALL_ROWS) / 1000**3
+
+    plan, keep = planned(replace(SIZE, n_rows=n)), QUALITY.keep
+    total = 8 * 30 * units(plan.screen_rows)
+    if plan.screen_rows == n:
+        return total
+    if plan.exact:
+        narrow = 2 * keep * 3 * units(plan.narrow_rows) if n > NARROW_ABOVE else 0.0
+        return total + narrow + (keep + 2 * with_three_regs(keep, n)) * units(n)
+    leaf, leaves = halved(n, plan.narrow_rows)
+    part, parts = halved(leaf, FIRST_LOOK_ROWS)
+    total += 8 * 30 * parts * units(part)
+    rounds = min(6, leaves - min(4, leaves // 3))
+    total += sum(
+        tried * regs for tried, regs in [(20, 3), (13, 3), (8, 3), (8, 3), (8, 3), (8, 3)][:rounds]
+    ) * units(leaf)
+    leaf, leaves = halved(n, plan.leaf_rows)
+    return total + (2 + plan.trees - 1) * QUALITY.leaf_members * leaves * units(leaf)
+
+
+def test_work_grows_no_faster_than_the_square_of_the_rows():
+    """A step at 2000 rows was 1.8, and from 5000 to 6000 rows the exponent was 3.3."""
+    sizes = np.array([500, 1000, 2000, 3000, 5000, 6000, 10_000, 20_000, 50_000, 100_000])
+    exponents = np.diff(np.log([work(n) for n in sizes])) / np.diff(np.log(sizes))
+    assert exponents.max() < 2.15  # beside the factorisations are things that grow more slowly
+    doubled = [work(2 * n) / work(n) for n in range(500, 60_000, 250)]
+    assert max(doubled) < 2**2.15
+    steps = [work(n + 1) / work(n) for n in range(501, 10_000)]
+    assert max(steps) < 1.2
+
+
+def test_regularisers_become_fewer_as_rows_grow():
+    counts = [with_three_regs(8, n) for n in range(600, 6001)]
+    assert counts == sorted(counts, reverse=True) and np.diff(counts).min() == -1
+    assert (counts[0], with_three_regs(8, 2000), with_three_regs(8, 3000), counts[-1]) == (
+        8,
+        8,
+        4,
+        0,
+    )
 
 
 @pytest.mark.parametrize("share", [0.05, 0.3, 0.9])

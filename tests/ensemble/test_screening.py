@@ -68,6 +68,42 @@ def test_narrower_kin_are_tried_at_the_same_regularisers(sample, monkeypatch):
         np.testing.assert_allclose(path, [0.1 / np.sqrt(10), 0.1, 0.1 * np.sqrt(10)])
 
 
+@pytest.mark.parametrize(("above", "goes_on"), [(79, True), (80, False)])
+def test_of_many_rows_a_kernel_on_scaled_columns_is_tried(above, goes_on, sample, monkeypatch):
+    """The best of them, if few rows spoke for none; more rows then choose."""
+    plain = found(*(Candidate("z", "rbf", width) for width in (1.0, 3.0)))
+    scaled = found(*(Candidate(view, "exp", 1.0, learned=True) for view in "zq"))
+    monkeypatch.setattr(screening, "NARROW_ABOVE", above)
+    monkeypatch.setattr(screening, "cross_validate", lambda *_: ([*plain, *scaled], {}))
+    monkeypatch.setattr(
+        screening,
+        "weigh",
+        lambda tried, _: np.array([not t.candidate.learned for t in tried], dtype=float),
+    )
+    problem = SimpleNamespace(
+        clock=Clock(),
+        plan=SimpleNamespace(screen_rows=40),
+        quality=SimpleNamespace(keep=8),
+        candidates=[],
+        say=lambda text: None,
+        n_jobs=None,
+    )
+    kept, _ = screening.screen(problem, sample)
+    assert kept == plain[::-1] + scaled[:1] * goes_on
+
+
+def test_of_many_rows_the_lightest_keep_their_regulariser():
+    kept = found(*(Candidate("z", "rbf", width) for width in range(8)))
+
+    def counts(n):
+        paths = screening.refit_regs(kept, SimpleNamespace(n=n))
+        return [len(paths[one.candidate]) for one in kept]
+
+    assert counts(2000) == 8 * [3]
+    assert counts(3000) == 4 * [3] + 4 * [1]
+    assert counts(6000) == 8 * [1]
+
+
 def test_narrower_is_a_third_of_the_width():
     candidate = Candidate("z", "rbf", 3.0).on_rows(Gaussian(1.0))
     assert narrower(candidate) == Candidate("z", "rbf", 1.0)
@@ -108,7 +144,7 @@ def test_of_a_family_the_narrowest_stands_for_it():
 def test_two_widths_of_a_family_go_on(sample):
     wide = [Candidate("z", "rbf", w).on_rows(Gaussian(1 / w)) for w in (0.5, 1.0, 2.0, 4.0)]
     other = Candidate("q", "rbf", 1.0).on_rows(Gaussian(1.0))
-    leaves = np.array_split(np.arange(80), 2)
+    leaves = [[rows] for rows in np.array_split(np.arange(80), 2)]
     chosen = tune_on_leaves(sample, [*wide, other], leaves, 5)
     assert sum(one.candidate.view == "z" for one in chosen) == 2
     assert sum(one.candidate.view == "q" for one in chosen) == 1

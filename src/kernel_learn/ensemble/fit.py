@@ -21,11 +21,11 @@ from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.leaves import fit_in_leaves
 from kernel_learn.ensemble.members import average_members
 from kernel_learn.ensemble.outcomes.base import AnyTargets
-from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
 from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.screening import (
     after_screening,
+    is_refined,
     refine,
     refit_regs,
     rows_to_try,
@@ -50,7 +50,7 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
             return fit_in_leaves(problem, sample, views, kept, learned)
         sample = after_screening(problem, sample)
         unseen = np.setdiff1d(np.arange(sample.targets.n), screened_rows(problem, sample))
-        if sample.targets.n > NARROW_ABOVE:
+        if is_refined(sample.targets):
             unseen = np.setdiff1d(unseen, rows_to_try(sample.targets, problem.plan.narrow_rows))
             refined = refine(problem, sample, kept)
             in_time = within_time(problem, refined) or refined[:1]

@@ -25,10 +25,9 @@ from kernel_learn.ensemble.fitted import FittedEnsemble, make_probe
 from kernel_learn.ensemble.leaf_checkpoint import work_key
 from kernel_learn.ensemble.members import average_members
 from kernel_learn.ensemble.outcomes.base import Judged
-from kernel_learn.ensemble.plan import NARROW_ABOVE
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
 from kernel_learn.ensemble.sample import Sample
-from kernel_learn.ensemble.screening import screen, try_narrower
+from kernel_learn.ensemble.screening import is_refined, screen, try_narrower
 from kernel_learn.ensemble.views import TableView
 from kernel_learn.kernels.scaled import scale_columns
 from kernel_learn.model_selection import held_out_scores, leave_one_out
@@ -52,7 +51,7 @@ def fit_on_landmarks(
     views = fit_views(problem)
     sample = sample_of(problem, views)
     kept, learned = screen(problem, sample)
-    if kept and sample.targets.n > NARROW_ABOVE:
+    if kept and is_refined(sample.targets):
         kept = try_narrower(problem, sample, kept)
     kept = [one for one in kept if one.candidate.loss != "hinge"] or kept
     kept = kept[: min(problem.quality.leaf_members, problem.max_members)]

@@ -32,7 +32,7 @@ from kernel_learn.rows.access import take_rows
 
 WIDTHS = 3  # each a third of the one before
 MOST_WIDTHS = 2  # of one family that go on
-NEAR_REGS = 2  # below and above the best of the first leaf that are tried in the others
+NEAR_REGS = 1  # below and above the best of the first round that are tried in the others
 # On columns scaled in leaves these are tried even if a few rows did not speak for them.
 LEARNED_FAMILIES = ("lap", "exp")
 MOST_PLAIN = 4  # of the kernels without learned scales that a few rows spoke for
@@ -97,7 +97,7 @@ def narrowed(
 def tune_on_leaves(
     sample: Sample,
     tried: Sequence[Candidate],
-    leaves: Sequence[Array],
+    rounds: Sequence[Sequence[Array]],  # of leaves
     keep: int,
     most_views: int | None = None,  # the best kernels may be on so many views
     near_regs: int = NEAR_REGS,
@@ -107,35 +107,42 @@ def tune_on_leaves(
     lam and the stacking are common to the leaves, as they will be in the fit:
     a lam that is best in every leaf by itself, at a stacking of its own,
     leaves scores that do not compare from leaf to leaf (16 against 14 %
-    error on 20,000 rows of covtype). All kernels are tried in the first leaf,
+    error on 20,000 rows of covtype). All kernels are tried in the first round,
     two thirds of them in each next one, there at the values of lam around the best
-    so far; of one family in one space at most two widths are kept.
+    of the first. The last has the rows of the first once more, in whole leaves, which
+    then count in their place. Of one family in one space at most two widths are kept.
     """
-    scores: dict[int, list[Array]] = {}
+    scores: dict[int, Array] = {}  # (R, rows, k) at the values of lam that are near
     near = dict.fromkeys(range(len(tried)), slice(0, len(RIDGE_REGS)))
     safe = np.ones((len(tried), len(RIDGE_REGS)), dtype=bool)
     units, losses = np.zeros(len(tried)), np.full((len(tried), len(RIDGE_REGS)), np.inf)
-    going = list(range(len(tried)))
-    for i, rows in enumerate(leaves):
-        for t, ridge in _fits(sample, tried, going, rows, 1 if i else len(RIDGE_REGS)):
-            units[t] = units[t] or ridge.centred.unit
-            if ridge.centred.unit <= 0:
-                continue
-            S, least = ridge.held_out(RIDGE_REGS[near[t]] * units[t] / ridge.centred.unit)
-            scores.setdefault(t, []).append(sample.outcome.moved(S, sample.targets.take(rows)))
-            safe[t, near[t]] &= least > LEAST_SLACK
-        used = np.concatenate(leaves[: i + 1])
-        going = [t for t in going if len(scores.get(t, ())) == i + 1]
+    going, used = list(range(len(tried))), np.empty(0, dtype=int)
+    for i, leaves in enumerate(rounds):
+        if 0 < i == len(rounds) - 1:
+            n_first = sum(map(len, rounds[0]))
+            used, scores = used[n_first:], {t: S[:, n_first:] for t, S in scores.items()}
+        for rows in leaves:
+            used = np.concatenate([used, rows])
+            for t, ridge in _fits(sample, tried, going, rows, 1 if i else len(RIDGE_REGS)):
+                units[t] = units[t] or ridge.centred.unit
+                if ridge.centred.unit <= 0:
+                    continue
+                S, least = ridge.held_out(RIDGE_REGS[near[t]] * units[t] / ridge.centred.unit)
+                S = sample.outcome.moved(S, sample.targets.take(rows))
+                scores[t] = np.concatenate([scores[t], S], axis=1) if t in scores else S
+                safe[t, near[t]] &= least > LEAST_SLACK
+        going = [t for t in going if t in scores and scores[t].shape[1] == len(used)]
         for t in going:
-            S = np.concatenate(scores[t], axis=1)
             losses[t] = np.inf
-            losses[t, near[t]] = _losses(S, safe[t, near[t]], sample, used)
-            if i == 0:
-                best = int(losses[t].argmin())
-                near[t] = slice(max(0, best - near_regs), best + near_regs + 1)
-                scores[t] = [S[near[t]]]
-        going.sort(key=lambda t: losses[t].min())
+            losses[t, near[t]] = _losses(scores[t], safe[t, near[t]], sample, used)
+        going = sorted(
+            (t for t in going if np.isfinite(losses[t].min())), key=lambda t: losses[t].min()
+        )
         going = going[: max(keep, len(going) * 2 // 3)]
+        for t in going if i == 0 else ():
+            best = int(losses[t].argmin())
+            near[t] = slice(max(0, best - near_regs), best + near_regs + 1)
+            scores[t] = scores[t][near[t]]
     found: list[CrossValidated] = []
     nobody = np.empty((0, sample.targets.Y.shape[1]))
     for t in going:
@@ -145,11 +152,11 @@ def tune_on_leaves(
         views = {f.candidate.view for f in found} | {one.view}
         if most_views is not None and len(views) > most_views:
             continue
-        if len(kin) < MOST_WIDTHS and np.isfinite(losses[t, r]):
+        if len(kin) < MOST_WIDTHS:
             reg, lam = float(RIDGE_REGS[r]), float(RIDGE_REGS[r] * units[t])
             found.append(CrossValidated(one, reg, float(losses[t, r]), nobody, lam=lam))
     if not found and near_regs < len(RIDGE_REGS):  # one leaf forbids what another liked best
-        return tune_on_leaves(sample, tried, leaves, keep, most_views, len(RIDGE_REGS))
+        return tune_on_leaves(sample, tried, rounds, keep, most_views, len(RIDGE_REGS))
     return found[:keep]
 
 

@@ -49,6 +49,7 @@ from kernel_learn.rows.access import take_rows
 
 # Leaves in which scales, and others in which widths and lam are found, at most.
 SCALE_LEAVES, TUNING_LEAVES = 4, 6
+FIRST_LOOK_ROWS = 750  # of the parts of the first of these
 # Scales have seen the labels. So few numbers learned from so many rows do not show in what is
 # held out (covtype, 54 columns: 13.3 % held out, 12.7 % on new rows; MNIST, 784: 5.7 and 5.6 %).
 # Of more columns they are learned from half of the rows of their leaves, and the others are not
@@ -188,7 +189,8 @@ def choose_kernels(
     tried = list(narrowed(sample, candidates, scales, some))
     problem.say(f"trying {len(tried)} kernels in {len(for_kernels)} leaves")
     n_kept = n_members if hurried else problem.plan.tried_per_member * n_members
-    chosen = tune_on_leaves(sample, tried, for_kernels, n_kept, problem.plan.most_views)
+    rounds = tuning_rounds(sample, tree_view, for_kernels)
+    chosen = tune_on_leaves(sample, tried, rounds, n_kept, problem.plan.most_views)
     if isinstance(sample.targets, NumberTargets):
         return chosen, tree_view, screened
     seen = np.concatenate(for_scales) if for_scales and is_wide else np.empty(0, dtype=int)
@@ -212,6 +214,24 @@ def divide_leaves(leaves: Sequence[Array], hurried: bool) -> tuple[list[Array], 
     others = [rows for i, rows in enumerate(leaves) if i not in at] or list(leaves)
     spread = np.linspace(0, len(others) - 1, min(TUNING_LEAVES, len(others)), dtype=int)
     return [leaves[i] for i in sorted(at)], [others[i] for i in spread]
+
+
+def tuning_rounds(
+    sample: Sample, tree_view: TreeView, leaves: Sequence[Array]
+) -> list[Sequence[Array]]:
+    """The first leaf in parts of at most ``FIRST_LOOK_ROWS``, the others, and the first once more.
+
+    In parts all kernels are tried along the whole path, which took two thirds of the time of a fit
+    of 6000 rows. Rows are as close there as in the leaf, and fewer: what is chosen is chosen on
+    whole leaves (covtype, 6000 rows: 1.01 of the log loss with the parts among them).
+    """
+    first, *others = leaves
+    if not others:
+        return [leaves]
+    _, places = divide(
+        lambda at: sample.scaled_rows(*tree_view, first[at]), len(first), FIRST_LOOK_ROWS
+    )
+    return [[first[part] for part in places], *([rows] for rows in [*others, first])]
 
 
 def weigh_trees(chosen: Sequence[CrossValidated], held_out: AnyTargets, unseen: Array) -> Array:

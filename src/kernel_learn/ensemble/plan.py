@@ -25,9 +25,14 @@ from kernel_learn.warn import warn_user
 # rows take about 2 s; above, local exact leaves are as good and cheaper.
 EXACT_ROWS = 5000
 LEAF_ROWS = 2000
-NARROW_ABOVE = 2000  # rows; above, narrower widths are tried on NARROW_ROWS of them
-NARROW_ROWS = 1500
-ONE_REG_ABOVE = 3000  # rows; above, all rows are fitted at the regulariser of NARROW_ROWS
+# Above so many rows narrower widths are tried, on half of them and on NARROW_ROWS at most: on as
+# many from 2000 rows on, one row more made 1.8 times the work.
+NARROW_ABOVE, NARROW_ROWS = 1000, 1500
+SCALES_AGAIN_ABOVE = 2000  # rows of numbers; above, scales are learned once more
+# Fits of all rows at three regularisers up to so many; above, the lightest have one, so that the
+# factorisations times the rows stay what they are and time grows as the square of the rows. One
+# for all from 2000 rows on had 1.006 of the log loss (10 inner splits, errors .995).
+THREE_REGS_UP_TO = 2000
 # Matrices of n x n that an exact fit holds at its peak: dot products, two distances, the kernel,
 # its factor and inverse, and what a formula needs on the way; traced from 300 to 2000 rows. A
 # fit in a leaf holds fewer statistics, and so does one of numbers beyond the screened rows: their
@@ -84,7 +89,7 @@ class EnsemblePlan:
     n_rows: int  # distinct ones
     n_given: int  # before equal ones were merged
     screen_rows: int  # on which candidates are tried; n_rows if all
-    narrow_rows: int  # on which narrower widths are tried, if there are many
+    narrow_rows: int  # on which narrower widths are tried, above NARROW_ABOVE
     bytes_needed: int
     budget: int
     reason: str
@@ -234,6 +239,11 @@ def plan_ensemble(
     return replace(chosen, bytes_least=least)
 
 
+def with_three_regs(n_members: int, n_rows: int) -> int:
+    """How many members, the heaviest, are fitted to all rows at three regularisers, not at one."""
+    return int(n_members * np.clip((3 * THREE_REGS_UP_TO / n_rows - 1) / 2, 0.0, 1.0))
+
+
 def folds_to_assess(targets: AnyTargets) -> tuple[int, int]:
     """Without how many folds the fit to these distinct rows is to be repeated, and without how
     many its scores are to be worked out.
@@ -266,7 +276,7 @@ def _plan_in_memory(size: EnsembleSize, quality: Quality, budget: int, most: int
     """The plan whose exact fits have at most so many rows."""
     n = size.n_rows
     screen = min(n if n <= 1.25 * quality.screen else quality.screen, most)
-    narrow = min(NARROW_ROWS, most, n)
+    narrow = min(NARROW_ROWS, most, max(n // 2, 1))
     exact = n <= min(EXACT_ROWS, most)
     leaf = n if exact else min(LEAF_ROWS, most)
     used = narrow if n > NARROW_ABOVE or not exact else 0
@@ -316,7 +326,7 @@ def plan_landmarks(
 ) -> EnsemblePlan:
     """Moments of all rows on as many landmarks as fit, up to ``LANDMARKS``."""
     budget, k, n = parse_memory(memory_budget), size.n_outputs, size.n_rows
-    screen, narrow = min(quality.screen, n), min(NARROW_ROWS, n)
+    screen, narrow = min(quality.screen, n), min(NARROW_ROWS, max(n // 2, 1))
     held = (SUBSAMPLE_KEPT + size.views + 2) * n * size.row_bytes + 8 * k * n * quality.leaf_members
     while True:
         choosing = _choosing(size, screen, narrow)

@@ -108,7 +108,7 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
     error_ : float
         Share of errors to expect of new rows like these. Up to 1000 distinct rows that of rows held
         out of the whole procedure. Equal rows are left out together, and so are groups. Of more
-        rows those are judged on which no kernel was chosen, all but 400, and of more than 2000 all
+        rows those are judged on which no kernel was chosen, half of them, and of more than 3000 all
         but 1500; of more than 5000 all of them, by weights that have not seen their fold. A time
         budget that is too short for this leaves rows that chose the members; ``summary_`` says so.
     error_interval_ : tuple of two floats
