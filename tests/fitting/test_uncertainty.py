@@ -213,16 +213,40 @@ def test_new_rows_are_compared_with_so_many_and_with_every_class(n_classes):
     assert n_classes == 200 or set(range(n_classes)) <= set(seen.astype(int))
 
 
-def test_rows_well_known_by_few_of_those_compared_need_no_others(monkeypatch):
-    rng = np.random.default_rng(0)
-    rows, new = rng.normal(size=(400, 5)), 1.5 * rng.normal(size=(300, 5))
-    reference = kl.KernelDiscriminant().fit(rows, rows[:, 0] > 0)._calibration.reference
+@pytest.mark.parametrize("weight", [1.0, 1e-3, 1e7])
+@pytest.mark.parametrize("d", [1, 5, 300])
+def test_rows_well_known_by_few_of_those_compared_need_no_others(d, weight):
+    """What few rows say, in single precision, is never above what all say."""
+    rng = np.random.default_rng(d)
+    rows, new = rng.normal(size=(400, d)), 1.5 * rng.normal(size=(300, d))
+    weights = np.where(np.arange(400) % 2, weight, 1.0)
+    model = kl.KernelDiscriminant().fit(rows, rows[:, 0] > 0, sample_weight=weights)
+    reference = model._calibration.reference
+    new[:20] = rows[:20]
+    new[20] = 1e200
+    Z = reference.place(new)
+    known = reference._known(reference.variance, *reference.compare(Z, reference.placed))
+    few, half, every = (screen(Z) for screen in reference.screens)
+    for least in (few, half, every):
+        assert (least < known + uncertainty.ROUNDED / 2).all()
+    assert np.mean(few > reference.usual) < np.mean(half > reference.usual)
+    if weight <= 1:
+        np.testing.assert_allclose(every, known, atol=uncertainty.ROUNDED / 2)
     less = reference.less_known(new)
-    assert 0.1 < np.mean(less > 1) < 0.9
-    del reference.__dict__["few"]
-    monkeypatch.setattr(uncertainty, "LEAST_MANY", 10**9)
-    np.testing.assert_allclose(reference.less_known(new), less, rtol=1e-12)
-    assert reference.few is None
+    np.testing.assert_allclose(less, reference._less_known(Z), rtol=1e-9)
+    assert less[20] > 1 and np.mean(less > 1) < 0.99
+
+
+def test_strings_are_screened_by_their_own_kernel():
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcd"[: 2 + i % 3]), 12)) for i in range(240)]
+    model = kl.KernelDiscriminant(Spectrum(2)).fit(words[:160], np.arange(160) % 2)
+    reference, new = model._calibration.reference, [*words[160:], "zzzz"]
+    (screen,) = reference.screens
+    assert 0.1 < np.mean(screen(new) > reference.usual) < 1
+    less = reference.less_known(new)
+    assert less[-1] > 1
+    np.testing.assert_allclose(less, reference._less_known(new), rtol=1e-9)
 
 
 def test_strings_by_their_own_kernel_and_matrices_not_at_all():

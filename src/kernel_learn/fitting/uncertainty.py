@@ -25,7 +25,13 @@ from kernel_learn.criteria.held_out.fading import (
     usual_share,
 )
 from kernel_learn.criteria.held_out.folds import first_by_class
-from kernel_learn.criteria.held_out.novelty import Variance, log_tails, novelty_p_values
+from kernel_learn.criteria.held_out.novelty import (
+    ROUNDED,
+    GaussianScreen,
+    Variance,
+    log_tails,
+    novelty_p_values,
+)
 from kernel_learn.criteria.held_out.stacking import centered, softmax
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.fitting.block_results import on_sources
@@ -40,7 +46,7 @@ from kernel_learn.rows.table import Table
 from kernel_learn.warn import warn_user
 
 NOISE = 0.01  # of the mean diagonal of their kernel
-LEAST_MANY, EVERY = 100, 5  # reference rows from which on each fifth is asked first
+LEAST_MANY = 100  # reference rows from which on some of them are asked first
 CONSTANT = 1e-9  # a standard deviation below this share of the largest value is rounding
 COLUMNS_AT_ONCE = 256
 LARGEST = 1e100  # number whose distances can be taken
@@ -134,13 +140,23 @@ class ReferenceRows:
         return self.variance(*self.compare(self.place(X), self.placed))
 
     @cached_property
-    def few(self) -> tuple[Rows, Variance] | None:
-        """Some of these rows, by which most new ones are known well enough already."""
-        if n_rows(self.rows) < LEAST_MANY:
-            return None
-        some, known = np.arange(0, n_rows(self.rows), EVERY), self.variance
-        own = Variance(known.K[np.ix_(some, some)], self.weight[some], known.lam)
-        return take_rows(self.placed, some), own
+    def screens(self) -> list[Callable[[Rows], Array]]:
+        """By ever more of these rows, the share known of placed new ones at the least, (n,)."""
+        n, known, kernel = n_rows(self.rows), self.variance, self.resolved
+        if n < LEAST_MANY:
+            return []
+
+        def part(every: int, most: float) -> tuple[Rows, Variance]:
+            some = np.arange(0, n, every)
+            weight = np.minimum(self.weight[some], most)
+            own = Variance(known.K[np.ix_(some, some)], weight, known.lam)
+            return take_rows(self.placed, some), own
+
+        if isinstance(kernel, Gaussian) and not is_sparse(self.placed):
+            gamma, far = float(kernel.gamma), float(known.far(np.ones(1))[0])
+            return [GaussianScreen.of(*part(every, 1.0), gamma, far) for every in (5, 2, 1)]
+        rows, own = part(5, np.inf)
+        return [lambda X: self._known(own, *self.compare(X, rows))]
 
     def less_known(self, X: Rows) -> Array:
         """How much less is known of new rows than of rows like these near them, (n,).
@@ -151,9 +167,9 @@ class ReferenceRows:
         X = self.place(X)
         less = np.ones(n_rows(X))
         rest = np.arange(len(less))
-        if self.few is not None:
-            rows, variance = self.few
-            rest = np.flatnonzero(self._known(variance, *self.compare(X, rows)) < self.usual)
+        for screen in self.screens:
+            some = X if len(rest) == len(less) else take_rows(X, rest)
+            rest = rest[~(screen(some) >= self.usual + ROUNDED)]
         if len(rest):
             less[rest] = self._less_known(X if len(rest) == len(less) else take_rows(X, rest))
         return less
@@ -392,7 +408,13 @@ class HeldOutSets(TellsNovelty):
         calibration = getattr(self, "_calibration", None)
         if calibration is None:
             return L
+        if isinstance(X, np.ndarray) and X.dtype == np.float64 and self._takes_vectors:
+            return fade(calibration, L, lambda: X)  # every entry was looked at for L
         return fade(calibration, L, lambda: self._reference_rows(X))
+
+    @property
+    def _takes_vectors(self) -> bool:
+        return self.base_kernel_.input == "vectors"  # type: ignore[attr-defined, no-any-return]
 
 
 class HeldOutIntervals(TellsNovelty):

@@ -18,6 +18,7 @@ a value ten times as far out as any before is nothing rare.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 from scipy import linalg
@@ -25,6 +26,7 @@ from scipy import linalg
 from kernel_learn.arrays import Array
 
 TAIL = 3.0  # standard deviations
+ROUNDED = 1e-3  # a share that is above another by so much is above it in single precision, too
 TIE = 1e-9  # variances that differ by less, relatively, are equal: far away all of them are
 
 
@@ -75,6 +77,46 @@ class Variance:
         for rows in self.groups:
             v[rows] = np.diagonal(np.linalg.inv(P[np.ix_(rows, rows)]))
         return np.asarray(np.maximum(v - self.lam / self.weight, 0.0))
+
+
+@dataclass(frozen=True)
+class GaussianScreen:
+    """At least so much of a row's variance is taken away, by some of the rows, in single precision.
+
+    Given fewer rows, or noisier ones, v(x) is larger. For k(x, z) = exp(-gamma |x - z|^2), with
+    C^{-1} = W W',
+
+        v(x) = 1 - |W'k(x)|^2 + (1 - u'k(x))^2 / (1'u),
+
+    and one product gives the exponents of k(x): (x', |x|^2, 1) times (2 gamma z; -gamma;
+    -gamma |z|^2). Noise keeps W small, and so what rounding does to v(x) below ``ROUNDED``.
+    """
+
+    exponents: Array  # (d + 2, m)
+    halves: Array  # (m, m + 1) W, and u
+    total: float  # 1'u
+    far: float  # v far away, given all rows
+
+    @classmethod
+    def of(cls, Z: Array, variance: Variance, gamma: float, far: float) -> Self:
+        """From rows Z (m, d), none of a noise below .01."""
+        inverse, u = variance.solved
+        halves = np.c_[np.linalg.cholesky(inverse), u]
+        ones = np.ones(len(Z))
+        exponents = gamma * np.vstack([2.0 * Z.T, -ones, -np.einsum("ij,ij->i", Z, Z)])
+        return cls(exponents.astype(np.float32), halves.astype(np.float32), float(u.sum()), far)
+
+    def __call__(self, Z: Array) -> Array:
+        """For rows Z (n, d), the share of their variance that is taken away at the least, (n,)."""
+        X = np.empty((len(Z), Z.shape[1] + 2), dtype=np.float32)
+        X[:, :-2] = Z
+        X[:, -2] = np.einsum("ij,ij->i", X[:, :-2], X[:, :-2])
+        X[:, -1] = 1.0
+        K = X @ self.exponents
+        F = np.exp(K, out=K) @ self.halves
+        explained = np.einsum("ij,ij->i", F[:, :-1], F[:, :-1])
+        v = 1.0 - explained + (1.0 - F[:, -1]) ** 2 / self.total
+        return np.asarray(1.0 - v / self.far)
 
 
 def novelty_p_values(

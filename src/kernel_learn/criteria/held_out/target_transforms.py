@@ -45,7 +45,8 @@ class Transform:
 
     def back(self, t: Array) -> Array:
         """y of every t."""
-        g = t * self.scale + self.mean
+        g = t * self.scale
+        g += self.mean
         return np.exp(np.clip(g, self.low, self.high)) - self.shift if self.is_log else g
 
 
@@ -106,7 +107,8 @@ class ValueMap:
 
     def value(self, target: int, f: Array) -> Array:
         """Predictions of one target at scores of its column, of any shape."""
-        return np.clip(self.unbounded(target, f), self.low[target], self.high[target])
+        found = self.unbounded(target, f)
+        return np.clip(found, self.low[target], self.high[target], out=found)
 
     def unbounded(self, target: int, f: Array) -> Array:
         """The same before they are kept within what was seen; linear in f but for logarithms."""

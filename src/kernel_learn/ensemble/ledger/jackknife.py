@@ -68,7 +68,8 @@ class Jackknife:
                     if len(without.units):
                         own = map.value(target, without.models[target].scores(K))
                         values[:, without.units] = own
-                found[target, leaf.new] += weight[target] * values
+                values *= weight[target]
+                found[target, leaf.new] += values
         return np.moveaxis(found, 0, -1)
 
     def _in_leaf(self, member: Member, leaf: Leaf) -> WithoutEach:
