@@ -42,7 +42,7 @@ def test_explain(folder, name):
     # what comes of a text or a date is called by its column and more, and is one column again
     places = {c: [i for i, own in enumerate(rows.columns) if own.split("_")[0] == c] for c in used}
     places = {c: [rows.columns.get_loc(c)] if c in rows else own for c, own in places.items()}
-    assert sum(places.values(), []) == list(range(rows.shape[1])), "each in one of them"
+    assert [i for own in places.values() for i in own] == list(range(rows.shape[1]))
     found = model.estimator_.shapley(rows, column_groups=places)
     told = model.estimator_.explain(rows, n_rows=3)
     assert why["prediction"].astype(str).tolist() == told.labels.astype(str).tolist()
