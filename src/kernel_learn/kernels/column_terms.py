@@ -100,8 +100,6 @@ def table_terms(kernel: Kernel, table: Table) -> list[ColumnTerm] | None:
     some = table.select(columns)
     categorical = "all" if type(base) is Matching else getattr(base, "categorical", None)
     coded = [] if categorical is None else categorical_positions(categorical, some)
-    if len(np.setdiff1d(np.flatnonzero(some.place < 0), coded)):
-        return None  # texts, of which it sees more than whether they are equal
     terms = column_terms(base, len(columns), tuple(columns[coded].tolist()))
     if terms is None or any(term.columns is not None for term in terms):
         return None
