@@ -250,6 +250,55 @@ def test_forgetting(case, rng):
     assert not hasattr(kept.fit(X, y), "forgotten_")
 
 
+@pytest.mark.parametrize("landmarks", ["all", 20])
+@pytest.mark.parametrize("case", ["frame", "views", "positions", "weights"])
+def test_forgetting_rows_of_tables(case, landmarks, rng, tmp_path):
+    """Kernels of columns find theirs in what is kept of the rows, by name or as views."""
+    frame, y = table_of(rng, 80)
+    frame.loc[7, "town"] = "Zanzibarville"
+    X, kernel = frame, COLUMN_KERNELS["texts"] | {"k": ColumnKernel(Hamming(0.5), ["kind"])}
+    if case != "frame":
+        X, kernel = frame[list("abcd")].to_numpy(), [Gaussian(0.2), Laplacian(0.4)]
+    take = (lambda rows: frame.iloc[rows]) if case == "frame" else (lambda rows: X[rows])
+    if case == "views":
+        take = lambda rows: [X[rows, :3], X[rows, 3:]]  # noqa: E731
+    elif case != "frame":
+        kernel = [ColumnKernel(Gaussian(0.2), slice(1, 4)), ColumnKernel(Laplacian(0.4), [0, 3])]
+    every, gone = np.arange(80), np.array([3, 7, 20, 41])
+    options = {"decision": "ridge", "landmarks": landmarks, "random_state": 0}
+    if case == "weights":
+        options["weights"] = "loo"
+    model = kl.KernelDiscriminant(kernel, reg=0.1, **options).fit(take(every), y)
+    stay, new = np.setdiff1d(every, gone), take(np.arange(10))
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(kernel, reg=0.1, **options).fit(take(stay), y[stay])
+    np.testing.assert_array_equal(again.predict_proba(new), scratch.predict_proba(new))
+    twice = model.forget([41, 20]).forget([3, 7], choices="again")
+    np.testing.assert_array_equal(twice.predict_proba(new), again.predict_proba(new))
+    kept = model.forget(gone)
+    assert 0 < kept.forgotten_.distance < 1e-9
+    assert kept.forgotten_.digest == again.forgotten_.digest
+    known, w = model.base_kernel_, np.full(76, 1 / 76)
+    if landmarks == "all":
+        side_by_side = (lambda rows: X[rows]) if case == "views" else take
+        K = np.asarray(known(side_by_side(stay)))
+        reg = model.reg_ / (w @ np.diagonal(K) - w @ K @ w)
+        fixed = kl.KernelDiscriminant(known, reg=reg, decision="ridge", landmarks="all")
+        fixed.fit(side_by_side(stay), y[stay])
+        due = fixed.predict_proba(side_by_side(np.arange(10)))
+        np.testing.assert_allclose(kept.predict_proba(new), due, rtol=1e-9, atol=1e-12)
+    kl.save(kept, tmp_path / "kept.skops")
+    loaded = kl.load(tmp_path / "kept.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(new), kept.predict_proba(new))
+    inside = pickle.dumps(loaded)
+    assert b"Zanzibarville" not in inside and not any(
+        own.tobytes() in inside for own in frame[list("abcd")].to_numpy()[gone]
+    )
+    if case == "frame":
+        assert b"Zanzibarville" in pickle.dumps(model)
+        assert kept.feature_names_in_.tolist() == list(frame)
+
+
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
     X, y = rows_of(rng, 40)
     model = kl.KernelDiscriminant().fit(X, y).forget([7])

@@ -47,9 +47,10 @@ from kernel_learn.ensemble.summary import Explanation, contrasts, explain_rows
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.uncertainty import Calibration
-from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel
-from kernel_learn.kernels.base import Kernel
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel, as_bank
+from kernel_learn.kernels.base import Kernel, KernelsLike
 from kernel_learn.kernels.column_terms import ColumnTerm, column_terms, table_terms
+from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.landmarks import (
@@ -144,6 +145,7 @@ class DiscriminantLedger:
     """Mixin of ``KernelDiscriminant``: what its factorisation knows of every training row."""
 
     classes_: Array
+    kernel: KernelsLike
     kernel_: SubspaceKernel
     base_kernel_: Kernel
     reg_: float
@@ -345,7 +347,8 @@ class DiscriminantLedger:
             model.set_params(**self._choices(redrawn=bool(redrawn)))
             model._kept = Kept(self._kept_theta, self.reg_)
         groups = None if known.groups is None else known.groups[stay]
-        model.fit(X, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
+        rows = X if choices == "keep" else self._as_given(X)
+        model.fit(rows, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
         before: Forgotten | None = getattr(self, "forgotten_", None)
         gone = n - len(stay) + (0 if before is None else before.n_rows)
         if choices == "again":
@@ -361,6 +364,20 @@ class DiscriminantLedger:
             model.feature_names_in_ = self.feature_names_in_
         found: Self = model
         return found
+
+    def _as_given(self, X: Rows) -> Rows | list[Rows]:
+        """Rows as a fit from scratch takes them: several tables, if these were given."""
+        bank, known = as_bank(self.kernel), getattr(self.base_kernel_, "kernels", ())
+        if bank is None or not isinstance(X, Table):
+            return X
+        spans = [
+            own.columns
+            for own, given in zip(known, bank[1], strict=True)
+            if isinstance(own, ColumnKernel)
+            and isinstance(own.columns, slice)
+            and repr(own.columns) != repr(getattr(given, "columns", None))
+        ]
+        return [X.select(span).matrix() for span in spans] or X
 
     def _landmarks_without(self, X: Rows) -> tuple[str, ...]:
         """What has to be drawn anew if these rows stay; refused where it was given."""
