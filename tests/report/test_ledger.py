@@ -9,6 +9,8 @@ pytest.importorskip("jinja2")
 import kernel_learn as kl  # noqa: E402
 from kernel_learn.report import render  # noqa: E402
 from kernel_learn.report.facts import gather_facts  # noqa: E402
+from kernel_learn.report.ledger import column_importances  # noqa: E402
+from kernel_learn.tables.columns import look_at_columns  # noqa: E402
 from kernel_learn.tables.model import TableModel  # noqa: E402
 from oracles.shapley import shapley_by_sets  # noqa: E402
 
@@ -41,6 +43,23 @@ def test_rows_and_columns(kind, table):
     np.testing.assert_allclose(sum(one["value"] for one in told), 1.0)
     page = render(facts, frame=X)
     assert "Value of the row: " in page and "mean size of its Shapley values" in page
+
+
+def test_a_text_is_one_column(table):
+    pytest.importorskip("skrub")
+    X, score = table
+    words = np.random.default_rng(1).choice(["pain", "cold", "head"], (90, 40))
+    notes = [f"{i} " + " ".join(own) for i, own in enumerate(words)]
+    X = X[["signal", "half"]].assign(note=notes)
+    columns = look_at_columns(X, score, known={"note": "text"})
+    model = TableModel(kl.KernelClassifier(quality="fast")).fit(X, score > 0, columns=columns)
+    rows = model.encode(X)
+    assert rows.shape[1] == 32
+    told = column_importances(model, rows)
+    assert {one["name"] for one in told} == {"signal", "half", "note"}
+    places = {"half": [1], "note": list(range(2, 32)), "signal": [0]}
+    sizes = model.estimator_.held_out_column_values(rows, column_groups=places)
+    assert told[0] == {"name": "signal", "value": pytest.approx(sizes[2] / sizes.sum())}
 
 
 def test_column_values_are_those_of_models_without_the_rows(table):

@@ -38,7 +38,7 @@ def explain_command(
     """Per row the columns by Shapley value, and the training rows that speak loudest."""
     model = load_predictor(model_path)
     ledger = ledger_of(model)
-    groups = model.encoded_places() if model.encoding == "full" else None  # of a column's features
+    groups = None if model.encoder_ is None else model.encoded_places()  # of a column's features
 
     def answer(block: Frame) -> dict[str, Array | list[object]]:
         rows = model.encode(block)

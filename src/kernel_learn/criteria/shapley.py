@@ -137,6 +137,20 @@ def count_nodes(
     return int(np.clip(np.ceil(needed), min(most, 2), most))  # -inf where nothing moves
 
 
+def function_values(
+    f: Callable[[Array], Array],  # rows (., d) to (., r)
+    x: Array,  # (d,)
+    background: Background,
+    blocks: Sequence[Array],
+    seed: int,  # of permutations
+) -> tuple[Array, Array]:
+    """Values of any function and their standard errors: of few players by all sets of them."""
+    if len(blocks) <= MOST_ENUMERATED:
+        found = enumerated_values(f, x, background, blocks)
+        return found, np.zeros_like(found)
+    return sampled_values(f, x, background, blocks, np.random.default_rng(seed))
+
+
 def enumerated_values(
     f: Callable[[Array], Array],  # rows (., d) to (., r)
     x: Array,  # (d,)

@@ -37,7 +37,8 @@ def validate_rows(
             raise ValueError(f"Found {len(rows)} strings, and at least {least} are required.")
         return rows
     if kernel.input == "columns":
-        X = X.tocsr() if is_sparse(X) else X if is_frame(X) else np.asarray(X)
+        is_read = is_frame(X) or isinstance(X, Table)
+        X = X.tocsr() if is_sparse(X) else X if is_read else np.asarray(X)
         if len(X.shape) != 2:
             raise ValueError(
                 f"Expected 2D array, got {len(X.shape)}D array instead: a ColumnKernel takes rows "

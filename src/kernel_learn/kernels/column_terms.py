@@ -16,12 +16,14 @@ from kernel_learn.arrays import Array
 from kernel_learn.kernels.additive import Additive, PairwiseAnova
 from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.categorical import Hamming
-from kernel_learn.kernels.columns import ColumnKernel
+from kernel_learn.kernels.categorical import Hamming, Matching
+from kernel_learn.kernels.columns import ColumnKernel, find_columns
 from kernel_learn.kernels.dot_product import Linear
 from kernel_learn.kernels.resolve import as_kernel
 from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.stationary import Gaussian, Laplacian
+from kernel_learn.rows.codes import categorical_positions
+from kernel_learn.rows.table import Table
 
 Form = Literal["product", "sum", "pairs"]
 Factor = Callable[[Array, Array, Array], Array]  # rows, reference rows, columns: (n, n_ref)
@@ -55,14 +57,7 @@ def column_terms(
     """The terms whose sum a kernel is, or None if it cannot be taken apart."""
     kind = type(kernel)  # a subclass may be anything
     if isinstance(kernel, Combination) and kind is Combination:
-        parts = [column_terms(own, n_columns, codes) for own in kernel.kernels]
-        if any(part is None for part in parts):
-            return None
-        return [
-            replace(term, weight=float(weight) * term.weight)
-            for part, weight in zip(parts, kernel.weights, strict=True)
-            for term in part or ()
-        ]
+        return _weighed([column_terms(own, n_columns, codes) for own in kernel.kernels], kernel)
     if isinstance(kernel, ColumnKernel) and kind is ColumnKernel:
         columns = np.asarray(kernel.columns)
         inner = column_terms(as_kernel(kernel.kernel), len(columns), ())
@@ -84,6 +79,8 @@ def column_terms(
         return [ColumnTerm("sum", lambda X, Y, c: np.asarray(X[:, c] @ Y[:, c].T))]
     if isinstance(kernel, Hamming) and kind is Hamming:
         return [ColumnTerm("product", _hamming(float(kernel.gamma), kernel.weight, codes))]
+    if kind is Matching:
+        return [ColumnTerm("sum", _unit_columns(codes), 1.0 / max(n_columns, 1))]
     if kind is Additive:
         return [ColumnTerm("sum", _unit_columns(codes), 1.0 / max(n_columns, 1))]
     if kind is PairwiseAnova:
@@ -91,6 +88,35 @@ def column_terms(
         pairs = ColumnTerm("pairs", _unit_columns(codes), weight)
         return [pairs, ColumnTerm("sum", _pairs_within(codes), weight)]
     return None
+
+
+def table_terms(kernel: Kernel, table: Table) -> list[ColumnTerm] | None:
+    """The same of rows of a table, as ``TableCodes`` has them."""
+    if isinstance(kernel, Combination) and type(kernel) is Combination:
+        return _weighed([table_terms(own, table) for own in kernel.kernels], kernel)
+    columns, base = np.arange(table.shape[1]), kernel
+    if isinstance(kernel, ColumnKernel) and type(kernel) is ColumnKernel:
+        columns, base = columns[find_columns(table, kernel.columns)], kernel.base
+    some = table.select(columns)
+    categorical = "all" if type(base) is Matching else getattr(base, "categorical", None)
+    coded = [] if categorical is None else categorical_positions(categorical, some)
+    terms = column_terms(base, len(columns), tuple(columns[coded].tolist()))
+    if terms is None or any(term.columns is not None for term in terms):
+        return None
+    return [replace(term, columns=columns) for term in terms]
+
+
+def _weighed(
+    parts: Sequence[list[ColumnTerm] | None], kernel: Combination
+) -> list[ColumnTerm] | None:
+    """Terms of all kernels of a sum by their weights."""
+    if any(part is None for part in parts):
+        return None
+    return [
+        replace(term, weight=float(weight) * term.weight)
+        for part, weight in zip(parts, kernel.weights, strict=True)
+        for term in part or ()
+    ]
 
 
 def _on_scaled(factor: Factor, scales: Array) -> Factor:

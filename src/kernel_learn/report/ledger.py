@@ -39,13 +39,15 @@ def with_values(found: list[Facts], values: Array | None) -> list[Facts]:
 
 def column_importances(model: TableModel, rows: Rows) -> list[Facts] | None:
     """Shares of the columns in the mean size of Shapley values of held-out rows, largest first."""
-    estimator = model.estimator_
-    if not isinstance(estimator, Ledger) or rows.shape[1] > MOST_COLUMNS:
+    estimator, names = model.estimator_, model.columns_.used
+    if not isinstance(estimator, Ledger) or len(names) > MOST_COLUMNS:
         return None
-    sizes = estimator.held_out_column_values(rows)
+    groups = None
+    if model.encoder_ is not None:
+        groups = model.encoded_places()
+        names = list(groups)
+    sizes = estimator.held_out_column_values(rows, column_groups=groups)
     if sizes is None or not sizes.sum() > 0:
         return None
-    known = getattr(estimator, "feature_names_in_", None)
-    names = [f"x{c}" for c in range(len(sizes))] if known is None else [str(c) for c in known]
     order = np.argsort(-sizes, kind="stable")
     return [{"name": names[c], "value": float(sizes[c] / sizes.sum())} for c in order]

@@ -21,7 +21,7 @@ from kernel_learn.rows.access import is_sparse, n_columns, n_rows, row_blocks, t
 from kernel_learn.rows.check_rows import check_magnitude, check_readable
 from kernel_learn.rows.coerce import as_array, as_vectors
 from kernel_learn.rows.frames import is_frame
-from kernel_learn.rows.table import as_in, vectors_of
+from kernel_learn.rows.table import Table, as_in, vectors_of
 
 Rule = Literal["uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters"]
 RULES = ("uniform", "kmeans", "rpcholesky", "stratified", "random", "clusters")
@@ -262,7 +262,8 @@ def check_landmarks(spec: LandmarksLike) -> Landmarks | str | Rows:
 def check_landmark_rows(spec: RowsLike, kernels: Sequence[Kernel], X: Rows) -> int:
     """How many landmarks were given, as rows or indices; refuses what the kernels cannot take."""
     kind, n = common_input(kernels), n_rows(X)
-    rows: Rows = spec if is_sparse(spec) or is_frame(spec) else as_array(spec, "landmarks")
+    is_read = is_sparse(spec) or is_frame(spec) or isinstance(spec, Table)
+    rows: Rows = spec if is_read else as_array(spec, "landmarks")
     count = n_rows(rows) if len(rows.shape) else 0
     if not count:
         raise ValueError("landmarks holds no rows; at least one landmark is needed.")

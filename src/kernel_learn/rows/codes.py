@@ -1,6 +1,7 @@
 """Columns of categories as numbers that are equal where the entries are."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -15,6 +16,7 @@ from kernel_learn.rows.kinds import Kind, column_kind, is_number_cell
 from kernel_learn.rows.table import Table, column_names, split_columns
 
 MISSING = -1.0
+LOWEST = np.finfo(np.float64).min  # a missing number among categories
 ColumnChoice = Any  # "all", "auto", or names or positions of columns
 
 
@@ -53,7 +55,7 @@ def encode_columns(
         encoded = [np.array(side, dtype=np.float64) for side in sides]
         for A in encoded:
             part = A[:, list(categorical)]
-            part[np.isnan(part)] = np.finfo(np.float64).min
+            part[np.isnan(part)] = LOWEST
             A[:, list(categorical)] = part
         return encoded[0], None if X_ref is None else encoded[1]
     counts = [n_rows(side) for side in sides]
@@ -74,6 +76,37 @@ def level_codes(values: Array) -> tuple[Array, Array]:
     found = np.full(len(values), MISSING)
     found[~missing] = codes
     return levels, found
+
+
+@dataclass(frozen=True, eq=False)
+class TableCodes:
+    """Rows of a table as numbers, and back: other cells are codes, equal where the cells are."""
+
+    like: Table
+    cells: tuple[Array, ...]  # of each column of others, by codes
+
+    @classmethod
+    def of(cls, *tables: Table) -> "tuple[TableCodes, list[Array]]":
+        """And the rows of tables with the same columns, (n, d) each, in their order."""
+        like, others = tables[0], np.vstack([own.others for own in tables])
+        rows, cells = np.empty((len(others), len(like.place))), []
+        rows[:, like.place >= 0] = np.vstack([own.numbers for own in tables])
+        rows[np.isnan(rows)] = LOWEST
+        for c, column in zip(np.flatnonzero(like.place < 0), others.T, strict=True):
+            codes = level_codes(column)[1]
+            _, first, rows[:, c] = np.unique(codes, return_index=True, return_inverse=True)
+            cells.append(column[first])
+        ends = np.cumsum([len(own) for own in tables])[:-1]
+        return cls(like, tuple(cells)), np.split(rows, ends)
+
+    def table(self, rows: Array) -> Table:
+        """Such rows as they were."""
+        numbers, codes = rows[:, self.like.place >= 0], rows[:, self.like.place < 0].astype(int)
+        others = np.empty(codes.shape, object)
+        for j, cells in enumerate(self.cells):
+            others[:, j] = cells[codes[:, j]]
+        numbers = np.where(numbers == LOWEST, np.nan, numbers)
+        return replace(self.like, numbers=numbers, others=others)
 
 
 def missing_entries(values: Array) -> Array:

@@ -327,7 +327,7 @@ def coded(numbers: Rows, codes: Array | None = None) -> Table:
 
 def as_rectangle(X: Rows) -> Rows:
     """Lists and object arrays as arrays; frames, arrays and sparse matrices as they are."""
-    if is_sparse(X) or is_frame(X):
+    if is_sparse(X) or is_frame(X) or isinstance(X, Table):
         return X
     A = as_array(X, "X")
     if A.dtype.kind in "OUS":

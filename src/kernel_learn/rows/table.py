@@ -111,6 +111,12 @@ class Table:
         columns = [np.asarray(self.column(c), np.float64) for c in range(len(self.place))]
         return np.column_stack(columns)
 
+    def cells(self) -> Array:
+        """All columns as they are, (n, d): objects if any holds others than numbers."""
+        if self.others.shape[1] == 0:
+            return np.asarray(self.numbers)
+        return np.column_stack([self.column(c).astype(object) for c in range(len(self.place))])
+
     def texts(self) -> Array:
         """The values of the only column."""
         return np.asarray(self.column(0), dtype=object)

@@ -258,8 +258,15 @@ class TableModel(OwnPage, BaseEstimator):
         return rows if self.encoder_ is None else to_double(self.encoder_.transform(rows))
 
     def encoded_places(self) -> dict[str, list[int]]:
-        """Which columns behind a full encoding each column has become, if any."""
+        """Which columns behind the encoders each column has become, if any."""
         used = self.columns_.used
+        if self.encoding == "light" and self.encoder_ is not None:
+            steps = [step.output_to_input_ for step in self.encoder_]
+            source = {own: name for step in steps for own, name in step.items()}
+            places: dict[str, list[int]] = {name: [] for name in used}
+            for c, own in enumerate(self.encoder_[-1].all_outputs_):
+                places[source.get(own, own)].append(c)
+            return {name: own for name, own in places.items() if own}
         others = [name for name in used if self.columns_.kinds[name] != "number"]
         if self.encoder_ is None or not others:
             return {name: [c] for c, name in enumerate(used)}

@@ -8,9 +8,20 @@ import numpy as np
 import pytest
 
 import kernel_learn as kl
-from kernel_learn.kernels import Gaussian, Laplacian, Polynomial
+from kernel_learn.kernels import (
+    ColumnKernel,
+    Combination,
+    Gaussian,
+    Hamming,
+    Laplacian,
+    Linear,
+    Matching,
+    Polynomial,
+    Spectrum,
+)
 from kernel_learn.representations import Landmarks
 from oracles.refits import predict_without, row_values
+from oracles.shapley import shapley_by_sets
 
 BANK = [Gaussian(0.2), Laplacian(0.4)]
 
@@ -40,7 +51,7 @@ def test_rows_and_columns_lead_to_the_probabilities(kernel, classes, rng):
     L = found.values.sum(axis=1) + found.base_values
     lead = found.prior + fading * (L - found.prior)
     np.testing.assert_allclose(lead, told_columns, rtol=1e-9, atol=1e-9)
-    assert found.exact == (not isinstance(kernel, Polynomial))
+    assert found.exact and not found.standard_error.any()  # few columns: by all sets of them
     why = model.explain(X_new, n_rows=len(X))
     total = why.baseline + why.contributions.sum(axis=1)
     np.testing.assert_allclose(total, why.log_odds, rtol=1e-9)
@@ -71,6 +82,94 @@ def test_columns_are_those_of_all_sets(kernel, rng):
             for some in combinations(others, size)
         )
         np.testing.assert_allclose(found[j], total, atol=1e-10)
+
+
+def table_of(rng, n=60):
+    pd = pytest.importorskip("pandas")
+    X, y = rows_of(rng, n)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(
+        town=rng.choice(["x", "y", "z"], n), grade=rng.choice([1.0, 2.0, np.nan], n)
+    )
+    frame["kind"] = pd.Series(rng.choice(["u", "v"], n), dtype=object)
+    frame.loc[[3, 50], "kind"] = None
+    return frame, y
+
+
+COLUMN_KERNELS = {
+    "bank": {
+        "numbers": ColumnKernel(Gaussian(0.3), ["a", "c"]),
+        "more": ColumnKernel(Laplacian(0.3), slice("b", "d")),
+        "words": ColumnKernel(Hamming(0.7), ["town", "grade", "kind"]),
+    },
+    "one": Hamming(0.5, ["town", "kind", "grade"], 0.4),
+    "matching": ColumnKernel(Matching(), ["kind", "town", "grade"]),
+    "whole": Combination([ColumnKernel(Linear(), [1, 3]), ColumnKernel(Matching(), [4])], [1.0, 2]),
+    "texts": {"a": ColumnKernel(Gaussian(0.3), ["a"]), "t": ColumnKernel(Spectrum(1), "town")},
+    "joint": ColumnKernel(Polynomial(2), ["a", "b", "c"]),
+}
+
+
+def log_odds_before_fading(model, rows):
+    """L of rows, by the features of their kernel."""
+    L = model._log_odds(model.transform(rows))
+    return L - L.mean(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("landmarks", ["all", 30])
+@pytest.mark.parametrize("case", COLUMN_KERNELS)
+def test_columns_of_tables(case, landmarks, rng):
+    """Kernels find their columns in frames: names, words and missing cells."""
+    frame, y = table_of(rng)
+    model = kl.KernelDiscriminant(
+        COLUMN_KERNELS[case], reg=0.1, decision="ridge", landmarks=landmarks, random_state=0
+    ).fit(frame, y)
+    new, behind = frame.iloc[[3, 7]].copy(), frame.iloc[10:15]
+    new.iloc[1, 4] = "w"  # a word that no training row has
+    groups = {"place": ["town", "kind"], "size": ["a", "d"]} if case == "texts" else None
+    names = ["place", "size", "b", "c", "grade"] if case == "texts" else list(frame)
+    found = model.shapley(new, background=behind, column_groups=groups)
+    assert found.feature_names == names
+    assert found.exact == (case != "joint") and found.standard_error.any() == (case == "joint")
+    np.testing.assert_array_equal(found.data.shape, new.shape)
+    L = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(L, log_odds_before_fading(model, new), rtol=1e-9, atol=1e-10)
+    told = log_odds(model, new)
+    lead = found.prior + found.fading[:, None] * (L - found.prior)
+    np.testing.assert_allclose(lead, told, rtol=1e-9, atol=1e-9)
+
+    def f(rows):  # which of the rows each column is taken from
+        mixed = frame.iloc[: len(rows)].copy()
+        for c, name in enumerate(frame):
+            mixed[name] = [
+                (new if r < 0 else frame)[name].iloc[-1 - r if r < 0 else r] for r in rows[:, c]
+            ]
+        return log_odds_before_fading(model, mixed)
+
+    players = [
+        [frame.columns.get_loc(c) for c in (groups or {}).get(name, [name])] for name in names
+    ]
+    numbers = np.repeat(np.arange(10, 15)[:, None], 7, axis=1)
+    for i in range(2):
+        due = shapley_by_sets(f, np.full(7, -1 - i), numbers, np.full(5, 0.2), players)
+        if found.exact:
+            np.testing.assert_allclose(found.values[i], due, atol=1e-10)
+        else:
+            assert (np.abs(found.values[i] - due) <= 6 * found.standard_error[i] + 1e-9).all()
+
+
+def test_columns_of_views(rng):
+    X, y = rows_of(rng, 60)
+    model = kl.KernelDiscriminant([Gaussian(0.2), Linear()], reg=0.1).fit([X[:, :3], X[:, 3:]], y)
+    new = [X[:3, :3], X[:3, 3:]]
+    found = model.shapley(new, background=9)
+    assert found.feature_names == ["x0", "x1", "x2", "x3"] and found.exact
+    np.testing.assert_array_equal(found.data, X[:3])
+    side_by_side = [ColumnKernel(Gaussian(0.2), [0, 1, 2]), ColumnKernel(Linear(), [3])]
+    again = kl.KernelDiscriminant(side_by_side, reg=0.1).fit(X, y)
+    np.testing.assert_allclose(again.shapley(X[:3], background=9).values, found.values, rtol=1e-9)
+    groups = {"first": [0, 3]}
+    whole = model.shapley(new, background=[X[5:9, :3], X[5:9, 3:]], column_groups=groups)
+    assert whole.feature_names == ["first", "x1", "x2"]
 
 
 def naive_scores(K, K_new, Y, w, lam):
@@ -149,6 +248,55 @@ def test_forgetting(case, rng):
     assert model.row_values_.shape == (60,) and not hasattr(model, "forgotten_")
     assert kept.forget([0]).forgotten_.n_rows == 7
     assert not hasattr(kept.fit(X, y), "forgotten_")
+
+
+@pytest.mark.parametrize("landmarks", ["all", 20])
+@pytest.mark.parametrize("case", ["frame", "views", "positions", "weights"])
+def test_forgetting_rows_of_tables(case, landmarks, rng, tmp_path):
+    """Kernels of columns find theirs in what is kept of the rows, by name or as views."""
+    frame, y = table_of(rng, 80)
+    frame.loc[7, "town"] = "Zanzibarville"
+    X, kernel = frame, COLUMN_KERNELS["texts"] | {"k": ColumnKernel(Hamming(0.5), ["kind"])}
+    if case != "frame":
+        X, kernel = frame[list("abcd")].to_numpy(), [Gaussian(0.2), Laplacian(0.4)]
+    take = (lambda rows: frame.iloc[rows]) if case == "frame" else (lambda rows: X[rows])
+    if case == "views":
+        take = lambda rows: [X[rows, :3], X[rows, 3:]]  # noqa: E731
+    elif case != "frame":
+        kernel = [ColumnKernel(Gaussian(0.2), slice(1, 4)), ColumnKernel(Laplacian(0.4), [0, 3])]
+    every, gone = np.arange(80), np.array([3, 7, 20, 41])
+    options = {"decision": "ridge", "landmarks": landmarks, "random_state": 0}
+    if case == "weights":
+        options["weights"] = "loo"
+    model = kl.KernelDiscriminant(kernel, reg=0.1, **options).fit(take(every), y)
+    stay, new = np.setdiff1d(every, gone), take(np.arange(10))
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(kernel, reg=0.1, **options).fit(take(stay), y[stay])
+    np.testing.assert_array_equal(again.predict_proba(new), scratch.predict_proba(new))
+    twice = model.forget([41, 20]).forget([3, 7], choices="again")
+    np.testing.assert_array_equal(twice.predict_proba(new), again.predict_proba(new))
+    kept = model.forget(gone)
+    assert 0 < kept.forgotten_.distance < 1e-9
+    assert kept.forgotten_.digest == again.forgotten_.digest
+    known, w = model.base_kernel_, np.full(76, 1 / 76)
+    if landmarks == "all":
+        side_by_side = (lambda rows: X[rows]) if case == "views" else take
+        K = np.asarray(known(side_by_side(stay)))
+        reg = model.reg_ / (w @ np.diagonal(K) - w @ K @ w)
+        fixed = kl.KernelDiscriminant(known, reg=reg, decision="ridge", landmarks="all")
+        fixed.fit(side_by_side(stay), y[stay])
+        due = fixed.predict_proba(side_by_side(np.arange(10)))
+        np.testing.assert_allclose(kept.predict_proba(new), due, rtol=1e-9, atol=1e-12)
+    kl.save(kept, tmp_path / "kept.skops")
+    loaded = kl.load(tmp_path / "kept.skops")
+    np.testing.assert_array_equal(loaded.predict_proba(new), kept.predict_proba(new))
+    inside = pickle.dumps(loaded)
+    assert b"Zanzibarville" not in inside and not any(
+        own.tobytes() in inside for own in frame[list("abcd")].to_numpy()[gone]
+    )
+    if case == "frame":
+        assert b"Zanzibarville" in pickle.dumps(model)
+        assert kept.feature_names_in_.tolist() == list(frame)
 
 
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
@@ -358,13 +506,13 @@ def test_groups_of_columns_are_players(rng):
     alone = model.shapley(new, background=7)
     total, due = found.values.sum(axis=1), alone.values.sum(axis=1)
     np.testing.assert_allclose(total, due, rtol=1e-9, atol=1e-12)
-    behind = model._background(7)
+    known, share = model._background(7)
 
     def value(x, columns):
-        rows = behind.rows.copy()
+        rows = known.copy()
         rows[:, columns] = x[columns]
         L = model._linear_logits(rows)
-        return behind.share @ (L - L.mean(axis=1, keepdims=True))
+        return share @ (L - L.mean(axis=1, keepdims=True))
 
     players = [[0, 2], [1], [3]]
     for x, own in zip(new.to_numpy(), found.values, strict=True):

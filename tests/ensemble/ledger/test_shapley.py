@@ -8,6 +8,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moon
 
 import kernel_learn as kl
 from kernel_learn.ensemble.ledger.shapley import unbounded_values
+from kernel_learn.kernels import Gaussian
 from oracles.shapley import shapley_by_sets
 
 
@@ -134,6 +135,28 @@ def test_background_of_training_rows():
     every = model.shapley(X[1:2], background=10**6)  # no more than there are
     mean = outputs(model, X[::2]).mean(axis=0)
     np.testing.assert_allclose(every.base_values[0], mean, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:.*gives another model")
+@pytest.mark.parametrize("kind", ["all", "discriminant", "leaves"])
+def test_background_rows_have_their_weights(kind, rng):
+    """Base values are the mean of L over them."""
+    n, more = (900, {"memory_budget": 2_600_000}) if kind == "leaves" else (60, {})
+    X = rng.standard_normal((n, 3))
+    if kind != "leaves":
+        X[50:60] = X[:10]  # which are one row each, of both weights
+    y, weight = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int), rng.uniform(0.5, 3.0, n)
+    model = kl.KernelClassifier(quality="fast", assess=False, max_members=2, **more)
+    if kind == "discriminant":
+        model = kl.KernelDiscriminant(Gaussian(0.3), decision="ridge")
+    model.fit(X, y, sample_weight=weight)
+    assert kind != "leaves" or not model.plan_.exact
+    some = model._first[:40] if kind == "leaves" else np.arange(n)
+    known = model.shapley(X[some], background=X[:1])
+    L = known.values.sum(axis=1) + known.base_values
+    found = model.shapley(X[:1], background=min(len(some), 60))
+    due = np.average(L, weights=weight[some])
+    np.testing.assert_allclose(found.base_values[0], due, atol=1e-9 * np.abs(L).max())
 
 
 def test_rows_one_by_one_and_in_any_order():

@@ -35,10 +35,10 @@ class ClassLedger(Ledger):
         """How much worse all other rows are predicted without each row, (n_samples,).
 
         The rise of their summed log loss, each row predicted by a model that has seen neither it
-        (nor its group) nor the row in question, with kernels, regularisers and weights of members
-        as they are: exact, without a refit. Negative: the row harms, as a wrong label does. Equal
-        rows have one value, that of all of them; rows of weight zero have none, 0.
-        Squared-hinge members take no part. Worked out when first asked for.
+        (nor its group) nor the row in question, with kernels, regularisers, weights of members and
+        shares of the classes as they are: exact, without a refit. Negative: the row harms, as a
+        wrong label does. Equal rows have one value, that of all of them; rows of weight zero have
+        none, 0. Squared-hinge members take no part. Worked out when first asked for.
         """
         return self._values_by(row_values)
 

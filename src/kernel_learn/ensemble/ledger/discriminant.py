@@ -8,7 +8,7 @@ up exactly, and L is known without any row at fixed T, C and c. On landmarks k(x
 their features, and the same holds.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -26,7 +26,12 @@ from kernel_learn.criteria.held_out.leave_out import (
     squared,
 )
 from kernel_learn.criteria.held_out.stacking import LinearMap, centered, softmax
-from kernel_learn.criteria.shapley import Background, sampled_values, term_values
+from kernel_learn.criteria.shapley import (
+    MOST_ENUMERATED,
+    Background,
+    function_values,
+    term_values,
+)
 from kernel_learn.ensemble.ledger.estimator import Choices
 from kernel_learn.ensemble.ledger.forgetting import Forgotten, check_rows_to_forget
 from kernel_learn.ensemble.ledger.issues import LabelIssues, doubtful_labels
@@ -35,15 +40,17 @@ from kernel_learn.ensemble.ledger.shapley import (
     Groups,
     ShapleyValues,
     is_background,
+    of_first,
     players_of,
 )
 from kernel_learn.ensemble.summary import Explanation, contrasts, explain_rows
 from kernel_learn.fitting.parameters import check_count
 from kernel_learn.fitting.row_validation import validate_rows
 from kernel_learn.fitting.uncertainty import Calibration
-from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel
-from kernel_learn.kernels.base import Kernel
-from kernel_learn.kernels.column_terms import column_terms
+from kernel_learn.kernels.bank import Combination, StackedSubspaceKernel, as_bank
+from kernel_learn.kernels.base import Kernel, KernelsLike
+from kernel_learn.kernels.column_terms import ColumnTerm, column_terms, table_terms
+from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.kernels.subspace import SubspaceKernel
 from kernel_learn.representations.landmarks import (
@@ -55,9 +62,11 @@ from kernel_learn.representations.landmarks import (
 from kernel_learn.representations.moment_form import FeatureSample
 from kernel_learn.representations.plan import Plan
 from kernel_learn.representations.sources import ArraySource
+from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.rows.access import n_rows as count_rows
-from kernel_learn.rows.access import take_rows
+from kernel_learn.rows.codes import TableCodes
 from kernel_learn.rows.keys import digest, equal_keys, row_keys
+from kernel_learn.rows.table import Table
 
 KEPT = (
     "the kernel with its width, weights of kernels, lambda",
@@ -136,6 +145,7 @@ class DiscriminantLedger:
     """Mixin of ``KernelDiscriminant``: what its factorisation knows of every training row."""
 
     classes_: Array
+    kernel: KernelsLike
     kernel_: SubspaceKernel
     base_kernel_: Kernel
     reg_: float
@@ -242,7 +252,8 @@ class DiscriminantLedger:
         """Which columns made each prediction: Shapley values of the log-odds L(x).
 
         As :meth:`KernelClassifier.shapley`: exact for kernels that are products or sums over
-        columns, sampled with standard errors for others. Of rows of numbers.
+        columns, and of up to five columns; sampled with standard errors for others. Of rows with
+        columns: numbers, and tables for kernels of columns.
 
         Parameters
         ----------
@@ -254,37 +265,39 @@ class DiscriminantLedger:
             Columns that are known or unknown together and have one value, before all others.
         """
         self._check_linear("shapley")
+        given = self._rows_of_columns(self._ledger_rows(X))
         names = getattr(self, "feature_names_in_", None)
-        names, players = players_of(X, column_groups, names)
-        X, behind = self._dense_rows(self._ledger_rows(X)), self._background(background)
-        k, d = len(self.classes_), X.shape[1]
+        named = given if isinstance(given, Table) else X  # of which columns are called by name
+        names, players = players_of(named, column_groups, names)
+        rows, share = self._background(background)
+        known = to_double(self.kernel_.landmarks)
+        cells: Callable[[Array], Rows] = np.asarray
+        if isinstance(given, Table):
+            assert isinstance(rows, Table) and isinstance(known, Table)
+            codes, (X, Z, X_ref) = TableCodes.of(given, rows, known)
+            cells, data = codes.table, given.cells()
+        else:
+            X, Z, X_ref, data = given, np.asarray(rows), np.asarray(known), given
+        behind = Background(Z, share)
+        k = len(self.classes_)
         out = np.array([[-1.0], [1.0]]) if k == 2 else np.eye(k) - 1 / k
         values = np.zeros((len(X), len(players), out.shape[1]))
         error = np.zeros_like(values)
-        parts = self._kernel_parts()
-        found = [(column_terms(kernel, d), coef) for kernel, coef in parts]
+        found = [(self._terms_of(kernel, given), coef) for kernel, coef in self._kernel_parts()]
         terms = None if any(own is None for own, _ in found) else found
         if terms is None:
             for i, x in enumerate(X):
-                values[i], error[i] = sampled_values(
-                    lambda rows: self._linear_logits(rows) @ out,
-                    x,
-                    behind,
-                    players,
-                    np.random.default_rng(SEED),
+                values[i], error[i] = function_values(
+                    lambda A: self._linear_logits(cells(A)) @ out, x, behind, players, SEED
                 )
         for own, coef in terms or ():
-            known = np.asarray(to_double(self.kernel_.landmarks))
             for term in own or ():
-                values += term_values(term, X, known, coef @ out, behind, players)
-        base = np.tile(behind.share @ self._linear_logits(behind.rows) @ out, (len(X), 1))
-        fading, prior = self._fading_of(self._linear_logits(X), X)
-        told = values, base, X, names, error, terms is not None, fading, prior @ out
-        if k > 2:
-            return ShapleyValues(*told)
-        return ShapleyValues(
-            values[:, :, 0], base[:, 0], X, names, error[:, :, 0], told[5], fading, (prior @ out)[0]
-        )
+                values += term_values(term, X, X_ref, coef @ out, behind, players)
+        base = np.tile(share @ self._linear_logits(rows) @ out, (len(X), 1))
+        fading, prior = self._fading_of(self._linear_logits(given), given)
+        exact = terms is not None or len(players) <= MOST_ENUMERATED
+        told = ShapleyValues(values, base, data, names, error, exact, fading, prior @ out)
+        return of_first(told) if k == 2 else told
 
     def find_rows(self, X: Rows) -> Array:
         """Which training rows are equal to one of some rows, by places among those given to fit."""
@@ -334,7 +347,8 @@ class DiscriminantLedger:
             model.set_params(**self._choices(redrawn=bool(redrawn)))
             model._kept = Kept(self._kept_theta, self.reg_)
         groups = None if known.groups is None else known.groups[stay]
-        model.fit(X, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
+        rows = X if choices == "keep" else self._as_given(X)
+        model.fit(rows, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
         before: Forgotten | None = getattr(self, "forgotten_", None)
         gone = n - len(stay) + (0 if before is None else before.n_rows)
         if choices == "again":
@@ -350,6 +364,20 @@ class DiscriminantLedger:
             model.feature_names_in_ = self.feature_names_in_
         found: Self = model
         return found
+
+    def _as_given(self, X: Rows) -> Rows | list[Rows]:
+        """Rows as a fit from scratch takes them: several tables, if these were given."""
+        bank, known = as_bank(self.kernel), getattr(self.base_kernel_, "kernels", ())
+        if bank is None or not isinstance(X, Table):
+            return X
+        spans = [
+            own.columns
+            for own, given in zip(known, bank[1], strict=True)
+            if isinstance(own, ColumnKernel)
+            and isinstance(own.columns, slice)
+            and repr(own.columns) != repr(getattr(given, "columns", None))
+        ]
+        return [X.select(span).matrix() for span in spans] or X
 
     def _landmarks_without(self, X: Rows) -> tuple[str, ...]:
         """What has to be drawn anew if these rows stay; refused where it was given."""
@@ -515,22 +543,30 @@ class DiscriminantLedger:
     def _ledger_rows(self, X: Rows) -> Rows:
         return to_double(validate_rows(self, self.base_kernel_, X, reset=False))
 
-    def _dense_rows(self, X: Rows) -> Array:
-        """Rows, checked before, that are numbers."""
+    def _rows_of_columns(self, X: Rows) -> Array | Table:
+        """Rows, checked before, that have columns."""
+        if isinstance(X, Table) and not is_sparse(X.numbers):
+            return X
         if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
             raise ValueError(
-                f"{type(self).__name__}.shapley tells columns of numbers apart, and these rows are "
+                f"{type(self).__name__}.shapley tells columns of tables apart, and these rows are "
                 "something else. Use explain, which tells training rows apart."
             )
         return X
 
-    def _background(self, background: int | Rows) -> Background:
+    def _terms_of(self, kernel: Kernel, X: Array | Table) -> list[ColumnTerm] | None:
+        if isinstance(X, Table):
+            return table_terms(kernel, X)
+        return column_terms(kernel, X.shape[1])
+
+    def _background(self, background: int | Rows) -> tuple[Array | Table, Array]:
+        """Rows that stand for a column that is not known, and their shares."""
         if is_background(background, self):
-            X = self._dense_rows(self._ledger_rows(background))
-            return Background(X, np.full(len(X), 1 / len(X)))
-        known = self._dense_rows(to_double(self.kernel_.landmarks))
+            X = self._rows_of_columns(self._ledger_rows(background))
+            return X, np.full(len(X), 1 / len(X))
+        known = self._rows_of_columns(to_double(self.kernel_.landmarks))
         count = min(int(background), count_rows(known))
         some = np.argsort(row_keys(known), kind="stable")[:count]
         rows: RidgeRows | None = self.__dict__.get("_ridge_rows")  # of landmarks that are all rows
         weight = np.ones(len(some)) if rows is None else rows.weight[some]
-        return Background(known[some], weight / weight.sum())
+        return known[some], weight / weight.sum()

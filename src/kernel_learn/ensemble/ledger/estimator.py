@@ -289,9 +289,13 @@ class Ledger:
         return some.table if isinstance(some, ReadRows) else self._table(some)
 
     def held_out_column_values(
-        self, X: Rows, n_rows: int = 15, background: int = 10
+        self,
+        X: Rows,
+        n_rows: int = 15,
+        background: int = 10,
+        column_groups: Groups | None = None,
     ) -> Array | None:
-        """The mean size of the columns' Shapley values over some held-out rows, (n_features,).
+        """The mean size of the columns' Shapley values over some held-out rows, (n_players,).
 
         By the models of the nested assessment, each of rows that it has not seen; in the mean
         over classes or targets, these in units of their spread. None where there are no such
@@ -305,19 +309,21 @@ class Ledger:
             Of all folds together.
         background : int
             Training rows that stand for a column that is not known.
+        column_groups : dict of name to list of names or positions, optional
+            Columns that have one value, as in :meth:`shapley`.
         """
         check_is_fitted(self)
         how = self._assessment
         if how is None or how.way != "nested" or not can_explain(self._fitted.ensemble):
             return None
+        known = getattr(self, "feature_names_in_", None)
+        names, players = players_of(self._read(X), column_groups, known)
         table, sizes = self._table(X), []
         for fold in how.folds:
             some = table[self._first[fold.rows[: -(-n_rows // len(how.folds))]]]
-            columns = [np.array([c]) for c in range(fold.ensemble.reader.n_columns)]
-            known = min(background, fold.ensemble.targets.n)
-            data = np.empty((some.numbers.shape[0], len(columns)))
-            explained = Explained(fold.ensemble, some, known, columns, data, [""] * len(columns))
-            sizes.append(self._sizes(explained))
+            count = min(background, fold.ensemble.targets.n)
+            data = np.empty((some.numbers.shape[0], len(names)))
+            sizes.append(self._sizes(Explained(fold.ensemble, some, count, players, data, names)))
         return np.asarray(np.mean(np.concatenate(sizes), axis=0))
 
     @abstractmethod

@@ -22,8 +22,7 @@ from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.shapley import (
     MOST_ENUMERATED,
     Background,
-    enumerated_values,
-    sampled_values,
+    function_values,
     term_values,
 )
 from kernel_learn.ensemble.ingest import ColumnNames, column_groups
@@ -371,9 +370,5 @@ def sample_members(seen: Sequence[Seen], n_columns: int) -> tuple[Array, Array]:
 
     own = [players[c] for c in used]
     for i, x in enumerate(X):
-        if len(own) <= MOST_ENUMERATED:
-            values[i, used] = enumerated_values(f, x, both, own)
-        else:
-            rng = np.random.default_rng(SEED)
-            values[i, used], error[i, used] = sampled_values(f, x, both, own, rng)
+        values[i, used], error[i, used] = function_values(f, x, both, own, SEED)
     return values, error
