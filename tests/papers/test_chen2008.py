@@ -150,7 +150,7 @@ def test_rounds_on_the_grid():
     first = [5.0, 9.0, 6.0, 9.0, 6.0, 9.0, 6.0, 9.0]
     late = [30.0, 29.0, 28.0, 31.0, 26.0, 25.0, 24.0, 23.0]
     found = [
-        {"lam": lam, "errors": errors, "exact": exact}
+        {"lam": lam, "by_round": errors, "exact": exact}
         for lam, errors, exact in ((1.0, falling, 6.0), (10.0, first, 4.0), (100.0, late, 20.0))
     ]
     records = [
@@ -184,5 +184,5 @@ def test_rounds_are_those_of_the_alternation(tmp_path):
             warnings.simplefilter("ignore")
             once = SubspaceSVC(kernel, C=3.0, reg=reg, method="alternating", max_iter=1, tol=1e-4)
             error = 100 * (1 - once.fit(X_train, y_train).score(X_test, y_test))
-        assert one["errors"][0] == pytest.approx(error, abs=1e-6)
-        assert len(one["errors"]) == chen2008_rounds.ROUNDS
+        assert one["by_round"][0] == pytest.approx(error, abs=1e-6)
+        assert len(one["by_round"]) == chen2008_rounds.ROUNDS

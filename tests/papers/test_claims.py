@@ -102,9 +102,9 @@ def test_claims_on_bounds_and_rounds_of_planted_records():
     assert told[3] == "in part"
     falling, rising = [4.0, 4.0, 4.0, 3.0, 9.0], [4.0, 4.0, 4.0, 4.0, 3.0]
     found = [
-        {"lam": 10.0, "errors": falling, "exact": 1.0},
-        {"lam": 3.0, "errors": rising, "exact": 1.0},
-        {"lam": 1.0, "errors": rising, "exact": 1.0},
+        {"lam": 10.0, "by_round": falling, "exact": 1.0},
+        {"lam": 3.0, "by_round": rising, "exact": 1.0},
+        {"lam": 1.0, "by_round": rising, "exact": 1.0},
     ]
     rounds = [{"data": "segment", "uncorrelated": False, "C": 3.0, "found": found}]
     (told,) = claim_errors(rounds)

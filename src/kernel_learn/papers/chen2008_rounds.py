@@ -74,7 +74,7 @@ def run_cell(data: DataSets, cell: Cell) -> Record:
         exact = solve_exact(problem, tol=1e-6)
         learned = rows.sample.expand(coordinates.lift(exact.directions @ exact.coef.T))
         scores = K_test @ learned.coef - learned.offset + exact.machines.intercept
-        found.append({"lam": lam, "errors": errors, "exact": error(scores)})
+        found.append({"lam": lam, "by_round": errors, "exact": error(scores)})
     return {"found": found}
 
 
@@ -82,8 +82,10 @@ def mean_errors(records: list[Record]) -> tuple[Array, Array]:
     """Errors of the rounds (C, lambda, round) and of the exact solution, means of partitions."""
     by_C = [[record for record in records if record["C"] == C] for C in CS]
     by_C = [found for found in by_C if found]
-    errors = [np.mean([[one["errors"] for one in r["found"]] for r in own], axis=0) for own in by_C]
-    exact = [np.mean([[one["exact"] for one in r["found"]] for r in own], axis=0) for own in by_C]
+    errors, exact = (
+        [np.mean([[one[key] for one in r["found"]] for r in own], axis=0) for own in by_C]
+        for key in ("by_round", "exact")
+    )
     return np.array(errors), np.array(exact)
 
 
