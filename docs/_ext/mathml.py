@@ -6,13 +6,14 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
-# Bars and primes arrive as binary operators: spaced, and bars as high as the whole row.
-FENCE_OR_PRIME = re.compile(r"<mo[^>]*>([‖|'])</mo>")
+# Bars arrive as binary operators, spaced and as high as the whole row; a prime as an apostrophe.
+BAR = re.compile(r"<mo[^>]*>([‖|])</mo>")
+PRIME = re.compile(r"(?<!\^)'")
 
 
 def draw(text: str, *, as_block: bool) -> str:
-    found = tex2mathml(text, as_block=as_block)
-    return FENCE_OR_PRIME.sub(r'<mo stretchy="false" lspace="0em" rspace="0em">\1</mo>', found)
+    found = tex2mathml(PRIME.sub(r"^{\\prime}", text), as_block=as_block)
+    return BAR.sub(r'<mo stretchy="false" lspace="0em" rspace="0em">\1</mo>', found)
 
 
 def inline(self, node: nodes.math) -> None:
