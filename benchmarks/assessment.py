@@ -189,17 +189,18 @@ def as_line(name, found):
     return f"| {name} | {' | '.join(cells)} |"
 
 
-TITLE = """# Does `error_` hold?
+TITLE = """# Is `error_` right?
 
-Tables without signal and with known signals, drawn again and again. `error_` is the error by nested
-cross-validation in five folds, `loo_error_` that of leave-one-out, which chose the members.
+Simulated tables without signal and with known signals, drawn many times. `error_` is the error by
+nested cross-validation in five folds, `loo_error_` that of leave-one-out, which chose the members.
 "Contains it" is how often the 95 % interval `error_interval_` contains the expected error of the
-procedure at this number of rows: the mean over draws of the error on 2000 new rows. Without signal:
-how often `permutation_p_value` is below .05, and how often any column is in `relevant_features_`.
+procedure at this number of rows: the mean over draws of the error on 2000 new rows. Without signal,
+the last columns are how often `permutation_p_value` is below .05, and how often any column is in
+`relevant_features_`.
 
-Forty draws of one table settle its share to about 4 %; 93 % is asked for. Where classes are as
-likely as each other, `error_` is below one half without signal: the larger class of the rows drawn
-is the better guess for these rows and for no others.
+With forty draws of a table, a share has a standard error of up to 4 %; at least 93 % was required.
+Without signal and with equally likely classes, `error_` is a little below one half: the class that
+is larger among the rows drawn is the better guess for these rows, but not for new ones.
 """
 COLUMNS = "table|draws|expected error, %|`error_`|`loo_error_`|contains it|width|p < .05|relevant"
 HEAD = f"| {COLUMNS.replace('|', ' | ')} |\n|{'---|' * 9}"
@@ -207,7 +208,7 @@ HEAD = f"| {COLUMNS.replace('|', ' | ')} |\n|{'---|' * 9}"
 
 SECTION = """## More than 1000 rows
 
-Rows that chose no kernel judge; an eighth of the draws.
+Here the error is measured on rows by which no kernel was chosen; an eighth of the draws.
 """
 
 

@@ -1,4 +1,4 @@
-"""Do sets of classes hold the true one as often as asked? Halves of the shared sets and tables.
+"""Do sets of classes contain the true one as often as asked? Halves of the shared data sets.
 
 For each set, five splits into halves: the share of test rows whose set holds their class, for 80,
 90 and 95 % asked, by ``predict_set`` ("loo" and "cv+"), within classes of 20 test rows and more
@@ -54,7 +54,7 @@ SETS = """
     DLBCL Leukemia1 Prostate_Tumor mixed/autos mixed/car mixed/colic mixed/credit-a
     mixed/titanic mixed/vote
 """
-NUMBERS = "\n## Do intervals hold"  # where the part about numbers begins
+NUMBERS = "\n## Do intervals contain"  # where the part about numbers begins
 PAGE = Path(__file__).parents[1] / "docs" / "results" / "coverage.md"
 
 
@@ -147,16 +147,19 @@ def line_of(name, n, found):
     return "| " + " | ".join(cells) + " |"
 
 
-TITLE = """# Do sets hold the true class as often as asked?
+TITLE = """# Do prediction sets contain the true class as often as asked?
 
-Halves of shared sets and tables (at most 600 rows of each), {splits} splits: the share of test rows
-whose set holds their class where 80, 90 and 95 % were asked for, and the mean size of sets at 90 %.
-"loo" and "cv+": `predict_set` of `KernelClassifier(quality="fast")`; "by class": the mean over
-classes of 20 test rows and more, with `by_class=True`; "split": split conformal prediction with the
-same learner, half of the training rows given away. Where a model is right more often than asked,
-sets of one class cover more than asked: they are never empty. "By chance" is how many would be
-below if every method were exact: the coverage of one fit is drawn with its held-out rows, from a
-beta distribution.
+Half of each data set or table (at most 600 rows) is for training, the other half for testing,
+{splits} times. The columns are the share of test rows whose set contains their class where 80, 90
+and 95 % were asked for, and the mean size of the sets at 90 %.
+
+- "loo" and "cv+": the two methods of `predict_set`, for `KernelClassifier(quality="fast")`;
+- "by class": `by_class=True`, the mean over classes with at least 20 test rows;
+- "split": split conformal prediction with the same learner, fitted to half of the training rows.
+
+Where a model is right more often than was asked, its sets contain the class more often too, since
+sets are never empty. "By chance" is how many data sets would be below if the coverage were exact:
+the coverage of one fit varies with its held-out rows, by a beta distribution.
 """
 COLUMNS = "| 90 | 95 | size "
 HEAD = "| set | test rows " + "".join(
@@ -193,12 +196,12 @@ def cost_of_fading(lines):
         words.append(
             f"- fading, {name}, {len(own)} sets: mean log loss {loss:.4f}, without it {plain:.4f} "
             f"({100 * (loss / plain - 1):+.2f} %; mean over sets of their ratios "
-            f"{100 * (np.mean(own[:, 0] / own[:, 2]) - 1):+.2f} %); the likeliest class is wrong "
-            f"for {error:.4f} of the rows, without it for {plain_error:.4f}"
+            f"{100 * (np.mean(own[:, 0] / own[:, 2]) - 1):+.2f} %); the most likely class is "
+            f"wrong for {error:.4f} of the rows, without it for {plain_error:.4f}"
         )
     words.append(
-        "\nHow fading sees heavy tails was kept after test halves of the first two splits had "
-        "been seen."
+        "\nHow fading treats heavy tails was decided with the test halves of the first two splits "
+        "in view."
     )
     return "\n".join(words)
 
@@ -217,7 +220,7 @@ def every_class(each):
                 f"{coverage:.2f}: {np.mean([share for share, _ in own]):.3f} "
                 f"({below_by_chance(own, coverage)}, the least {min(own)[0]:.3f})"
             )
-    return "- every class of 20 test rows and more by itself, by class: " + "; ".join(parts)
+    return "- every single class with at least 20 test rows, by class: " + "; ".join(parts)
 
 
 def repeated_measures(seed):
@@ -249,11 +252,12 @@ def groups_part(draws=60):
             f"| {name} | {alone[1, 0]:.3f} | {alone[1, 1]:.2f} | {shares} | {together[1, 1]:.2f} |"
         )
     text = (
-        "## Persons who were not seen\n\nSimulated repeated measures: 60 persons with five rows "
-        "each and a label, or a number, by chance, 40 of them seen; how often sets, or intervals, "
-        "hold those of the others' rows where rows were left out one by one, and with `groups=` at "
-        f"fit; mean sizes and widths at 90 %. {draws} draws, which all models share; standard "
-        f"errors at 80 % are {largest:.3f} at the most.\n\n"
+        "## New persons\n\nSimulated repeated measures: 60 persons with five rows each, and a "
+        "random label or number for each person. Models are fitted to 40 of them. The table says "
+        "how often sets, or intervals, contain the label or number of the other persons' rows, "
+        'without groups ("rows") and with `groups=` at fit, and the mean sizes and widths at '
+        f"90 %. All models share the {draws} draws; standard errors at 80 % are {largest:.3f} at "
+        "the most.\n\n"
     )
     return text + "\n".join(lines)
 
@@ -396,14 +400,14 @@ def far_part(draws=4):
             )
             lines.append(f"| {name} | {columns} | {shown} |")
     text = (
-        f"## Far away, and drift\n\nWine, {draws} halves: 500 rows drawn uniformly within 50 "
-        "standard deviations (mean top probability, the share with a novelty of .02 or at its "
-        "floor, the mean size of sets where 90 % were asked for); and by how much the mean "
-        "confidence in test rows that were moved by two standard deviations is above their "
-        "accuracy: each by noise of its own, all columns up, all rows by the same signs. In "
-        "brackets the same of the class shares alone, below which nothing comes that fades to "
-        "them: where rows move towards another class, `predict` is right less often than the "
-        "largest share.\n\n"
+        f"## Far away, and drift\n\nModels fitted to {draws} halves of wine. Far away: 500 rows "
+        "drawn uniformly within 50 standard deviations; the columns are the mean top "
+        "probability, the share of rows with a novelty of at most .02 (or its smallest value), "
+        "and the mean size of sets at 90 %. Drift: test rows moved by two standard deviations, "
+        "in three ways: by noise, all columns up, and all rows by the same signs. These columns "
+        "are the mean confidence minus the accuracy. In brackets is the same difference for the "
+        "class shares, the least confident that a model can become: where rows move towards "
+        "another class, `predict` is right less often than the largest share.\n\n"
     )
     parts = [text + "\n".join(lines), what_limits(np.concatenate(gaps)), drift_of_training_rows()]
     return "\n\n".join(parts)
@@ -423,9 +427,9 @@ def what_limits(gaps):
     return (
         f"Of these {len(gaps)} figures {len(above)} are above .15. In {len(above) - len(rest)} of "
         f"them the class shares alone are, too; the other {len(rest)} exceed theirs by at most "
-        f"{np.max(rest[:, 0] - rest[:, 1], initial=0):.2f}. What `predict` names keeps its place "
-        "where probabilities fade, and is then not the likeliest class: the probability of the "
-        f"class that it names is above the accuracy by {gaps[:, 2].max():.2f} at the most "
+        f"{np.max(rest[:, 0] - rest[:, 1], initial=0):.2f}. `predict` does not fade with the "
+        "probabilities, so its class need not be the most likely one there: the probability of the "
+        f"predicted class exceeds the accuracy by at most {gaps[:, 2].max():.2f} "
         f"({np.sum(gaps[:, 2] > 0.15)} figures above .15)."
     )
 
@@ -452,15 +456,15 @@ def costs_part():
             cells = [f"{found[a] / found[b]:.2f}" if a in found else "" for a, b in pairs]
             lines.append(f"| {name} | {n} | {' | '.join(cells)} |")
     text = (
-        "## What it costs\n\nProcessor time for 2000 new rows of 20 columns. The products of "
-        "`novelty` are the kernel values with the rows that new ones are compared with and K Q; "
-        "those of `predict_interval` the kernel values of the members and K Q. The aims were 1.1, "
-        "1.1, 1.3 and 1.3. Fading: how unlike rows are is measured in standard deviations of the "
-        "columns with tails drawn in, whatever the model's kernel is, so none of the model's own "
-        "values can serve for it, and beside so few kernel values it is felt; in single "
-        "precision it takes as long. Intervals of few training rows: what each model without a "
-        "row says goes back from the transformed target and is sorted, which beside so small "
-        "products is felt, too.\n\n"
+        "## What it costs\n\nRatios of processor time for 2000 new rows of 20 columns. The "
+        "products of `novelty` are the kernel values with the rows that new ones are compared "
+        "with, and K Q; those of `predict_interval` are the kernel values of the members, and K "
+        "Q. The limits set beforehand were 1.1, 1.1, 1.3 and 1.3. Two columns exceed them. "
+        "Fading needs kernel values of its own, since novelty is measured in standard deviations "
+        "of the columns with shortened tails, whatever the model's kernel is; with few training "
+        "rows these are a large part of all kernel values. (Single precision takes as long.) For "
+        "intervals, the predictions of each model without a row are transformed back and sorted, "
+        "which is a large part where the products are small.\n\n"
     )
     return text + "\n".join(lines)
 
@@ -470,7 +474,7 @@ def drift_of_training_rows(draws=6):
     X, y = load_wine(return_X_y=True)
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     model, rng, words = KernelDiscriminant().fit(Z, y), np.random.default_rng(0), []
-    for name, up in (("by noise of its own", None), ("all columns up", 1), ("all down", -1)):
+    for name, up in (("by noise", None), ("all columns up", 1), ("all down", -1)):
         cells = []
         for _ in range(draws):
             D = Z + 2 * (rng.standard_normal(Z.shape) if up is None else up)
@@ -480,9 +484,9 @@ def drift_of_training_rows(draws=6):
         right, sure, unfaded = np.mean(cells, axis=0)
         words.append(f"{name} {right:.3f}, {sure:.3f} ({unfaded:.3f})")
     return (
-        "`KernelDiscriminant` fitted to all 178 rows, standardised, and asked about the same rows "
-        "moved by two standard deviations: the share it is right on, its mean confidence, and in "
-        f"brackets that without fading: {'; '.join(words)}."
+        "`KernelDiscriminant` fitted to all 178 standardised rows and applied to the same rows, "
+        "moved by two standard deviations: accuracy, mean confidence, and in brackets the "
+        f"confidence without fading: {'; '.join(words)}."
     )
 
 
@@ -508,7 +512,7 @@ def recount(page):
                 if np.sum(y[b] == c) >= 20:
                     own = (int(np.sum(y[a] == c)), int(np.sum(y[b] == c)))
                     classes.setdefault((cells[0], c), []).append(own)
-    start, end = head.index("\n- loo"), head.index("\n- every class")
+    start, end = head.index("\n- loo:"), head.index("\n- every single class")
     told, fading = head[end:].split("\n- fading", 1)
     for coverage in COVERAGES:
         low = int(re.search(rf"{coverage:.2f}: [\d.]+ \((\d+) of", told)[1])

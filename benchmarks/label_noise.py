@@ -185,9 +185,9 @@ TITLE = """# Which labels are wrong?
 Labels of training halves of {n_sets} shared sets (at most 300 rows) flipped on purpose, {draws}
 draw(s) of halves and flips: the average precision with which flipped rows come first, by
 `KernelClassifier().label_issues` and by cleanlab, on five-fold probabilities of the same classifier
-("same") and of LightGBM with its defaults; "self" ranks by self-confidence, "default" takes what
-`find_label_issues` names first. Errors are those of the test halves in %. How `label_issues` ranks
-was chosen on 23 other tables (six mixed ones, five other shared sets, twelve of the regression
+("same") and of LightGBM with its defaults; "self" ranks by self-confidence, "default" by the order
+of `find_label_issues`. Errors are those of the test halves in %. The ranking of `label_issues` was
+chosen on 23 other tables (six mixed ones, five other shared sets, twelve of the regression
 tables cut at their median or terciles).
 
 ```

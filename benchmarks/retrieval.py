@@ -50,7 +50,8 @@ def main():
                 warnings.simplefilter("ignore")
                 for method, model in METHODS.items():
                     found[method].append(precision(model.fit(A, y), A, B, y, y_B))
-        lines.append([name, *(f"{np.mean(v):.1f} ± {np.std(v):.1f}" for v in found.values())])
+        cells = (f"{np.mean(v):.1f} ± {np.std(v):.1f}" for v in found.values())
+        lines.append([name, *(cell.replace(" ", "\u00a0") for cell in cells)])
         print(lines[-1], flush=True)
     print(make_table(["data", "before", *METHODS], lines))
     print(f"{time.process_time() - start:.0f} s of processor time")

@@ -3,7 +3,7 @@ Alignment, and how it overfits
 ==============================
 
 SKFE maximises the alignment of a subspace kernel with the labels. Without regularisation it
-reaches high values for labels drawn by chance too; ``reg`` is what makes the figure mean
+reaches high values for random labels too; ``reg`` is what makes the figure mean
 something. See :doc:`/methods/alignment_subspace`.
 """
 

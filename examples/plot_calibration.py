@@ -1,9 +1,9 @@
 """
-Are the probabilities honest
-============================
+Are the probabilities calibrated
+================================
 
 Of the rows to which a model gives 80 %, four in five should be of that class. Probabilities of
-``KernelClassifier`` come from scores of rows left out, so they keep their word without a
+``KernelClassifier`` come from scores of held-out rows, so they are calibrated without a
 further calibration. See :doc:`/guide/probabilities`.
 """
 

@@ -2,8 +2,8 @@
 What three classifiers make of three shapes
 ===========================================
 
-The same estimator without any setting, beside a support vector machine and nearest neighbours
-as they come from the box. The shade is the probability, the number the accuracy on new rows.
+``KernelClassifier`` without any setting, a support vector machine and nearest neighbours
+with their defaults. The shade is the probability, the number the accuracy on new rows.
 """
 
 import matplotlib.pyplot as plt

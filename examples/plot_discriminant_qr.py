@@ -2,8 +2,8 @@
 Two kernel values per row
 =========================
 
-AKDA/QR looks at class means only, so its cost is linear in the rows. Where a class is one cloud
-that is enough; on the two moons RKDA sees more. See :doc:`/methods/discriminant_qr`.
+AKDA/QR uses class means only, so its cost is linear in the rows. Where a class is one cloud
+that is enough; on the two moons RKDA does better. See :doc:`/methods/discriminant_qr`.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-Which columns does the kernel look at
-=====================================
+Which columns the kernel uses
+=============================
 
 Thirty columns of measurements and twenty of noise: scales of columns inside a Gaussian kernel
-are learned by leave-one-out, and the noise falls away. See :doc:`/methods/feature_scales`.
+are learned by leave-one-out, and the noise is dropped. See :doc:`/methods/feature_scales`.
 """
 
 import matplotlib.pyplot as plt

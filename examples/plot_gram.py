@@ -2,8 +2,8 @@
 A kernel matrix before and after learning
 =========================================
 
-Rows in the order of their classes. The base kernel sees a wine in its neighbours; the learned
-kernel sees its cultivar, on rows that it was not shown too.
+Rows in the order of their classes. In the base kernel a wine resembles its neighbours; in the
+learned kernel it resembles its cultivar, also on rows that were not in the fit.
 """
 
 import matplotlib.pyplot as plt

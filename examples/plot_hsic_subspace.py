@@ -3,7 +3,7 @@ Dependence on the labels as a picture
 =====================================
 
 HSIC and uHSIC give k - 1 features for k classes. Filled: training rows; hollow: rows held out.
-With too little regularisation the training rows fall on points and the others do not. See
+With too little regularisation the training rows of a class coincide and the others do not. See
 :doc:`/methods/hsic_subspace`.
 """
 

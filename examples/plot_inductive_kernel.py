@@ -1,9 +1,9 @@
 """
-A kernel learned from pairs, on digits not seen
-===============================================
+A kernel learned from pairs, on new digits
+==========================================
 
 A kernel is learned from 1500 pairs of 200 digits ("these two show the same", "these two do
-not") and applied to 1597 other digits. Beside it: kernel PCA of the base kernel. See
+not") and applied to 1597 other digits. On the right: kernel PCA of the base kernel. See
 :doc:`/methods/inductive_kernel`.
 """
 

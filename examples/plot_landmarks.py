@@ -2,8 +2,8 @@
 How many landmarks are enough
 =============================
 
-With m landmarks a fit costs n m memory for one block and not n squared. The error falls quickly
-with m and then no more; where the points are chosen matters while they are few. See
+With m landmarks a fit holds one block of rows and m squared numbers instead of n squared. The
+error falls quickly with m, then stays; how they are chosen matters while they are few. See
 :doc:`/guide/landmarks`.
 """
 

@@ -3,7 +3,7 @@ One and two centroids per class
 ===============================
 
 Class centroids in feature space, orthonormalised, are the cheapest subspace there is. A class
-that is bent needs two of them. See :doc:`/methods/orthogonal_centroid`.
+that is curved needs two of them. See :doc:`/methods/orthogonal_centroid`.
 """
 
 import matplotlib.pyplot as plt

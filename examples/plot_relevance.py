@@ -2,8 +2,8 @@
 Which columns mattered
 ======================
 
-A fitted ``KernelClassifier`` knows how strongly its prediction moves with each column, on
-average over the rows. Columns of noise that were added here show what "not at all" looks like.
+A fitted ``KernelClassifier`` measures how strongly its prediction changes with each column, on
+average over the rows. Columns of noise, added here, show what no relevance looks like.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Three sensors, and how much each is trusted
 ===========================================
 
-Three sensors see the same events: one well, one with noise, one not at all. One kernel for
+Three sensors record the same events: one well, one with noise, one not at all. One kernel for
 each, and the weights are learned together with the subspace. Learned weights that fit
-(``"criterion"``) are compared with weights that predict rows left out (``"loo"``). See
+(``"criterion"``) are compared with weights chosen by leave-one-out (``"loo"``). See
 :doc:`/tutorials/sensors`.
 """
 

@@ -2,8 +2,8 @@
 Mixed columns on one scale
 ==========================
 
-A table of numbers in several units, categories and holes: what :class:`kernel_learn.TableEncoder`
-makes of it, and what a kernel of distances sees before and after. See
+A table of numbers in several units, categories and missing cells: what
+:class:`kernel_learn.TableEncoder` makes of it, and distances before and after. See
 :doc:`/methods/table_encoder`.
 """
 

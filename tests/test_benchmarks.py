@@ -198,7 +198,7 @@ def test_the_first_figures_a_reader_meets_are_those_of_the_pages():
         f"{nested} x by default, {trees} x LightGBM's (up to {rows[1]} training rows each)",
         f"{float(without_genes[1]):.2f} x LightGBM's ({without_genes[2]} sets, without genes)",
         f"{float(xrfm[2]):.2f} x xRFM's, {float(catboost[1]):.2f} x CatBoost's on mixed tables",
-        f"On {read_line(unseen, 'SVC')[1]} tables that had no part in it",
+        f"On {read_line(unseen, 'SVC')[1]} tables that had no part in it, "
         "{:.2f} and {:.2f} x the errors of the SVC and LightGBM".format(*theirs),
     ):
         assert words in " ".join(readme.split()), words

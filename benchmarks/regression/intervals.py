@@ -1,4 +1,4 @@
-"""Do intervals hold a new number as often as asked? Halves of the regression tables.
+"""Do intervals contain a new number as often as asked? Halves of the regression tables.
 
     KERNEL_LEARN_DATA=FOLDER python benchmarks/regression/intervals.py --splits 2 --catboost
 
@@ -28,7 +28,7 @@ COVERAGES = (0.8, 0.9, 0.95)
 MOST_ROWS = 600  # of a table; of more, so many are drawn
 METHODS = ("loo", "cv+", "split", "catboost")
 PAGE = Path(__file__).parents[2] / "docs" / "results" / "coverage.md"
-HEADING = "## Do intervals hold a new number as often as asked?\n"
+HEADING = "## Do intervals contain a new number as often as asked?\n"
 
 
 def fast():
@@ -134,16 +134,17 @@ def width_of(method, lines):
     return f"; loo is {ratio:.2f} times as wide (geometric mean, {len(ours)} tables)"
 
 
-CHANCE = """"By chance" is how many tables would be below if every method were exact: the
-coverage of one fit is drawn with its held-out rows, from a beta distribution."""
+CHANCE = """"By chance" is how many tables would be below if the coverage were exact: the
+coverage of one fit varies with its held-out rows, by a beta distribution."""
 TEXT = """
-Halves of the regression tables (at most {rows} rows of each; splits: {splits}, of CatBoost the
-first): the share of test rows inside the interval where 80, 90 and 95 % were asked for, and its
-mean width at 90 % in standard deviations of the test rows. "loo" and "cv+": `predict_interval` of
-`KernelRegressor(quality="fast")`; "split": split conformal prediction with the same learner, half
-of the training rows given away; "catboost": its quantiles, learned on half of the training rows
-and conformalised by the other half. Infinite where a part of a small table has too few rows for
-such a coverage. {chance}
+Half of each regression table (at most {rows} rows) is for training, the other half for testing;
+{splits} splits, of CatBoost the first alone. The columns are the share of test rows inside the
+interval where 80, 90 and 95 % were asked for, and the mean width at 90 % in standard deviations
+of the test rows. "loo" and "cv+": the two methods of `predict_interval`, for
+`KernelRegressor(quality="fast")`; "split": split conformal prediction with the same learner,
+fitted to half of the training rows; "catboost": its quantiles, learned on half of the training
+rows and conformalised by the other half. Widths are infinite where a part of a small table has
+too few rows for such a coverage. {chance}
 
 ```
 python benchmarks/regression/intervals.py --splits {splits}{more}

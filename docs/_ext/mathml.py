@@ -1,18 +1,28 @@
-"""Formulas as MathML, which every browser draws by itself: no script, no fonts, no network."""
+"""Formulas as MathML, which every browser draws by itself: no script, no network."""
+
+import re
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
+# Bars arrive as binary operators, spaced and as high as the whole row; a prime as an apostrophe.
+BAR = re.compile(r"<mo[^>]*>([‖|])</mo>")
+PRIME = re.compile(r"(?<!\^)'")
+
+
+def draw(text: str, *, as_block: bool) -> str:
+    found = tex2mathml(PRIME.sub(r"^{\\prime}", text), as_block=as_block)
+    return BAR.sub(r'<mo stretchy="false" lspace="0em" rspace="0em">\1</mo>', found)
+
 
 def inline(self, node: nodes.math) -> None:
-    self.body.append(tex2mathml(node.astext(), as_block=False))
+    self.body.append(draw(node.astext(), as_block=False))
     raise nodes.SkipNode
 
 
 def block(self, node: nodes.math_block) -> None:
-    rows = f'<div class="math-block">{tex2mathml(node.astext(), as_block=True)}</div>\n'
-    self.body.append(rows)
+    self.body.append(f'<div class="math-block">{draw(node.astext(), as_block=True)}</div>\n')
     raise nodes.SkipNode
 
 

@@ -64,7 +64,7 @@ def hsic(
     target_type: str = "auto",
     label_kernel: LabelKernel = "auto",
 ) -> float:
-    """Dependence of rows and targets: zero without any, larger the more there is.
+    """Dependence of rows and targets: zero if they are independent, larger with more dependence.
 
     Parameters
     ----------

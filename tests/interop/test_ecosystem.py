@@ -116,11 +116,12 @@ def test_two_rows_give_a_float(kind):
     np.testing.assert_allclose(value, kernel(rows[:2])[0, 1], rtol=1e-9, atol=1e-12)
 
 
-def test_one_row_alone_is_refused_in_a_sentence():
-    with pytest.raises(ValueError, match="Rows of numbers are a 2-D array"):
-        kk.Gaussian(0.1)(X[0])
-    with pytest.raises(ValueError, match="Rows of numbers are a 2-D array"):
-        kk.Gaussian(0.1)(X[0], X)
+@KERNELS
+def test_one_row_alone_is_refused_in_a_sentence(kind):
+    kernel, (rows, _) = KINDS[kind](), rows_for(kind)
+    for given in ((rows[0],), (rows[0], rows), (rows, rows[0])):
+        with pytest.raises(ValueError, match="Rows of numbers are a 2-D array"):
+            kernel(*given)
 
 
 def test_letters_are_no_row_of_numbers():
@@ -342,6 +343,8 @@ def test_the_kernel_of_a_table_model_in_every_tool():
     for estimator, values in ((kl.KernelClassifier, y), (kl.KernelRegressor, target)):
         model = estimator(quality="fast", max_members=3, assess=False).fit(X, values)
         kernel, K = model.kernel_, model.kernel_(X)
+        with pytest.raises(ValueError, match="Rows of numbers are a 2-D array"):
+            kernel(X[0])
         covariance = kernel.as_gp_kernel("fixed")
         K_new = kernel(NEW, X)
         direct = KernelRidge(kernel=covariance, alpha=0.1).fit(X, target).predict(NEW)

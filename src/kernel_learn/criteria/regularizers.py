@@ -171,7 +171,7 @@ class Trace(Regularizer):
 
 
 class TraceNorm(Regularizer):
-    """f(A) = tau tr A, the trace norm alone: convex and no more, so A(X) is 0 wherever it is known.
+    """f(A) = tau tr A, the trace norm alone: not strictly convex, so A(X) is 0 where it is defined.
 
     The rank is the least of all regularisers here; the eigenvalues that stay are not shrunk
     by more than the constraints pay for.

@@ -25,7 +25,7 @@ class MissingDataError(FileNotFoundError):
 
 
 class DataSets(ABC):
-    """Data sets by name, wherever they are."""
+    """Data sets by name, from a folder or from OpenML."""
 
     @abstractmethod
     def names(self) -> list[str]:
@@ -80,7 +80,7 @@ class DataFolder(DataSets):
 
 
 def find_data(path: str | os.PathLike[str] | None = None) -> DataSets:
-    """The folder given, or the one that KERNEL_LEARN_DATA names; without either, OpenML.
+    """The data sets of a folder (by default ``KERNEL_LEARN_DATA``); without one, those of OpenML.
 
     Parameters
     ----------

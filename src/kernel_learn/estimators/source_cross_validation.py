@@ -53,7 +53,7 @@ def cross_validate_source(
     by: str | int = "key",
     seed: int = 0,
 ) -> SourceScores:
-    """Scores of a model on rows that it was fitted without, fold by fold, for any amount of rows.
+    """Cross-validated scores of a model on a source of any number of rows.
 
     Folds are by a hash of the row, or of a column, as in ``source.split``. One pass gives the
     summary, one the moments of every fold, one the scores: moments of the other folds are merged,

@@ -15,7 +15,7 @@ from kernel_learn.rows.short_names import shorten
 
 
 class GramDisplay:
-    """How alike rows are, class by class: light blocks on the diagonal are classes held together.
+    """Kernel matrix ordered by class: light blocks on the diagonal are classes of similar rows.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ BIAS_SHARE = 0.1
 
 
 class ArcCosine(StatisticsKernel):
-    """k(x, y) = sqrt(a b) / pi (sin t + (pi - t) cos t), of order 1 (Cho & Saul 2009),
+    """k(x, y) = sqrt(a b) / pi (sin t + (pi - t) cos t), of order 1 (Cho & Saul 2009).
 
-        a = |x|^2 + bias,  b = |y|^2 + bias,  cos t = (x'y + bias) / sqrt(a b):
+        a = |x|^2 + bias,  b = |y|^2 + bias,  cos t = (x'y + bias) / sqrt(a b)
 
-    the mean of 2 max(0, w'x + v) max(0, w'y + v) over normal weights w and
+    It is the mean of 2 max(0, w'x + v) max(0, w'y + v) over normal weights w and
     offsets v of variance ``bias``. It grows with the rows' lengths like a
     linear kernel and bends like a narrow one.
 

@@ -12,6 +12,7 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.kernels import pairwise
 from kernel_learn.kernels.covariance import Bounds, CovarianceFunction
 from kernel_learn.rows.access import n_rows, row_blocks, take_rows
+from kernel_learn.rows.coerce import as_vectors
 
 if TYPE_CHECKING:
     from kernel_learn.kernels.pool import Pool
@@ -161,13 +162,17 @@ Evaluate = Callable[..., Array]
 
 
 def takes_single_rows(evaluate: Evaluate) -> Evaluate:
-    """A kernel's ``__call__`` that gives a float for two one-dimensional rows of numbers."""
+    """A ``__call__`` that gives a float for two one-dimensional rows of numbers, refuses one."""
 
     @wraps(evaluate)
     def call(self: Kernel, X: Rows, X_ref: Rows | None = None) -> Array:
-        if is_single_row(X) and is_single_row(X_ref) and self.input in ("vectors", "columns"):
-            K = evaluate(self, X[None], X_ref[None])
-            return float(K[0, 0])  # type: ignore[return-value]
+        if self.input in ("vectors", "columns"):
+            if is_single_row(X) and is_single_row(X_ref):
+                K = evaluate(self, X[None], X_ref[None])
+                return float(K[0, 0])  # type: ignore[return-value]
+            for rows in (X, X_ref):
+                if is_single_row(rows):
+                    as_vectors(rows)  # says that rows are a 2-D array
         return evaluate(self, X, X_ref)
 
     return call

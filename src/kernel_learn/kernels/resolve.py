@@ -97,7 +97,7 @@ class PairwiseKernel(Kernel):
 
 
 class GaussianProcessKernel(Kernel):
-    """A kernel of ``sklearn.gaussian_process.kernels`` here, its hyperparameters as they stand.
+    """A kernel of ``sklearn.gaussian_process.kernels``, used here with the hyperparameters it has.
 
     The other direction, a kernel of ours there, is ``kernel.as_gp_kernel()``.
 

@@ -77,9 +77,9 @@ class StringKernel(Kernel):
 
 
 class Spectrum(StringKernel):
-    """k(s, t) = sum_u count_u(s) count_u(t) over all words u of k letters,
+    """k(s, t) = sum_u count_u(s) count_u(t) over all words u of k letters.
 
-    where count_u(s) says how often u occurs in s as a contiguous piece.
+    Here count_u(s) says how often u occurs in s as a contiguous piece.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Spectrum(StringKernel):
 
 
 class Subsequence(StringKernel):
-    """k(s, t) = sum_u phi_u(s) phi_u(t) over all words u of k letters,
+    """k(s, t) = sum_u phi_u(s) phi_u(t) over all words u of k letters, with gaps:
 
         phi_u(s) = sum of decay^(i_k - i_1 + 1) over i_1 < ... < i_k with s[i_1] ... s[i_k] = u.
 

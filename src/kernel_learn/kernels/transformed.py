@@ -12,7 +12,7 @@ SPAN = 1e-10  # of the largest eigenvalue: directions below it are rounding
 
 
 class TransformedKernel(Kernel):
-    """k_W(x, y) = phi(x)'W phi(y) with W = alpha I + Phi'S Phi, Phi the landmarks' features:
+    """k_W(x, y) = phi(x)'W phi(y), W = alpha I + Phi'S Phi with the landmarks' features Phi.
 
         k_W(x, y) = alpha k(x, y) + f(x)' diag(weights) f(y),   f(x) = coef'k(x, landmarks),
 

@@ -115,7 +115,7 @@ def _units_left_out(
 
 
 def cross_validate_generally(sample: Combined, lams: Sequence[float]) -> LeaveOneOutPath:
-    """Generalised cross-validation of the same ridge regression: no row is looked at again.
+    """Generalised cross-validation of the same ridge regression, from the moments alone.
 
         min over lam of  (RSS / n) / (1 - tr H / n)^2,
         RSS = tr T'T - sum_j |A'T|_j^2 (w_j + 2 lam) / (w_j + lam)^2,
@@ -136,7 +136,7 @@ def cross_validate_generally(sample: Combined, lams: Sequence[float]) -> LeaveOn
 def search_leave_one_out(
     sample: Gram, lams: Sequence[float], *, rows: int = SEARCH_ROWS, steps: int = SEARCH_STEPS
 ) -> LeaveOneOutPath:
-    """The best lam for a sample so large that its decomposition would be dear.
+    """The best lam for a sample too large for an eigendecomposition.
 
     From the best of ``rows`` rows (the size of lam does not depend on their number) downhill
     along the lams, with the exact leave-one-out errors of these rows in the whole sample:
@@ -182,7 +182,7 @@ class HeldOut:
 
 
 def held_out_scores(sample: Combined, lam: float, rows: int | None = None) -> HeldOut:
-    """What the ridge regression above says of rows that it has not seen, as of new rows.
+    """Predictions of the ridge regression above for held-out rows, as for new rows.
 
     A row left out takes its targets out of their mean, to which scores shrink: at a large
     lam it would be given away by being below it. A new row sees the mean of all, so what it

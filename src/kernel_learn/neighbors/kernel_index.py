@@ -221,7 +221,7 @@ class KernelIndex(TransformerMixin, BaseEstimator):
 
 
 class KernelGraph(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Links to the nearest rows under a learned kernel, for what takes precomputed graphs.
+    """A transformer to the sparse graph of nearest rows under a learned kernel.
 
     With the conventions of scikit-learn's ``KNeighborsTransformer``: in rows sorted by distance;
     with ``mode="distance"`` one neighbour more than was asked for, so that a row which finds

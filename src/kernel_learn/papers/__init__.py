@@ -47,7 +47,7 @@ PROTOCOLS: dict[str, str] = {
 
 
 def load_protocol(name: str) -> Protocol:
-    """The protocol of a name."""
+    """The protocol of a table of the papers, by its name."""
     if name not in PROTOCOLS:
         raise ValueError(
             f"There is no table {name!r}. Choose one of {', '.join(sorted(PROTOCOLS))}."
@@ -67,7 +67,7 @@ def run(
     seconds: float = float("inf"),
     stream: TextIO | None = None,
 ) -> list[Record]:
-    """Run a table, or other methods on its partitions; what is done already is not run again.
+    """Run a table, or other methods on its partitions; finished cells are not run again.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def run(
 
 
 def compare(table: str | Protocol, records: Iterable[Record], results: PathLike = "results") -> str:
-    """Other methods beside ours, in Markdown: errors, and a corrected test for each data set.
+    """Other methods compared with ours, in Markdown: errors, and a corrected test per data set.
 
     Parameters
     ----------

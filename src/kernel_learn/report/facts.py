@@ -91,7 +91,7 @@ def gather_facts(
     wish: Wish = NO_WISH,
     task: str = "classify",  # or regress
 ) -> Facts:
-    """Everything that can be said of a fitted model and its training rows."""
+    """All facts of a report about a fitted model and its training rows."""
     rows = model.encode(frame)
     facts: Facts = {
         "method": method,
@@ -505,7 +505,7 @@ def versions() -> dict[str, str]:
 
 
 def judge_new_rows(model: TableModel, facts: Facts, frame: Rows, y: Array) -> Facts:
-    """The facts with accuracy and log loss of rows that the model has never seen."""
+    """The facts, with accuracy and log loss on new rows."""
     known = {str(label): i for i, label in enumerate(model.classes_)}
     labels = np.array([known.get(str(label), -1) for label in y])
     inside = labels >= 0

@@ -159,7 +159,7 @@ class Gram(Combined):
 
 
 class GramForm(Representation):
-    """Centred Gram matrices, evaluated once and kept as far as memory was planned for.
+    """Centred Gram matrices, evaluated once and kept as far as the planned memory allows.
 
     The first ``n_kept`` matrices are kept; the others are evaluated again at
     every use (a weighted sum of such kernels in one sweep over their shared

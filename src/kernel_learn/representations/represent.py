@@ -49,7 +49,7 @@ def plan_source(
     default_landmarks: int = 1000,
     **options: Any,
 ) -> Plan:
-    """The plan for some rows and what the user said of landmarks and memory."""
+    """The plan for some rows, the landmarks asked for and the memory budget."""
     wanted = check_landmarks(landmarks)
     uses_pool, gives, rule = isinstance(wanted, str), False, Landmarks().rule
     if isinstance(wanted, Landmarks):

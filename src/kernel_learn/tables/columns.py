@@ -37,7 +37,7 @@ SHARE = "balanced_accuracy"
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns that are used, by kind, and what is to be said of the others."""
+    """The columns that are used, by kind, and why the others are not."""
 
     kinds: dict[str, str]  # name: number, category, date or text
     ids: list[str] = field(default_factory=list)
@@ -96,7 +96,7 @@ def look_at_columns(
     keep: Sequence[str] = (),
     known: Mapping[str, str] = MappingProxyType({}),
 ) -> Columns:
-    """Kinds of all columns but those dropped; ``keep`` keeps what looks like an id.
+    """What each column is; identifiers are left out unless ``keep`` names them.
 
     ``known`` are kinds that somebody has said, by the columns' names.
     """

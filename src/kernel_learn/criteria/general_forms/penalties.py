@@ -31,7 +31,7 @@ class Penalty(ABC):
 
 
 class SquaredHinge(Penalty):
-    """p(t) = max(t, 0)^2 / 2: what is met costs nothing."""
+    """p(t) = max(t, 0)^2 / 2: constraints that are met cost nothing."""
 
     def value(self, t: Array) -> Array:
         return np.asarray(np.maximum(t, 0) ** 2 / 2)
@@ -51,7 +51,7 @@ class Hinge(Penalty):
 
 
 class Squared(Penalty):
-    """p(t) = t^2 / 2: bounds are values to be hit, from either side."""
+    """p(t) = t^2 / 2: a bound is a target value, missed from either side."""
 
     def value(self, t: Array) -> Array:
         return np.asarray(t**2 / 2)
@@ -61,7 +61,7 @@ class Squared(Penalty):
 
 
 class Absolute(Penalty):
-    """p(t) = |t|: values to be hit, of which some may be far off."""
+    """p(t) = |t|: a bound is a target value, and a few large misses are cheap."""
 
     def value(self, t: Array) -> Array:
         return np.abs(t)

@@ -15,7 +15,7 @@ from kernel_learn.tables.tasks import is_measured
 
 @dataclass(frozen=True)
 class CleanTable:
-    """A table as it is meant, how it was read, and what was done to its cells."""
+    """A cleaned table, how it was read, and what was done to its cells."""
 
     frame: Frame
     reading: TableReading
@@ -91,7 +91,7 @@ def read_clean_table(
     part: str | None = None,
     clean: bool = True,
 ) -> CleanTable:
-    """All rows of the files as they are meant: numbers with units, words for missing, dates.
+    """All rows of the files, cleaned: numbers with units, words for missing cells, dates.
 
     Parameters
     ----------
