@@ -1,6 +1,6 @@
 """Equal rows as one row: merged with their weights and labels before anything is chosen."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -97,12 +97,13 @@ def merge_rows(
 
     Of rows on the disk from that of their contents. Rows that are all the same are refused.
     """
-    weight = weight if class_factors is None else weight * class_factors[labels]
     first, inverse, digest = _find_distinct(X, groups, seed, keys)
+    given = rows_given(inverse, weight)
+    weight = weight if class_factors is None else weight * class_factors[labels]
     counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
     factor = max(1.0, len(first) / counts.sum())
-    targets = Targets(counts * factor, _group_indices(groups, first), class_factors)
+    targets = Targets(counts * factor, _group_indices(groups, first), class_factors, given)
     squares = _squares(inverse, weight * factor, groups)
     return DistinctRows(first, inverse, targets, digest, squares)
 
@@ -118,6 +119,7 @@ def merge_valued(
     """As ``merge_rows``, of rows with numbers: all that were seen of a row stay with it."""
     first, inverse, digest = _find_distinct(X, groups, seed, keys)
     targets = merge_values(values, weight, inverse, _group_indices(groups, first))
+    targets = replace(targets, given=rows_given(inverse, weight))
     return DistinctRows(first, inverse, targets, digest)
 
 
@@ -135,7 +137,8 @@ def merge_labelled(
     there = np.stack([np.bincount(inverse, weight * own, n) for own in labels.T], axis=1)
     total = np.bincount(inverse, weight, n)
     scale = max(1.0, n / total.sum())
-    targets = LabelTargets(there * scale, total * scale, _group_indices(groups, first))
+    given = rows_given(inverse, weight)
+    targets = LabelTargets(there * scale, total * scale, _group_indices(groups, first), given)
     return DistinctRows(first, inverse, targets, digest, _squares(inverse, weight * scale, groups))
 
 
@@ -155,6 +158,11 @@ def _find_distinct(
     rank = np.empty(len(order), dtype=int)
     rank[order] = np.arange(len(order))
     return source.first[order], rank[source.inverse], digest
+
+
+def rows_given(inverse: Array, weight: Array) -> Array | None:
+    """How many rows were given as each distinct row; None where that is what they weigh."""
+    return None if np.all(weight == 1.0) else np.bincount(inverse).astype(np.float64)
 
 
 def _squares(inverse: Array, weight: Array, groups: Array | None) -> Array | None:

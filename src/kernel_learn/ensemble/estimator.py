@@ -139,7 +139,9 @@ class EnsembleEstimator(
 
         By a kernel that has not seen the labels, on at most 1000 rows; one
         decomposition serves all permutations. Groups keep one label each, which is
-        shuffled among them; refused where labels differ within a group.
+        shuffled among them; refused where labels differ within a group. Weights of rows stay with
+        them: where they follow the labels, signal is harder to see (``class_weight`` goes with
+        the labels).
         """
         check_is_fitted(self)
         count = check_count("n_permutations", n_permutations, self)

@@ -76,7 +76,7 @@ OURS = {
     "KernelRCA": "classes_:c!",
     "KernelRegressor": "_first:m loo_prediction_:n* loo_rmse_:* held_out_prediction_:n* error_:* "
     "error_interval_:*",
-    "LabelTargets": "there:nl+ weight:n+ Y:nl mean:l strata:n",
+    "LabelTargets": "there:nl+ weight:n+ given:n+ Y:nl mean:l strata:n",
     "LinearInequalities": "bounds:b? pairs:m* weight:m owner:m<b",
     "LinearMap": "coef:jk intercept:k",
     "LowRank": "landmarks:n*! coef:nk",
@@ -84,8 +84,8 @@ OURS = {
     "MultiKernelSVC": "classes_:c! kernel_weights_:m dual_coef_:rs intercept_:r support_:s "
     "_shares:m _support_rows:s*! _calibration.fading.prior:c",
     "NormalScores": "medians_:p knots_:qp/ ranks_:qp+/ mean_:p scale_:p+",
-    "NumberTargets": "values:mq row:m/ count:m+ unseen:u seen:mc weight:n+ Y:nc mean:c within:c "
-    "judging:j",
+    "NumberTargets": "values:mq row:m/ count:m+ unseen:u given:n+ seen:mc weight:n+ Y:nc mean:c "
+    "within:c judging:j",
     "Pairs": "similar:r*! dissimilar:t*!",
     "PairClassifier": "classes_:c! held_out_distances_:n?",
     "Probe": "owner:d held:nq held_rows:n sample_rows:s reference_rows:r",
@@ -107,7 +107,7 @@ OURS = {
     "TableModel": "classes_:c! labels_:n<c row_keys_:u",
     "TableReader": "numbers:a categories:b",
     "TableView": "numbers:a categories:b owner:d",
-    "Targets": "counts:nc+ class_factors:c+ weight:n+ majority:n<c Y:nc+ mean:c+ prior:c+",
+    "Targets": "counts:nc+ class_factors:c+ given:n+ weight:n+ majority:n<c Y:nc+ mean:c+ prior:c+",
     "TransformedKernel": "landmarks:n*! coef:nk weights:k",
     "Tree": "directions:md thresholds:m below:m above:m",
     "Triplets": "triplets:r*!",

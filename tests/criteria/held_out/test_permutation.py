@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernel_learn import KernelClassifier, KernelRegressor
 from kernel_learn.criteria.held_out import permutation
 from kernel_learn.criteria.held_out.permutation import permutation_p_value
 from kernel_learn.criteria.held_out.ridge import RidgePath
@@ -68,7 +69,40 @@ def test_uniform_where_rows_repeat_unequally_often(levels):
     assert 0.35 < np.mean(p) < 0.65 and np.mean(np.array(p) <= 0.05) <= 0.15
 
 
-def test_a_weight_is_a_repetition(rng):
+@pytest.mark.parametrize("signal", [0.0, 2.0])
+def test_a_row_with_a_weight_is_one_row(signal, rng):
+    """Refits with the label of each row as given at another, where the weights stay."""
+    y, weight = np.arange(24) % 2, rng.integers(1, 5, 24).astype(float)
+    X = rng.standard_normal((24, 2)) + signal * np.eye(2)[y]
+    K = Gaussian(0.3)(X)
+
+    def weighed(labels):
+        return weight[:, None] * np.eye(2)[labels]
+
+    targets = Targets(weighed(y), given=np.ones(24))
+    found = permutation_p_value(RidgePath(K.copy(), targets), REGS, 30, np.random.default_rng(5))
+    again, own = np.random.default_rng(5), error_of(K, weighed(y))
+    as_good = sum(error_of(K, weighed(y[again.permutation(24)])) <= own for _ in range(30))
+    assert found == pytest.approx((1 + as_good) / 31)
+    assert (found < 0.05) == (signal > 0)
+    some = targets.take(np.array([3, 1])).as_given()
+    np.testing.assert_array_equal(some.given, [1.0, 1.0])
+
+
+@pytest.mark.parametrize("kind", ["classes", "labels", "numbers"])
+def test_twice_the_weight_is_no_other_evidence(kind, rng):
+    """Each row counted as two with labels of their own hid the clearest signal: p = .7."""
+    X = rng.standard_normal((60, 3))
+    z = X[:, 0] + 0.5 * rng.standard_normal(60)
+    y = {"classes": z > 0, "labels": np.c_[z > 0, X[:, 1] > 0].astype(int), "numbers": z}[kind]
+    model = KernelRegressor() if kind == "numbers" else KernelClassifier(assess=False)
+    model.set_params(quality="fast", max_members=1)
+    found = [model.fit(X, y, sample_weight=w * np.ones(60)).permutation_p_value(39) for w in (1, 2)]
+    assert found == [1 / 40, 1 / 40]
+    assert model.relevant_features_[0]
+
+
+def test_where_rows_given_are_not_known_a_weight_is_a_repetition(rng):
     """Of many rows those that are counted are in proportion."""
     counts = np.array([[3.0, 1.0], [0.0, 2.0], [5.0, 0.0], [1.0, 1.0]])
     Y = permutation._shuffle_rows(Targets(counts))(rng)

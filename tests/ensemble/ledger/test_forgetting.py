@@ -253,6 +253,14 @@ def test_everything_still_answers():
     assert "rows forgotten" in str(model.forgotten_)
 
 
+@pytest.mark.parametrize("name", ["KernelClassifier", "KernelRegressor"])
+def test_signal_is_seen_among_the_rows_with_weights_that_stay(name):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = X[:, 0] if name == "KernelRegressor" else (X[:, 0] > 0).astype(int)
+    model = getattr(kl, name)(quality="fast", max_members=1).fit(X, y, sample_weight=[2.0] * 60)
+    assert model.forget([1, 2, 3]).permutation_p_value(39) == 1 / 40
+
+
 def test_refused():
     X, y = load_iris(return_X_y=True)
     model = kl.KernelClassifier(quality="fast", assess=False).fit(X, y)

@@ -1,7 +1,7 @@
 """Several labels per row: each is there or not, and all of them share one decomposition."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ class LabelTargets:
     there: Array  # (n, L)
     weight: Array  # (n,), positive
     groups: Sequence[Array] = ()
+    given: Array | None = None  # (n,) see ``Targets``
 
     @cached_property
     def Y(self) -> Array:
@@ -87,7 +88,8 @@ class LabelTargets:
     def take(self, rows: Array) -> "LabelTargets":
         """See ``Targets.take``."""
         groups = cut_groups(self.groups, positions(rows, self.n))
-        return replace(self, there=self.there[rows], weight=self.weight[rows], groups=groups)
+        given = None if self.given is None else self.given[rows]
+        return LabelTargets(self.there[rows], self.weight[rows], groups, given)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ class NumberTargets:
     transforms: tuple[Transform, ...]
     groups: Sequence[Array] = ()
     unseen: Array | None = None  # rows that judge, where the others have learned; None for all
+    given: Array | None = None  # (n,) see ``Targets``
 
     @property
     def n(self) -> int:
@@ -113,6 +114,7 @@ class NumberTargets:
             count=self.count[kept],
             groups=cut_groups(self.groups, position),
             unseen=None,
+            given=None if self.given is None else self.given[rows],
         )
 
     def afresh(self) -> "NumberTargets":

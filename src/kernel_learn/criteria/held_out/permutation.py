@@ -59,10 +59,10 @@ Shuffle = Callable[[np.random.Generator], Array]  # mean labels of merged rows, 
 
 
 def _shuffle_rows(targets: Targets) -> Shuffle:
-    """A weight is a repetition: a row of weight w has w labels, each of which may go anywhere."""
+    """Each label of a row as it was given may go anywhere, whatever the rows weigh."""
     merged, labels = np.nonzero(targets.counts)
     counts = targets.counts[merged, labels]
-    copies = _copies(counts, targets.total)
+    copies = _copies(counts, merged, targets)
     weight = np.repeat(counts / copies, copies)  # of each row as given
     merged, labels = np.repeat(merged, copies), np.repeat(labels, copies)
     shape = targets.counts.shape
@@ -77,7 +77,7 @@ def _shuffle_rows(targets: Targets) -> Shuffle:
 
 def _shuffle_values(targets: NumberTargets | LabelTargets) -> Shuffle:
     """The same of numbers: each value that was seen may go to any row."""
-    copies = _copies(targets.count, targets.total)
+    copies = _copies(targets.count, targets.row, targets)
     weight, row = np.repeat(targets.count / copies, copies), np.repeat(targets.row, copies)
     seen = np.repeat(targets.seen, copies, axis=0)
 
@@ -89,9 +89,15 @@ def _shuffle_values(targets: NumberTargets | LabelTargets) -> Shuffle:
     return shuffle
 
 
-def _copies(counts: Array, total: float) -> Array:
-    """How many rows each count stands for, not many more than ``MOST_ROWS`` in all."""
-    return np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / total))).astype(int)
+def _copies(counts: Array, row: Array, targets: Targets | NumberTargets | LabelTargets) -> Array:
+    """How many rows as given each count stands for, not many more than ``MOST_ROWS`` in all.
+
+    A row of weight two is no two rows, whose labels could differ: shuffled as if it were, labels
+    are nearer to each other than those of the rows, and no signal is seen.
+    """
+    if targets.given is not None:
+        counts = counts * (targets.given / targets.weight)[row]
+    return np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / counts.sum()))).astype(int)
 
 
 def _shuffle_groups(targets: RowTargets) -> Shuffle:

@@ -56,6 +56,7 @@ class Targets:
     counts: Array  # (n, k), not negative, no row of zeros
     groups: Sequence[Array] = ()
     class_factors: Array | None = None  # (k,) that are in the counts
+    given: Array | None = None  # (n,) how many rows were given as each, None: as many as it weighs
 
     @cached_property
     def weight(self) -> Array:
@@ -109,7 +110,8 @@ class Targets:
     def take(self, rows: Array) -> "Targets":
         """The targets of some rows; rows whose group is cut keep their part of it."""
         groups = cut_groups(self.groups, positions(rows, self.n))
-        return Targets(self.counts[rows], groups, self.class_factors)
+        given = None if self.given is None else self.given[rows]
+        return Targets(self.counts[rows], groups, self.class_factors, given)
 
     @property
     def sums(self) -> Array:
@@ -123,7 +125,7 @@ class Targets:
     def as_given(self) -> "Targets":
         """As rows were seen, whatever their classes count."""
         factors = 1.0 if self.class_factors is None else self.class_factors
-        return Targets(self.counts / factors, self.groups)
+        return Targets(self.counts / factors, self.groups, given=self.given)
 
 
 def positions(rows: Array, n: int) -> Array:

@@ -118,8 +118,9 @@ class ClassesLeft:
         return ClassesLeft(np.flatnonzero(stays), self.counts[rows])
 
     def targets(self, old: Targets) -> Targets:
-        some = old.take(self.rows)
-        return Targets(self.counts[self.rows], some.groups, some.class_factors)
+        some, counts = old.take(self.rows), self.counts[self.rows]
+        given = None if some.given is None else some.given * counts.sum(axis=1) / some.weight
+        return Targets(counts, some.groups, some.class_factors, given)
 
     def map(self, map: OutcomeMap, old: AnyTargets) -> OutcomeMap:
         return map
@@ -149,14 +150,18 @@ class ValuesLeft:
         unseen = old.unseen
         if unseen is not None:
             unseen = position[unseen][position[unseen] >= 0]
-        return replace(
+        found = replace(
             old,
             values=old.values[stays],
             row=position[old.row[stays]],
             count=(old.count * self.share)[stays],
             groups=cut_groups(old.groups, position),
             unseen=unseen,
+            given=None,
         )
+        if old.given is None:
+            return found
+        return replace(found, given=(old.given / old.weight)[self.rows] * found.weight)
 
     def map(self, map: OutcomeMap, old: AnyTargets) -> OutcomeMap:
         assert isinstance(map, ValueMap) and isinstance(old, NumberTargets)
