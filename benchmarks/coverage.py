@@ -457,10 +457,14 @@ def costs_part():
         "those of `predict_interval` the kernel values of the members and K Q. The aims were 1.1, "
         "1.1, 1.3 and 1.3. Fading: how unlike rows are is measured in standard deviations of the "
         "columns with tails drawn in, whatever the model's kernel is, so none of the model's own "
-        "values can serve for it, and beside so few kernel values it is felt; in single "
-        "precision it takes as long. Intervals of few training rows: what each model without a "
-        "row says goes back from the transformed target and is sorted, which beside so small "
-        "products is felt, too.\n\n"
+        "values can serve for it. A fifth of the (at most 250) rows is asked first, then half, "
+        "then all, in single precision and of ever fewer new rows. Of 200 training rows "
+        "`predict_proba` takes 0.6 microseconds a row without it; 5 % of that are these units "
+        "alone, 15 % the first fifth, 19 % what comes after it; calls of functions and colder "
+        "caches are the rest of what is above 1. Intervals of 200 training rows: beside 8 ms of "
+        "products, 2.5 are the kernel values of the local scale, 2 the two partial sorts, 1.5 the "
+        "way back from the transformed target and the sum over members; and the same kernel "
+        "values take 3 longer where what is made of them is kept.\n\n"
     )
     return text + "\n".join(lines)
 
