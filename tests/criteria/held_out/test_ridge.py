@@ -11,6 +11,7 @@ from kernel_learn.criteria.held_out.ridge import (
     LEAST_SLACK,
     RidgePath,
     RidgeSolves,
+    dual_of_few,
     ridge_at_lam,
     solve_ridge,
     try_ridge,
@@ -236,6 +237,35 @@ def test_rows_that_stand_alone_get_more_of_the_penalty(power, X, rng):
     scores, least = solves.held_out(np.array([enough / 10, enough]))
     assert least[0] < LEAST_SLACK <= least[1]
     np.testing.assert_allclose(held, with_all_shares(scores[1], targets), atol=1e-9)
+
+
+@pytest.mark.parametrize("lam", [1e-5, np.array([1e-5, 2.0, 0.3])])
+def test_few_directions_are_solved_alone(lam, rng):
+    X = rng.standard_normal((40, 5)) * [1.0, 1e-3, 3.0, 1.0, 1.0]
+    X[:, 4] = X[:, 0] - X[:, 3]  # four directions
+    counts = np.eye(3)[np.arange(40) % 3] * rng.integers(1, 4, (40, 1))
+    targets, K = Targets(counts), X @ X.T
+    model, U = dual_of_few(K.copy(), targets, lam)
+    assert U.shape == (40, 4)
+    np.testing.assert_allclose(U.T @ U, np.eye(4), atol=1e-12)
+    path = RidgePath(K.copy(), targets)
+    due = path.dual(lam / path.centred.unit)
+    np.testing.assert_allclose(model.coef, due.coef, atol=1e-8 * np.abs(due.coef).max())
+    np.testing.assert_allclose(model.scores(K), due.scores(K), atol=1e-9)
+    # primal: (X'SX + lam) beta = X'S(Y - mean), rows less their mean
+    w, one_lam = counts.sum(axis=1), np.broadcast_to(lam, 3)
+    Z, Y = X - w @ X / w.sum(), targets.Y - targets.mean
+    for c in range(3):
+        A = Z.T @ (w[:, None] * Z) + one_lam[c] * np.eye(5)
+        f = Z @ np.linalg.solve(A, Z.T @ (w * Y[:, c])) + targets.mean[c]
+        np.testing.assert_allclose(model.scores(K)[:, c], f, atol=1e-10)
+
+
+def test_no_end_of_a_spectrum_is_no_few_directions(rng):
+    X = rng.standard_normal((40, 2))
+    targets = Targets(np.eye(2)[np.arange(40) % 2])
+    for K in (Gaussian(0.5)(X), Gaussian(1e-3)(X), Linear()(rng.standard_normal((40, 30)))):
+        assert dual_of_few(np.array(K), targets, 0.1) is None
 
 
 def test_rows_that_look_the_same_get_the_shares(rng):

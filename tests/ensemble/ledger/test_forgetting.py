@@ -151,6 +151,40 @@ def test_stability_is_kept():
     )
 
 
+@pytest.mark.parametrize("kind", [kl.KernelClassifier, kl.KernelRegressor])
+def test_what_a_kernel_does_not_see_is_left_out(kind):
+    """There coefficients would be residuals / lam: huge, and for nothing."""
+    rng = np.random.default_rng(1)
+    X, weight = rng.standard_normal((90, 3)), rng.uniform(0.5, 2.0, 90)
+    y = X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(90)
+    y = (y > 0).astype(int) if kind is kl.KernelClassifier else y
+    model = kind(quality="fast", assess=False).fit(X, y, sample_weight=weight)
+    old, smaller = model._fitted.ensemble, model.forget(np.arange(10))
+    left = smaller._fitted.ensemble
+    pairs = [
+        (before, after)
+        for before, after in zip(old.members, left.members, strict=True)
+        if repr(before.kernel) == "Linear()" and np.any(before.share)
+    ]
+    assert pairs and smaller.forgotten_.distance < 1e-11
+    p, w, Y = old.targets.weight / old.targets.total, left.targets.weight, left.targets.Y
+    for before, after in pairs:
+        K_old, K = training_gram(old, before), training_gram(left, after)
+        lam = before.reg * (p @ np.diagonal(K_old) - p @ K_old @ p)
+        root, centring = np.sqrt(w)[:, None], np.eye(80) - w / w.sum()
+        d, U = np.linalg.eigh(root * (centring @ K @ centring.T) * root.T)
+        d, U = d[-3:], U[:, -3:]
+        A = root * (U @ ((U.T @ (root * (centring @ Y))) / (d[:, None] + lam)))
+        found = after.models[0][0].coef
+        np.testing.assert_allclose(found, A, rtol=1e-9, atol=1e-11 * np.abs(A).max())
+    none, every = model.forget([]).explain(X[:2], n_rows=90), model.explain(X[:2], n_rows=90)
+    size = np.abs(every.contributions).max()
+    assert np.abs(none.contributions).max() < 1.1 * size
+    if kind is kl.KernelRegressor:
+        np.testing.assert_array_equal(none.indices[:, 0], every.indices[:, 0])
+        np.testing.assert_allclose(none.contributions, every.contributions, atol=1e-9 * size)
+
+
 def test_machines_are_those_of_the_others():
     X = np.random.default_rng(0).integers(1, 6, (120, 4)).astype(float)
     X += 1e-6 * np.arange(120)[:, None]

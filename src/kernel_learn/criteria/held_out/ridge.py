@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import each_fold
@@ -41,6 +42,8 @@ RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 # Directions of G below this share of the largest are rounding. At 500 rows the smallest lam is
 # about 1e-9 of the largest: 1e-10 left out directions that count (scores were off by up to .46).
 RANK_TOL = 1e-14
+# Shares of the largest pivot: below the first one is rounding, and above the second surely none.
+NO_PIVOT, LEAST_PIVOT = 1e-13, 1e-8
 MOST_POWERS = 12  # of ten, by which a regulariser is raised for that
 # One eigendecomposition costs as much as about so many Cholesky inverses (n = 1000: 0.19 s
 # against 0.034 s each).
@@ -105,6 +108,35 @@ def centre(K: Array, targets: RowTargets) -> Centred:
     m = K @ (targets.weight / targets.total)
     center_and_weigh(K, m, targets.weight, np.sqrt(targets.weight))
     return Centred(K, m, float(np.trace(K)) / targets.total, targets)
+
+
+def dual_of_few(K: Array, targets: RowTargets, lam: float | Array) -> tuple[Dual, Array] | None:
+    """The model by the directions that k sees, and these, U (n, r) of G; None if they are not few.
+
+    G + lam is near lam in all others, where coefficients are residuals / lam: they change no score
+    but by rounding, and hide what rows add. K is overwritten.
+    """
+    centred = centre(K, targets)
+    Q = range_of(centred.G)
+    if Q is None:
+        return None
+    w, V = np.linalg.eigh(Q.T @ centred.G @ Q)
+    U = Q @ V
+    return centred.dual(U @ ((U.T @ centred.labels) / (w[:, None] + lam))), U
+
+
+def range_of(G: Array) -> Array | None:
+    """Orthonormal columns that span G, (n, r), where it ends clearly at up to half of its rows.
+
+    Pivots are at most eigenvalues: a spectrum that falls to rounding little by little has no end.
+    """
+    largest = float(np.diagonal(G).max())
+    C, order, rank, _ = lapack.dpstrf(G, tol=NO_PIVOT * largest, lower=1)
+    if not 0 < rank <= len(G) // 2 or C[rank - 1, rank - 1] ** 2 < LEAST_PIVOT * largest:
+        return None
+    Q = np.empty((len(G), rank))
+    Q[order - 1] = np.linalg.qr(np.tril(C[:, :rank]))[0]
+    return Q
 
 
 class RidgePath:
