@@ -102,20 +102,20 @@ SPELLINGS += ["#DIV/0!", "NaN"]
 
 def numbers():
     weight, dose, age = "weight", "dose", "age"
-    yield "unit", cells(weight=lambda v, i: f"{v} kg", says="'kg' taken off")
+    yield "unit", cells(weight=lambda v, i: f"{v} kg", says="'kg' removed")
     yield (
         "footnotes",
         cells(dose=lambda v, i: f"{v}*" if i % 5 == 0 else v, says="-> the number itself"),
     )
-    yield "unit-unspaced", cells(weight=lambda v, i: f"{v}kg", says="'kg' taken off")
+    yield "unit-unspaced", cells(weight=lambda v, i: f"{v}kg", says="'kg' removed")
     yield (
         "unit-cases",
-        cells(weight=lambda v, i: f"{v} {['kg', 'KG', 'Kg'][i % 3]}", says="taken off"),
+        cells(weight=lambda v, i: f"{v} {['kg', 'KG', 'Kg'][i % 3]}", says="removed"),
     )
-    yield "unit-some", cells(weight=lambda v, i: f"{v} kg" if i % 2 else v, says="'kg' taken off")
+    yield "unit-some", cells(weight=lambda v, i: f"{v} kg" if i % 2 else v, says="'kg' removed")
     yield (
         "unit-spellings",
-        cells(weight=lambda v, i: f"{v} {['kg', 'kgs', 'kilo'][i % 3]}", says="'kg' taken off"),
+        cells(weight=lambda v, i: f"{v} {['kg', 'kgs', 'kilo'][i % 3]}", says="'kg' removed"),
     )
     yield (
         "unit-typo",
@@ -156,14 +156,14 @@ def numbers():
             says="-> the number itself",
         ),
     )
-    yield "unit-long", cells(dose=lambda v, i: f"{v} mg/dL", says="'mg/dL' taken off")
-    yield "unit-degrees", cells(weight=lambda v, i: f"{v} °C", says="'°C' taken off")
-    yield "years", cells(age=lambda v, i: f"{v} years", says="'years' taken off")
-    yield "percent", cells(weight=lambda v, i: f"{v} %", says="'%' taken off")
-    yield "percent-unspaced", cells(age=lambda v, i: f"{v}%", says="'%' taken off")
-    yield "dollars", cells(dose=lambda v, i: f"${grouped(v)}", says="'$' taken off")
+    yield "unit-long", cells(dose=lambda v, i: f"{v} mg/dL", says="'mg/dL' removed")
+    yield "unit-degrees", cells(weight=lambda v, i: f"{v} °C", says="'°C' removed")
+    yield "years", cells(age=lambda v, i: f"{v} years", says="'years' removed")
+    yield "percent", cells(weight=lambda v, i: f"{v} %", says="'%' removed")
+    yield "percent-unspaced", cells(age=lambda v, i: f"{v}%", says="'%' removed")
+    yield "dollars", cells(dose=lambda v, i: f"${grouped(v)}", says="'$' removed")
     yield "euros", cells(dose=lambda v, i: f"{grouped(v, '.', ',')} €", says="dots part thousands")
-    yield "pounds", cells(dose=lambda v, i: f"£{v}", says="'£' taken off")
+    yield "pounds", cells(dose=lambda v, i: f"£{v}", says="'£' removed")
     yield "thousands", cells(dose=lambda v, i: grouped(v), says="commas part thousands")
     yield (
         "thousands-whole",
@@ -387,7 +387,7 @@ def files():
     polish = base().replace({"ward": {"north": "Łódź", "south": "Wrocław"}})
     yield "cp1250", Case(polish.to_csv(index=False).encode("cp1250"), polish, "cp1250")
     folded = text(base()).replace(b"weight", b'"\nweight"', 1)
-    yield "name-in-two-lines", Case(folded, base(), "around the names of columns taken off")
+    yield "name-in-two-lines", Case(folded, base(), "around the names of columns removed")
     yield "utf-16", Case(accents.to_csv(index=False).encode("utf-16"), accents, "utf-16")
     yield "gzip", Case(gzip.compress(text(base())), base(), "t.csv.gz", "t.csv.gz")
     yield "bzip2", Case(bz2.compress(text(base())), base(), "t.csv.bz2", "t.csv.bz2")

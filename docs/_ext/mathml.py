@@ -6,14 +6,16 @@ from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.application import Sphinx
 
-# Bars arrive as binary operators, spaced and as high as the whole row; a prime as an apostrophe.
-BAR = re.compile(r"<mo[^>]*>([‖|])</mo>")
-PRIME = re.compile(r"(?<!\^)'")
+# Bars and primes arrive as binary operators, spaced; bars as high as the row, primes typewritten.
+BAR_OR_PRIME = re.compile(r"<mo[^>]*>([‖|'])</mo>")
 
 
 def draw(text: str, *, as_block: bool) -> str:
-    found = tex2mathml(PRIME.sub(r"^{\\prime}", text), as_block=as_block)
-    return BAR.sub(r'<mo stretchy="false" lspace="0em" rspace="0em">\1</mo>', found)
+    def as_letter(found: re.Match[str]) -> str:
+        sign = "\u2032" if found[1] == "'" else found[1]
+        return f'<mo stretchy="false" lspace="0em" rspace="0em">{sign}</mo>'
+
+    return BAR_OR_PRIME.sub(as_letter, tex2mathml(text, as_block=as_block))
 
 
 def inline(self, node: nodes.math) -> None:

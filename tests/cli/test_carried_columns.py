@@ -1,4 +1,4 @@
-"""Columns that are carried along leave as they came; labels are no formulas."""
+"""Columns that are copied leave as they came; labels are no formulas."""
 
 import csv
 import io
@@ -152,7 +152,7 @@ def test_a_column_that_is_called_as_an_answer_is_not_carried(tmp_path):
     words = ["predict", save_model(tmp_path / "m.skops"), tmp_path / "new.csv"]
     done = testing.CliRunner().invoke(app, [str(word) for word in words])
     assert done.stdout.splitlines()[0] == "prediction" and "old" not in done.stdout
-    assert "Column 'prediction' of the table is not carried along" in " ".join(done.stderr.split())
+    assert "Column 'prediction' of the table is not copied" in " ".join(done.stderr.split())
 
 
 def test_columns_that_are_not_there_are_missing_on_request(tmp_path):
@@ -176,5 +176,5 @@ def test_rows_unlike_any_seen_are_counted_and_noted(tmp_path):
     words = ["predict", model, tmp_path / "new.csv", "--notes"]
     done = testing.CliRunner().invoke(app, [str(word) for word in words])
     notes = [line.partition(",")[2] for line in done.stdout.splitlines()[1:]]
-    assert notes == ["", "unlike any row seen", ""]
-    assert "1 of 3 rows are unlike anything in the training rows" in " ".join(done.stderr.split())
+    assert notes == ["", "unlike any training row", ""]
+    assert "1 of 3 rows are unlike any training row" in " ".join(done.stderr.split())

@@ -113,7 +113,7 @@ def test_what_is_ignored_is_said_once(folder, monkeypatch):
     table = pd.read_csv(folder / "wine.csv")
     table.assign(extra=1).to_csv(folder / "more.csv", index=False)
     _, err = run("predict", folder / "wine.skops", folder / "more.csv", "-o", folder / "p.csv")
-    assert err == "Note: column 'extra' is not known to the model and is carried along.\n"
+    assert err == "Note: column 'extra' is not known to the model and is copied.\n"
     _, err = run("predict", folder / "wine.skops", folder / "wine.csv", "-o", folder / "p.csv")
     assert err == ""
 
@@ -190,7 +190,7 @@ def test_compare_prints_a_leaderboard_and_keeps_a_model(folder):
     names = ("KernelClassifier", "HSICSubspace", "SVC, tuned", "logistic", "majority class")
     assert all(name in out for name in names)
     page = (folder / "c.html").read_text()
-    assert "Beside other methods" in page and "HSICSubspace" in page
+    assert "Compared with other methods" in page and "HSICSubspace" in page
     assert (folder / "c.skops").exists()
 
 
@@ -202,7 +202,7 @@ def test_of_uneven_classes_the_balanced_accuracy_is_shown_too(folder):
     words = [folder / "uneven.csv", "-t", "cultivar"]
     out, _ = run("fit", *words, "-o", folder / "u.skops", "--report", folder / "u.html", *FAST)
     assert "Error by nested cross-validation: 0 of 73 wrong: below " in out
-    assert "do as well with p < .005." in out
+    assert "Permutation test: p < .005." in out
     assert "Balanced accuracy, as most rows are of one class: 100.0 %; chance 50.0 %." in out
     assert "<dt>Balanced accuracy</dt>" in (folder / "u.html").read_text()
     words += ["--folds", 2, "--repeats", 1, *FAST]
@@ -388,7 +388,7 @@ ERRORS = [
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--drop", "x"], 3, "no column 'x'"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--group", "x"], 3, "(--group)"),
     (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "--set", "x=1"], 3, "no parameter 'x'"),
-    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "SVC, tuned"], 3, "compare"),
+    (["fit", "wine.csv", "-t", "cultivar", "-o", "m.skops", "-m", "SVC, tuned"], 3, "comparison"),
     (["predict", "gone.skops", "wine.csv"], 4, "gone.skops"),
     (["predict", "wine.csv", "wine.csv"], 3, "wine.csv"),
     (["predict", "wine.skops", "patients.csv"], 3, "lacks the columns 'alcohol'"),
@@ -496,9 +496,9 @@ REFUSED = {
     "fit wine.csv -t cultivar -o a.skops --types ash=foo": "--types ash=foo: choose",
     "fit wine.csv -t ash -o a.skops --task classify": "too many for classes",
     "fit one.csv -t y -o a.skops": "there must be two classes",
-    "fit units.csv -t y -o a.skops": "its numbers are not alike",
-    "learn-kernel units.csv -t y -o a.skops": "its numbers are not alike",
-    "read units.csv -t y": "its numbers are not alike",
+    "fit units.csv -t y -o a.skops": "its numbers cannot be compared",
+    "learn-kernel units.csv -t y -o a.skops": "its numbers cannot be compared",
+    "read units.csv -t y": "its numbers cannot be compared",
     "compare long.csv -t y": "long.csv",
     "fit quote.csv -t y -o a.skops": "quote.csv",
     "predict wine.skops wine.csv --threshold 3": "--threshold 3: choose",

@@ -57,7 +57,7 @@ def fit(folder, *words, name="m.skops"):
 
 def test_cost_finds_a_threshold_that_predict_uses(folder):
     plain, dear = fit(folder, name="plain.skops"), fit(folder, "--cost", "fp=1,fn=20")
-    assert "'fraud' is said from a probability of 0.5:" in plain and "AUC 0." in dear
+    assert "'fraud' is predicted from a probability of 0.5:" in plain and "AUC 0." in dear
     model = kl.load(folder / "m.skops")
     assert 0 < model.threshold_ < 0.3 and model.classes_[model.positive_] == "fraud"
     new = pd.read_csv(folder / "new.csv")
@@ -162,7 +162,7 @@ def test_report_prints_the_figures_of_new_rows(folder):
     fit(folder)
     words = ["report", folder / "m.skops", folder / "new.csv", "-o", folder / "r.html"]
     out = " ".join(run(*words)[0].split())
-    assert "New rows: " in out and "no more apart than by chance" in out and "Written: " in out
+    assert "New rows: " in out and "the difference is within chance" in out and "Written: " in out
     values = json.loads(run(*words, "--json")[0])
     new = pd.read_csv(folder / "new.csv")
     assert values["accuracy"] == np.mean(kl.load(folder / "m.skops").predict(new) == new["y"])
@@ -187,7 +187,7 @@ def test_new_rows_of_one_class_have_no_order_to_judge(only, folder):
 def test_what_chance_could_do():
     reach = together((0.86, 0.94), (0.89, 0.95))
     assert reach == pytest.approx(0.05)  # sqrt(.04^2 + .03^2)
-    assert "no more apart than by chance" in compare_shares(0.90, 0.92, reach)
+    assert "the difference is within chance" in compare_shares(0.90, 0.92, reach)
     text = compare_shares(0.70, 0.92, reach)
     assert text.startswith("92.0 %: new rows are worse by 22.0 points, more than the 5.0 of chance")
 
@@ -224,6 +224,6 @@ def test_sets_and_novelty_of_new_rows(folder):
     assert np.mean(inside) > 0.85
     assert (found["novelty"][-3:] <= 0.01).all()
     n = int((found["novelty"] <= 0.01).sum())
-    assert f"{n} of 203 rows are unlike anything in the training rows" in " ".join(told.split())
+    assert f"{n} of 203 rows are unlike any training row" in " ".join(told.split())
     _, refused = run(*words, "--coverage", "2", code=3)
     assert "between 0 and 1" in refused

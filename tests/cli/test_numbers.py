@@ -56,7 +56,7 @@ def test_fit_says_what_it_found(folder):
     assert low < found["rmse"] < high < found["naive_rmse"]
     assert len(found["verdict"]) == 3 and found["p_value"] < 0.01
     said = (folder / "fit.err").read_text()
-    assert "taken as numbers: it has" in said and "For classes say --task classify" in said
+    assert "taken as numbers: it has" in said and "For classes use --task classify" in said
     assert "price target" in said and " to " in said
 
 
@@ -104,7 +104,7 @@ def test_report_on_new_rows_gives_their_figures(folder):
 
 def test_figures_apart_by_more_than_chance_are_called_so():
     old = {"rmse": 10.0, "low": 9.0, "high": 11.0}
-    assert "no more apart than by chance" in compare_errors(old | {"rmse": 11.0}, old)
+    assert "the difference is within chance" in compare_errors(old | {"rmse": 11.0}, old)
     assert "are worse, by more" in compare_errors({"rmse": 15.0, "low": 13, "high": 17}, old)
     assert "are better, by more" in compare_errors({"rmse": 6.0, "low": 5, "high": 7}, old)
 
@@ -174,7 +174,7 @@ def targets(folder):
         ("grade", "auto", "classify", "taken as classes: it has 3 different whole numbers in 60"),
         ("grade", "regress", "regress", ""),
         ("tariff", "auto", "regress", "taken as numbers: its values are real numbers"),
-        ("name", "auto", "classify", "taken as classes: its values are no numbers"),
+        ("name", "auto", "classify", "taken as classes: its values are not numbers"),
     ],
 )
 def test_what_a_target_is_taken_for(targets, folder, target, task, taken, said):
@@ -193,9 +193,9 @@ def test_whole_numbers_are_classes_where_that_is_said(tmp_path):
     assert 40 < table["y"].nunique() < 80
     words = ["fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.skops", *FAST]
     _, err = run(*words)
-    assert "taken as numbers" in err and "For classes say --task classify" in " ".join(err.split())
+    assert "taken as numbers" in err and "For classes use --task classify" in " ".join(err.split())
     _, err = run(*words, "--task", "classify")
-    assert "is taken as classes as you say: it has" in " ".join(err.split())
+    assert "is taken as classes, as you asked: it has" in " ".join(err.split())
     assert kl.load(tmp_path / "m.skops").classes_.size == table["y"].nunique()
     table.assign(y=np.arange(80)).to_csv(tmp_path / "t.csv", index=False)
     _, err = run(*words)
@@ -213,7 +213,7 @@ def test_refusals(targets, folder):
     _, err = run("fit", targets, "-t", "x", "--threshold", "0.3", *words, code=3)
     assert "are for two classes, and the target is a number" in err
     _, err = run("fit", targets, "-t", "x", "-m", "ridge", *words, code=3)
-    assert "is there to compare with" in err
+    assert "is only for comparison" in err
 
 
 def test_a_kernel_is_learned_from_numbers(targets, folder):

@@ -46,10 +46,10 @@ def folder(tmp_path_factory):
 
 
 TRANSCRIPT = """\
-How I read your table: messy.csv, 120 rows, 7 columns.
+How the table was read: messy.csv, 120 rows, 7 columns.
   age    number   20 to 87
   weight number   43.134 to 85.876         12 missing
-         'kg' taken off; 12 cells "ND" -> missing
+         'kg' removed; 12 cells "ND" -> missing
   dose   number   1125.65 to 6988.15
   ward   category 3: east, north, south
   visit  date     2026-01-04 to 2026-10-27  dates in 3 formats; day first (/)
@@ -71,7 +71,7 @@ def test_read_as_json(folder):
     values = json.loads(run("read", folder / "messy.csv", "-t", "y", "--json")[0])
     lines = {line["name"]: line for line in values["columns"]}
     assert values["rows"] == 120 and lines["weight"]["missing"] == 12
-    assert lines["weight"]["done"] == ["'kg' taken off", '12 cells "ND" -> missing']
+    assert lines["weight"]["done"] == ["'kg' removed", '12 cells "ND" -> missing']
     assert lines["y"]["kind"] == "target"
 
 
@@ -97,7 +97,7 @@ def test_types_are_what_is_said(folder):
         (["--types", "gone=number"], "no column 'gone'"),
         (["--types", "age=money"], "choose one of number, category, date, text, skip"),
         (["--types", "age"], "write name=type"),
-        (["--types", "age=date"], "holds numbers, which are no dates"),
+        (["--types", "age=date"], "holds numbers, which are not dates"),
         (["--types", "ward=date"], "no cell of column 'ward' is a date"),
         (["--types", "ward=number"], "no cell of column 'ward' is a number"),
         (["--na", "x", "--no-clean"], "leave it out, or --na"),
@@ -203,8 +203,8 @@ def test_at_most_25_lines_and_a_summary(tmp_path):
     wide.to_csv(tmp_path / "w.csv", index=False)
     lines = run("read", tmp_path / "w.csv", "-t", "y")[0].splitlines()
     assert len(lines) <= 30 and all(len(line) <= 80 for line in lines)
-    assert "and 57 more: 57 numbers; their cells are as they stand." in lines[-1]
-    assert any("'kg' taken off" in line for line in lines)
+    assert "and 57 more: 57 numbers; their cells are unchanged." in lines[-1]
+    assert any("'kg' removed" in line for line in lines)
 
 
 def test_predict_says_what_it_has_not_met(folder):
@@ -214,12 +214,12 @@ def test_predict_says_what_it_has_not_met(folder):
     new.to_csv(folder / "strange.csv", index=False)
     words = ["predict", folder / "m.skops", folder / "strange.csv", "-o", folder / "p.csv"]
     _, err = run(*words, "--notes")
-    assert "60 of 120 cells of 'ward' hold levels that the model has not met: 'roof'." in err
-    assert "spelt otherwise than in training, and read alike: 'NORTH = north'." in err
+    assert "60 of 120 cells of 'ward' hold levels that the model does not know: 'roof'." in err
+    assert "spelled differently than in training, and read alike: 'NORTH = north'." in err
     assert "All 120 cells of 'dose'" in err and "is it another unit?" in err
     note = pd.read_csv(folder / "p.csv")["note"]
-    assert note[0] == "dose outside its range; unlike any row seen"
-    assert note[70] == "dose outside its range; ward not met before; unlike any row seen"
+    assert note[0] == "dose outside its range; unlike any training row"
+    assert note[70] == "dose outside its range; ward new to the model; unlike any training row"
     values = json.loads(run(*words, "--json")[0])
     assert len(values["warnings"]) == 4 and "note" not in pd.read_csv(folder / "p.csv")
 
@@ -231,7 +231,7 @@ def test_notes_of_the_table_stand_beside_ours(folder):
     words = ["predict", folder / "m.skops", folder / "notes.csv", "-o", folder / "p.csv"]
     _, err = run(*words, "--notes")
     found = pd.read_csv(folder / "p.csv")
-    assert found["note"].tolist() == new["note"].tolist() and "not carried" not in err
+    assert found["note"].tolist() == new["note"].tolist() and "not copied" not in err
     assert found["note (kernel-learn)"].str.contains("dose outside its range").all()
 
 

@@ -15,13 +15,13 @@ from kernel_learn.cli.app import app  # noqa: E402
 
 FAST = "--set quality=fast --set max_members=3"
 HEAD = """\
-How I read your table: train.csv, 000 rows, 0 columns.
+How the table was read: train.csv, 000 rows, 0 columns.
   id    left out                                      looks like an identifier
-  dose  number   00 to 00.0                           'mg' taken off
+  dose  number   00 to 00.0                           'mg' removed
   age   number   00 to 00                 00 missing  00 cells "ND" -> missing
   ward  category 0: north, south
   state target   0: sick, well
-Target 'state' is taken as classes: its values are no numbers.
+Target 'state' is taken as classes: its values are not numbers.
 Warning: Column 'id' looks like an identifier and is left out.
 """
 FIT = """\
@@ -33,28 +33,28 @@ the target is.
 KernelClassifier: 000 rows, 0 columns, 0 classes.
 Error by nested cross-validation: 0.0 % (00 % interval 0.0 to 00.0); always the
 most frequent class 00.0 %.
-Permutation test: shuffled labels do as well with p < .000.
+Permutation test: p < .000.
 AUC 0.000; average precision for 'sick' 0.000, by chance 0.000.
-'sick' is said from a probability of 0.0: 00 of 00 are found, with 0 false
+'sick' is predicted from a probability of 0.0: 00 of 00 are found, with 0 false
 alarms among 00 others.
 Written: m.skops.
 """
 REPORT = """\
 New rows: 00 of 00 right, accuracy 00.0 % (00 % interval 00.0 to 00.0).
-Held out in training it was 00.0 %: no more apart than by chance.
+Held out in training it was 00.0 %: the difference is within chance.
 AUC 0.000 (held out 0.000); average precision for 'sick' 0.000 (held out 0.000),
 by chance 0.000.
-'sick' is said from a probability of 0.0: 00 of 00 are found, with 0 false
+'sick' is predicted from a probability of 0.0: 00 of 00 are found, with 0 false
 alarms among 00 others.
 Written: r.html.
 """
 PREDICT = """\
-Warning: 0 of 00 cells of 'dose' are no numbers, and taken as missing: '00.0
+Warning: 0 of 00 cells of 'dose' are not numbers and count as missing: '00.0
 kg'.
-Warning: 0 of 00 cells of 'ward' are spelt otherwise than in training, and read
-alike: 'NORTH = north'.
-Warning: 0 of 00 rows are unlike anything in the training rows (novelty below
-.00, or as small as it gets): do not trust what is said of them.
+Warning: 0 of 00 cells of 'ward' are spelled differently than in training, and
+read alike: 'NORTH = north'.
+Warning: 0 of 00 rows are unlike any training row (novelty below .00, or as
+small as it gets): do not trust their predictions.
 00 rows written to p.csv.
 """
 REFUSED = """\
@@ -100,7 +100,7 @@ def test_from_a_table_to_predictions(folder, monkeypatch):
     assert masked(say("predict m.skops new.csv -o p.csv --notes")) == PREDICT
     lines = (folder / "p.csv").read_text().splitlines()
     assert lines[0] == "id,prediction,note" and lines[1].startswith("P120,")
-    assert lines[4].endswith(",dose is no number; unlike any row seen")
+    assert lines[4].endswith(",dose is not a number; unlike any training row")
     say("inspect m.skops")
     assert say("fit train.csv -t mood -o x.skops", code=3) == REFUSED
 

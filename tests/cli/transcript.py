@@ -2,7 +2,7 @@
 
 import re
 
-BEGINNINGS = "Warning: |Note: |Error: |Usage: |Try |How I read |  |╭|│|╰"
+BEGINNINGS = "Warning: |Note: |Error: |Usage: |Try |How the table |  |╭|│|╰"
 
 
 def unfolded(text: str) -> str:

@@ -121,7 +121,7 @@ def test_page(fitted):
     model, facts = fitted
     text = render(facts, frame=FRAME[:70])
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
-    for words in ("Predicted against true", "Rows to look at", "Are the intervals honest?"):
+    for words in ("Predicted against true", "Rows to look at", "Are the intervals right?"):
         assert words in text
     assert text.count('class="plane"') >= 6 and text.count("aria-describedby") >= 5
     for name in ("agreement-data", "ranges-data", "coverage-data"):

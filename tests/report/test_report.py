@@ -211,7 +211,7 @@ def test_certificate_and_weights_of_a_bank():
     _, _, _, facts = fitted(MultiKernelSVC(gaussian_bank(4)), encoding="full")
     page = render(facts)
     assert "Is the optimum proven?" in page and "gaussian_0.1" in page
-    assert facts["held_out"]["log_loss"] < 1.1 and "Are the probabilities honest" in page
+    assert facts["held_out"]["log_loss"] < 1.1 and "Are the probabilities calibrated" in page
     assert facts["certificate"]["gaps"][-1] <= 1e-6
     parse(page)
 
@@ -219,7 +219,7 @@ def test_certificate_and_weights_of_a_bank():
 def test_a_classifier_without_probabilities():
     _, _, _, facts = fitted(LinearSVC(), encoding="full")
     page = render(facts)
-    assert facts["held_out"]["log_loss"] is None and "Are the probabilities honest" not in page
+    assert facts["held_out"]["log_loss"] is None and "Are the probabilities calibrated" not in page
     parse(page)
 
 

@@ -53,7 +53,7 @@ def test_even_classes_are_judged_by_accuracy_beside_the_most_frequent_one():
         "Accuracy on rows that were held out: 90.0 % (95 % interval 87.0 to 93.0); "
         "always 'fine' 50.0 %."
     )
-    assert last.startswith("Next: try it on rows that were not at hand")
+    assert last.startswith("Next: test it on new rows")
     assert "which may be as good" in give_verdict(facts(naive_accuracy=0.88), 200)[1]
 
 
@@ -75,8 +75,8 @@ MISSED = {"recall": 3 / 44, "found": 3, "positives": 44, "positive": 1, "thresho
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"p_value": 0.3}, "look for columns that could tell"),
-        ({"uneven": True, "decision": MISSED}, "3 of 44 rows of 'fraud' are found; say what"),
+        ({"p_value": 0.3}, "look for columns that separate"),
+        ({"uneven": True, "decision": MISSED}, "3 of 44 rows of 'fraud' are found; give the cost"),
         (
             {"importance": {"relevance": [{"name": "code", "value": 0.8}]}},
             "column 'code' has 80 % of the relevance",

@@ -1,4 +1,4 @@
-"""What new rows hold that a model has not met: counted against plain loops."""
+"""What new rows hold that a model does not know: counted against plain loops."""
 
 import numpy as np
 import pytest
@@ -50,14 +50,14 @@ def test_what_is_new_is_counted(blocks):
     new.loc[14, "dose"] = "ND"
     sentences, notes = look(new, blocks)
     text = " ".join(sentences)
-    assert "2 of 49 cells of 'organ' hold levels that the model has not met: 'heart'." in text
-    assert "5 of 49 cells of 'organ' are spelt otherwise" in text and "'LUNG = lung'" in text
+    assert "2 of 49 cells of 'organ' hold levels that the model does not know: 'heart'." in text
+    assert "5 of 49 cells of 'organ' are spelled differently" in text and "'LUNG = lung'" in text
     assert "3 of 48 cells of 'dose' lie outside the training range" in text
-    assert "1 of 49 cells of 'dose' are no numbers, and taken as missing: 'often'." in text
-    assert notes[5] == "organ not met before" and notes[10] == "dose outside its range"
+    assert "1 of 49 cells of 'dose' are not numbers and count as missing: 'often'." in text
+    assert notes[5] == "organ new to the model" and notes[10] == "dose outside its range"
     assert "1 of 50 cells of 'dose' are missing ('ND'), and none was in training." in text
     assert "1 of 50 cells of 'organ' are missing, and none was in training." in text
-    assert notes[13] == "dose is no number" and notes[14] == "dose is missing" and notes[0] == ""
+    assert notes[13] == "dose is not a number" and notes[14] == "dose is missing" and notes[0] == ""
     assert notes[7] == "organ is missing"
 
 
@@ -94,9 +94,9 @@ def test_cells_that_are_no_dates_are_counted(write):
     new = old.copy()
     new.loc[:1, "visit"] = ["soon", "not done"]
     notes = news.look(new, reading.read(new)[0])
-    assert notes[0] == "visit is no date" and set(notes[2:]) == {""}
+    assert notes[0] == "visit is not a date" and set(notes[2:]) == {""}
     (unread, *_) = news.sentences()
-    assert "are no dates, and taken as missing" in unread and "'soon'" in unread
+    assert "are not dates and count as missing" in unread and "'soon'" in unread
 
 
 def written(old, new):
@@ -110,7 +110,7 @@ def written(old, new):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("{}", "{} kg", "'kg' taken off"),
+        ("{}", "{} kg", "'kg' removed"),
         ("{} kg", "{} kilo", None),
         ("{} kg", "{:,} kg", "decimal comma"),
         ("{}", "{:,}", "decimal comma"),
@@ -124,7 +124,7 @@ def test_numbers_that_are_written_otherwise_are_read(old, new, said):
     files = [pd.DataFrame({"dose": [write(form, v) for v in values]}) for form in (old, new)]
     found, sentences = written(*files)
     np.testing.assert_allclose(found, values)
-    expected = "The cells of 'dose' are written otherwise than in training: "
+    expected = "The cells of 'dose' are written differently than in training: "
     assert sentences == ([] if said is None else [expected + sentences[0][len(expected) :]])
     assert said is None or said in sentences[0]
 
@@ -132,14 +132,14 @@ def test_numbers_that_are_written_otherwise_are_read(old, new, said):
 @pytest.mark.parametrize(("old", "new"), [("{} kg", "{} lb"), ("EUR {}", "${}")])
 def test_numbers_of_another_unit_are_refused(old, new):
     files = [pd.DataFrame({"dose": [form.format(v) for v in OLD["dose"]]}) for form in (old, new)]
-    with pytest.raises(TableError, match="when the model was fitted: its numbers are not alike"):
+    with pytest.raises(TableError, match="fitted: its numbers cannot be compared"):
         written(*files)
     files[1].loc[10:, "dose"] = files[0]["dose"]  # a few are missing
     found, sentences = written(*files)
-    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are no numbers" in sentences[0]
+    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are not numbers" in sentences[0]
 
 
 def test_a_unit_of_a_few_is_not_taken_off_where_training_had_none():
     new = OLD["dose"].astype(str).where(OLD.index > 9, "160 lb")
     found, sentences = written(OLD[["dose"]], pd.DataFrame({"dose": new}))
-    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are no numbers" in sentences[0]
+    assert found.isna().sum() == 10 and "10 of 50 cells of 'dose' are not numbers" in sentences[0]

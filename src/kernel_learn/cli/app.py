@@ -170,7 +170,7 @@ def fit(
     memory: Memory = None,
     seed: Seed = 0,
 ) -> None:
-    """Fit a model to a table and keep it in a file."""
+    """Fit a model to a table and save it to a file."""
     from kernel_learn.cli.reading import Given, ReadingOptions, check_request
     from kernel_learn.tables.deciding import Wish, parse_costs
 
@@ -208,7 +208,7 @@ def read(
     table: TableName = None,
     no_clean: NoClean = False,
 ) -> None:
-    """Say how a table is read: what each column is, and what was done to its cells."""
+    """Show how a table is read: what each column is, and what was done to its cells."""
     from kernel_learn.cli.reading import ReadingOptions, read_command
 
     reading = ReadingOptions(format, types, na, encoding, sheet, table, not no_clean)
@@ -227,10 +227,10 @@ def predict(
     ] = False,
     threshold: Threshold = None,
     notes: Annotated[
-        bool, typer.Option("--notes", help="Add a column of what the model has not met.")
+        bool, typer.Option("--notes", help="Add a column that notes what is new to the model.")
     ] = False,
     fill: Annotated[
-        bool, typer.Option("--fill", help="Take columns that DATA lacks as missing.")
+        bool, typer.Option("--fill", help="Treat columns that DATA lacks as missing.")
     ] = False,
     coverage: Annotated[
         float | None,
@@ -287,9 +287,7 @@ def compare(
     keep: Keep = [],  # noqa: B006
     folds: Annotated[int, typer.Option("--folds", min=2, help="Cross-validation folds.")] = 5,
     repeats: Annotated[int, typer.Option("--repeats", min=1, help="Partitions into folds.")] = 2,
-    rows: Annotated[
-        int, typer.Option("--rows", min=20, help="At most so many rows are compared on.")
-    ] = 5000,
+    rows: Annotated[int, typer.Option("--rows", min=20, help="Use at most this many rows.")] = 5000,
     metric: Annotated[
         str,
         typer.Option(
@@ -301,7 +299,7 @@ def compare(
     report: Report = None,
     output: Annotated[
         str | None,
-        typer.Option("--output", "-o", metavar="MODEL", help="Keep our model, fitted to all rows."),
+        typer.Option("--output", "-o", metavar="MODEL", help="Save our model, fitted to all rows."),
     ] = None,
     format: Format = None,
     types: Types = [],  # noqa: B006
@@ -373,7 +371,7 @@ def inspect(
         typer.Option("--labels", help="Training rows whose labels are most likely wrong."),
     ] = False,
 ) -> None:
-    """Say what a model file holds: what it is, how well it does, its columns and training rows."""
+    """Show what a model file holds: its method, errors, columns and training rows."""
     if labels:
         from kernel_learn.cli.ledger import labels_command
 
@@ -393,7 +391,7 @@ def explain(
     raw: Raw = False,
     format: Format = None,
 ) -> None:
-    """Say why rows are predicted as they are: the columns, and the training rows, that decide."""
+    """Explain predictions by columns and by training rows."""
     from kernel_learn.cli.ledger import explain_command
     from kernel_learn.cli.reading import ReadingOptions
 
@@ -411,7 +409,7 @@ def forget(
     ] = [],  # noqa: B006
     format: Format = None,
 ) -> None:
-    """Take training rows, found by their cells, out of a model again; prints a certificate."""
+    """Remove training rows, found by their cells, from a model; prints a certificate."""
     from kernel_learn.cli.ledger import forget_command
     from kernel_learn.cli.reading import ReadingOptions
 
@@ -455,7 +453,7 @@ def learn_kernel(
     memory: Memory = None,
     seed: Seed = 0,
 ) -> None:
-    """Learn a kernel, and features that follow it, from labels or from pairs of rows."""
+    """Learn a kernel, and its features, from labels or from pairs of rows."""
     from kernel_learn.cli.reading import Given, ReadingOptions, check_request
     from kernel_learn.tables.names import REGRESSORS
 
@@ -510,30 +508,34 @@ def reproduce(
         typer.Option("--data", help="Folder of the data sets.", envvar="KERNEL_LEARN_DATA"),
     ] = None,
     results: Annotated[
-        str, typer.Option("--results", help="Folder of what is done already.")
+        str, typer.Option("--results", help="Folder of finished cells.")
     ] = "results",
     page: Annotated[str | None, typer.Option("--page", help="Write the page to this file.")] = None,
     only: Annotated[str, typer.Option("--only", help="Only cells whose key contains this.")] = "",
     seconds: Annotated[
-        float | None, typer.Option("--seconds", help="Stop after this long; go on another time.")
+        float | None,
+        typer.Option("--seconds", help="Stop after this time; the same command continues."),
     ] = None,
     reduced: Annotated[
-        bool, typer.Option("--reduced", help="Only the cells of a version of some minutes.")
+        bool,
+        typer.Option("--reduced", help="Only the cells of a reduced version that takes minutes."),
     ] = False,
     render: Annotated[
         bool,
-        typer.Option("--render", help="Write the page of what is done or came with the package."),
+        typer.Option(
+            "--render", help="Write the page from the finished cells or those of the package."
+        ),
     ] = False,
     again: Annotated[
         int | None,
-        typer.Option("--again", min=1, help="Compute so many finished cells anew and compare."),
+        typer.Option("--again", min=1, help="Recompute this many finished cells and compare."),
     ] = None,
     method: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="MODULE:NAME",
-            help="A classifier to run on the same partitions beside ours; may be repeated.",
+            help="A classifier to run on the same partitions as ours; may be repeated.",
             show_default=False,
         ),
     ] = None,
@@ -541,7 +543,7 @@ def reproduce(
         bool, typer.Option("--list-methods", help="List our methods of the tables.")
     ] = False,
 ) -> None:
-    """Run a table of the papers again; a run that is stopped goes on where it was."""
+    """Run a table of the papers again; an interrupted run continues where it stopped."""
     from kernel_learn.cli.reproducing import reproduce_command
 
     reproduce_command(

@@ -76,7 +76,7 @@ def compare_command(
         run.warn(
             f"Not compared, as {n_columns} columns"
             f"{'' if is_regression else f' and {n_classes} classes'} take it minutes: "
-            f"{' and '.join(slow)}. To have it all the same, add --method {slow[0]!r}."
+            f"{' and '.join(slow)}. To include it, add --method {slow[0]!r}."
         )
     board: Leaderboard | NumberLeaderboard
     if training.source is not None:
@@ -239,13 +239,13 @@ def show_board(
         if row["failure"]:
             say(f"{row['method']} failed: {row['failure']}")
     if held_out is not None:
-        by_others = "" if board.n_test else " The table is of other folds than this line."
+        by_others = "" if board.n_test else " The table above is from other folds."
         say(f"{AUTO}, fitted to all rows. {headline_of(held_out)}.{by_others}")
     show_written(report, output)
 
 
 def say_best(board: Leaderboard) -> list[str]:
-    """Who is best, whether ours is surely behind, and what an answer without columns has."""
+    """Who is best, whether ours is significantly behind, and what an answer without columns has."""
     known = {score.method: score for score in board.scores if not score.failure}
     if AUTO not in known or len(known) < 2:
         return []
@@ -260,7 +260,7 @@ def say_best(board: Leaderboard) -> list[str]:
     if best is not ours:
         differences = ours.of(board.metric) - best.of(board.metric)
         low, high = corrected_interval(differences, ours.share)
-        apart = "no more apart than by chance" if low <= 0 <= high else "surely behind"
+        apart = "the difference is within chance" if low <= 0 <= high else "significantly behind"
         said.append(f"{AUTO} has {shown(ours)}: {apart}.")
     if NAIVE in known and best.method != NAIVE:
         said.append(f"Without looking at any column: {shown(known[NAIVE])}.")

@@ -41,7 +41,7 @@ def show_two_classes(
             f"{decision['share']:.3f}."
         )
     say(
-        f"{positive!r} is said from a probability of {decision['threshold']:.3g}: "
+        f"{positive!r} is predicted from a probability of {decision['threshold']:.3g}: "
         f"{decision['found']} of {decision['positives']} are found, with "
         f"{decision['false_alarms']} false alarms among {decision['negatives']} others."
     )

@@ -110,7 +110,7 @@ def read_for_task(
     asked = roster_of(is_regression=given.task == "regress")
     if (named_so := check_method(method, asked)) in asked.others:
         raise TableError(
-            f"{named_so} is there to compare with; fit takes kernel-learn's own methods."
+            f"{named_so} is only for comparison; fit takes kernel-learn's own methods."
         )
     make_model(method, given.target or "", given.seed, settings, given.memory, asked)
     training = read_learning_table(run, given)
@@ -244,6 +244,6 @@ def show_fit(values: Facts, headline: Headline) -> None:
         )
     if values["p_value"] is not None:
         p = format_p_value(values["p_value"], PERMUTATIONS)
-        say(f"Permutation test: shuffled labels do as well with p {p}.")
+        say(f"Permutation test: p {p}.")
     show_decision(values["decision"], values["classes"])
     show_written(values["model"], values["report"], values["onnx"])

@@ -59,7 +59,7 @@ def show_number_fit(values: Facts, found: Facts) -> None:
     say(f"{say_headline(found)}; always the mean {show(found['naive_rmse'])}.")
     if values["p_value"] is not None:
         p = format_p_value(values["p_value"], PERMUTATIONS)
-        say(f"Permutation test: shuffled values do as well with p {p}.")
+        say(f"Permutation test: p {p}.")
     for own in found["coverage"]:
         if own["asked"] == 0.9:
             say(
@@ -144,10 +144,11 @@ def judge_board(board: NumberLeaderboard) -> list[str]:
     found = []
     if naive is not None and naive["difference"][1] > 0:
         found.append(
-            f"There is signal: {best['method']} is surely better than always saying the mean."
+            f"There is signal: {best['method']} is significantly better than always predicting "
+            "the mean."
         )
     elif naive is not None and len(board.scores[0].seconds) >= LEAST_SPLITS:
-        found.append("No signal was found: always saying the mean may be as good.")
+        found.append("No signal was found: always predicting the mean may be as good.")
     else:
         found.append("Whether there is signal cannot be told from so few splits.")
     beside = "" if naive is None else f"; always the mean: {show(naive['rmse'])}"
@@ -159,7 +160,7 @@ def judge_board(board: NumberLeaderboard) -> list[str]:
     found.append(
         f"Next: choose by other grounds among those that may be as good: {names}."
         if level
-        else f"Next: keep {best['method']}; all others are surely worse."
+        else f"Next: keep {best['method']}; all others are significantly worse."
     )
     return found
 
@@ -198,9 +199,9 @@ def compare_errors(new: Facts, old: Facts) -> str:
     reach = np.hypot(half_width(new), half_width(old))
     apart = np.log(max(new["rmse"], 1e-300) / max(old["rmse"], 1e-300))
     if abs(apart) <= reach:
-        return f"{beside}: no more apart than by chance."
+        return f"{beside}: the difference is within chance."
     word = "worse" if apart > 0 else "better"
-    return f"{beside}: new rows are {word}, by more than chance. Are they of another kind?"
+    return f"{beside}: new rows are {word}, by more than chance. Are they different in kind?"
 
 
 def half_width(values: Facts) -> float:

@@ -32,7 +32,7 @@ Group = Annotated[
     ),
 ]
 Format = Annotated[
-    str | None, typer.Option("--format", help="Format of DATA, where its name does not tell.")
+    str | None, typer.Option("--format", help="Format of DATA, if its name does not tell.")
 ]
 Types = Annotated[
     list[str],
@@ -40,18 +40,20 @@ Types = Annotated[
 ]
 Na = Annotated[list[str], typer.Option("--na", help="Another word for missing (repeat).")]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Of a text file, where its bytes do not tell.")
+    str | None, typer.Option("--encoding", help="Encoding of a text file, if it is not recognised.")
 ]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of a workbook.")]
 TableName = Annotated[
     str | None, typer.Option("--table", help="The table of a database, the file of an archive.")
 ]
 NoClean = Annotated[
-    bool, typer.Option("--no-clean", help="Take cells as they stand: no units, no words.")
+    bool, typer.Option("--no-clean", help="Take cells as they are: no units, no words for missing.")
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option("--threshold", help="Of two classes the rarer is said from this probability on."),
+    typer.Option(
+        "--threshold", help="For two classes: predict the rarer from this probability on."
+    ),
 ]
 Drop = Annotated[
     list[str], typer.Option("--drop", help="Column to leave out (repeat for several).")
@@ -81,7 +83,7 @@ ModelOut = Annotated[
     ),
 ]
 Raw = Annotated[
-    bool, typer.Option("--raw", help="Texts that a spreadsheet would run stay as they are.")
+    bool, typer.Option("--raw", help="Leave texts that a spreadsheet would run as they are.")
 ]
 TableOut = Annotated[
     str,

@@ -193,8 +193,8 @@ class Unlike:
             return []
         who = "All" if self.count == self.rows else f"{self.count} of"
         return [
-            f"{who} {self.rows} rows are unlike anything in the training rows (novelty below .01, "
-            "or as small as it gets): do not trust what is said of them."
+            f"{who} {self.rows} rows are unlike any training row (novelty below .01, "
+            "or as small as it gets): do not trust their predictions."
         ]
 
 
@@ -258,8 +258,8 @@ def answer_blocks(
                     found = {name: without_formulas(own) for name, own in found.items()}
                 if twice := [name for name in carried if name in found]:
                     run.warn(
-                        f"{capital(named(twice))} of the table is not carried along: the "
-                        "answers are called so."
+                        f"{capital(named(twice))} of the table is not copied: the "
+                        "output has a column of that name."
                     )
                 ids = {name: given[name] for name in carried if name not in found}
                 exact.update(ids)
@@ -293,7 +293,7 @@ def fill_columns(run: Session, model: TableModel, block: Frame) -> Frame:
 
 def add_note(news: Array, unlike: Array) -> Array:
     """Notes on rows, and that some are unlike any that was seen."""
-    words = "unlike any row seen"
+    words = "unlike any training row"
     added = [f"{own}; {words}" if own else words for own in news]
     return np.where(unlike, np.array(added, dtype=object), news)
 
@@ -301,5 +301,5 @@ def add_note(news: Array, unlike: Array) -> Array:
 def say_extra(run: Session, model: TableModel, block: Frame, *, carried: bool) -> None:
     """Name the columns that the model does not know."""
     if not model.is_sparse_ and (extra := model.extra_columns(block)):
-        what = "carried along" if carried else "ignored"
+        what = "copied" if carried else "ignored"
         run.note(f"Note: {named(extra)} is not known to the model and is {what}.")

@@ -113,7 +113,7 @@ def session(*, as_json: bool, quiet: bool, debug: bool) -> Iterator[Session]:
             warnings.showwarning = lambda message, *_: run.warn(one_line(str(message)))
             yield run
     except KeyboardInterrupt:
-        fail(run, INTERRUPTED, "Interrupted; no file was left half written.")
+        fail(run, INTERRUPTED, "Interrupted; no file was left incomplete.")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)

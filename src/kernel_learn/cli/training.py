@@ -66,9 +66,7 @@ def read_learning_table(run: Session, given: Given) -> LearningTable:
             frame = frame.loc[labelled].reset_index(drop=True)
         single = [str(c) for c, n in zip(*np.unique(y, return_counts=True), strict=True) if n == 1]
         if single and not task.is_regression:
-            notes.append(
-                f"Class {single[0]!r} has a single row, which nothing can be learned from."
-            )
+            notes.append(f"Class {single[0]!r} has a single row; nothing can be learned from it.")
     groups = None
     if group is not None:
         if frame[group].isna().any():

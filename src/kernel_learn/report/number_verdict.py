@@ -22,7 +22,7 @@ def judge_values(facts: Facts, n_permutations: int) -> list[str]:
 
 
 def say_error(target: str, values: Facts) -> str:
-    """RMSE with its interval and R2, beside always saying the mean."""
+    """RMSE with its interval and R2, beside always predicting the mean."""
     beaten = values["high"] < values["naive_rmse"]
     words = "" if beaten else ", which may be as good"
     return (
@@ -37,11 +37,11 @@ def say_what_next(facts: Facts) -> str:
     """The most pressing thing to do."""
     values = facts["numbers"]
     if (p := values["p_value"]) is not None and p > LIKELY:
-        return "Next: look for columns that follow the target; these do not yet."
+        return "Next: look for columns that are related to the target; these are not."
     for find in (next_leak, next_range, next_more_rows, next_look):
         if text := find(facts):
             return f"Next: {text}"
-    return "Next: try it on rows that were not at hand (kernel-learn report MODEL NEW)."
+    return "Next: test it on new rows (kernel-learn report MODEL NEW)."
 
 
 def next_range(facts: Facts) -> str:
@@ -55,7 +55,7 @@ def next_range(facts: Facts) -> str:
     aside = f", mostly too {side}" if abs(worst["bias"]) > 0.5 * worst["mae"] else ""
     return (
         f"errors are largest from {show(worst['least'])} to {show(worst['most'])} (RMSE "
-        f"{show(worst['rmse'])}{aside}): more rows there, or a column that tells them apart."
+        f"{show(worst['rmse'])}{aside}): more rows there, or a column that distinguishes them."
     )
 
 

@@ -53,7 +53,7 @@ def evaluate_values(
     factor: float = VARIANCE_FACTOR,
     centre: float | None = None,  # what the mean of the training rows says; None: the mean of y
 ) -> Facts:
-    """RMSE, MAE and R2 with 95 % intervals, beside always saying the mean."""
+    """RMSE, MAE and R2 with 95 % intervals, beside always predicting the mean."""
     n = len(y)
     together = [] if groups is None else [np.flatnonzero(groups == g) for g in np.unique(groups)]
     targets = NumberTargets(y[:, None], np.arange(n), np.ones(n), (), together)

@@ -76,11 +76,11 @@ def say_next(facts: Facts) -> str:
     """The most pressing thing to do."""
     held_out = facts["held_out"]
     if (p := held_out["p_value"]) is not None and p > LIKELY:
-        return "Next: look for columns that could tell the classes apart; these do not yet."
+        return "Next: look for columns that separate the classes; these do not."
     for find in (next_threshold, next_leak, next_confusion, next_rows, next_suspects):
         if text := find(facts):
             return f"Next: {text}"
-    return "Next: try it on rows that were not at hand (kernel-learn report MODEL NEW)."
+    return "Next: test it on new rows (kernel-learn report MODEL NEW)."
 
 
 def next_threshold(facts: Facts) -> str:
@@ -93,8 +93,8 @@ def next_threshold(facts: Facts) -> str:
         return ""
     name = facts["classes"][decision["positive"]]
     return (
-        f"{decision['found']} of {decision['positives']} rows of {name!r} are found; say what a "
-        "miss costs, such as --cost fp=1,fn=20."
+        f"{decision['found']} of {decision['positives']} rows of {name!r} are found; give the "
+        "cost of a miss, such as --cost fp=1,fn=20."
     )
 
 
@@ -115,7 +115,9 @@ def next_confusion(facts: Facts) -> str:
     for a, b, n, of in (facts.get("decision") or {}).get("worst_pairs", []):
         if n >= max(LEAST_CONFUSED, CONFUSED * of):
             names = facts["classes"]
-            return f"{n} of {of} rows of {names[a]!r} are taken for {names[b]!r}: what parts them?"
+            return (
+                f"{n} of {of} rows of {names[a]!r} are taken for {names[b]!r}: what separates them?"
+            )
     return ""
 
 
@@ -171,9 +173,9 @@ def together(new: tuple[float, float], old: tuple[float, float]) -> float:
 def compare_shares(new: float, held_out: float, reach: float) -> str:
     """A share of held-out rows, and whether that of new rows is further away than by chance."""
     if abs(new - held_out) <= reach:
-        return f"{100 * held_out:.1f} %: no more apart than by chance."
+        return f"{100 * held_out:.1f} %: the difference is within chance."
     word = "worse" if new < held_out else "better"
     return (
         f"{100 * held_out:.1f} %: new rows are {word} by {100 * abs(new - held_out):.1f} points, "
-        f"more than the {100 * reach:.1f} of chance. Are they of another kind?"
+        f"more than the {100 * reach:.1f} of chance. Are they different in kind?"
     )

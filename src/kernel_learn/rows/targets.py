@@ -53,7 +53,7 @@ def tell_targets(y: LabelsLike | None) -> TargetKind:
         return TargetKind("classes", "its values are true or false")
     numbers = _as_numbers(values)
     if numbers is None:
-        return TargetKind("classes", "its values are no numbers")
+        return TargetKind("classes", "its values are not numbers")
     return _tell_numbers(numbers, is_float=values.dtype.kind == "f")
 
 

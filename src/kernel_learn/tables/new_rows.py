@@ -1,4 +1,4 @@
-"""What of new rows a model has not met: levels, spellings, ranges, cells that are no numbers.
+"""What of new rows a model does not know: levels, spellings, ranges, cells that are no numbers.
 
 A number is outside where it lies beyond the training range by more than a tenth of its width:
 the next row of the same kind is beyond by a little once in a while.
@@ -115,7 +115,7 @@ class NewRows:
         own.unread.update(map(str, given[unread]))
         own.filled += int((clean.notna() & ~unread).sum())
         what = "number" if name in self.ranges else "date"
-        return [(outside, "outside its range"), (unread, f"is no {what}")]
+        return [(outside, "outside its range"), (unread, f"is not a {what}")]
 
     def _unread(self, name: str, own: NewCells, given: FrameColumn, clean: FrameColumn) -> Array:
         """Which cells are neither a value nor a word for missing, (n,) booleans."""
@@ -156,7 +156,7 @@ class NewRows:
             other = filled & (stands != meant) & ~unseen
             pairs = zip(stands[other], meant[other], strict=True)
             own.respelt.update(f"{a} = {b}" for a, b in pairs)
-        return [(unseen, "not met before")]
+        return [(unseen, "new to the model")]
 
     def sentences(self) -> list[str]:
         """What is new, column by column."""
@@ -165,23 +165,23 @@ class NewRows:
             cells = own.filled + own.unread.total()
             if own.written:
                 found.append(
-                    f"The cells of {name!r} are written otherwise than in training: "
+                    f"The cells of {name!r} are written differently than in training: "
                     f"{'; '.join(own.written)}."
                 )
             if own.unseen:
                 found.append(
                     f"{how_many(own.unseen.total(), own.filled)} of {name!r} hold levels that the "
-                    f"model has not met: {most(own.unseen)}."
+                    f"model does not know: {most(own.unseen)}."
                 )
             if own.respelt:
                 found.append(
-                    f"{how_many(own.respelt.total(), own.filled)} of {name!r} are spelt otherwise "
-                    f"than in training, and read alike: {most(own.respelt)}."
+                    f"{how_many(own.respelt.total(), own.filled)} of {name!r} are spelled "
+                    f"differently than in training, and read alike: {most(own.respelt)}."
                 )
             if own.unread:
                 found.append(
-                    f"{how_many(own.unread.total(), cells)} of {name!r} are no "
-                    f"{'numbers' if name in self.ranges else 'dates'}, and taken as missing: "
+                    f"{how_many(own.unread.total(), cells)} of {name!r} are not "
+                    f"{'numbers' if name in self.ranges else 'dates'} and count as missing: "
                     f"{most(own.unread)}."
                 )
             if own.missing:

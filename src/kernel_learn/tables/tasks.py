@@ -48,16 +48,16 @@ def tell_task(column: FrameColumn, task: str, kind: str | None = None) -> Task:
         found = tell_targets(column.dropna().to_numpy()) if is_doubtful else None
         if found is None or not found.is_guess:
             return Task(task)
-        words = f"Target {name!r} is taken as classes as you say: {found.reason}, each a class."
-        return Task(task, f"{words} For numbers say --task regress.", is_guess=True)
+        words = f"Target {name!r} is taken as classes, as you asked: {found.reason}, each a class."
+        return Task(task, f"{words} For numbers use --task regress.", is_guess=True)
     if kind in ("category", "text"):
         return Task("classify", f"Target {name!r} is taken as classes: --types says so.")
     found = tell_targets(column.dropna().to_numpy())
     taken = KINDS[found.kind]
     if taken == "classify":
-        other = " For numbers say --task regress." if is_number(column) else ""
+        other = " For numbers use --task regress." if is_number(column) else ""
         return Task(taken, f"Target {name!r} is taken as classes: {found.reason}.{other}")
-    other = " For classes say --task classify." if names_classes(column.dropna()) else ""
+    other = " For classes use --task classify." if names_classes(column.dropna()) else ""
     words = f"Target {name!r} is taken as numbers: {found.reason}.{other}"
     return Task(taken, words, found.is_guess)
 

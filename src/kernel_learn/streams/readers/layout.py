@@ -61,7 +61,7 @@ def find_layout(sample: str, separator: str | None = None, whole: bool = True) -
     if clean and clean[0].startswith("#"):
         clean[0] = clean[0].lstrip("# ")
     if any(name != own for name, own in zip(names, clean, strict=True)):
-        notes.append("spaces or signs around the names of columns taken off")
+        notes.append("spaces or signs around the names of columns removed")
     if has_spare(names, rows[1:]):
         clean = [*(clean[:-1] if not clean[-1] else clean), SPARE]
         notes.append("a separator too many at the end of each line passed over")

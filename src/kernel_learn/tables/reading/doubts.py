@@ -58,7 +58,7 @@ def doubt_words(name: str, counts: Mapping[str, int]) -> list[str]:
     are_short = np.mean([len(text) for text in counts] or [0]) <= MOST_LETTERS
     are_many = len(counts) > max(LEAST_LEVELS, LEVELS_OF_CELLS * total)
     if are_short and are_many and sum(begin.values()) >= HALF * total:
-        return [f'cells such as "{next(iter(begin))}" are no numbers that are known here']
+        return [f'cells such as "{next(iter(begin))}" are not known as numbers']
     return []
 
 
@@ -83,7 +83,9 @@ def doubt_labels(column: FrameColumn) -> list[str]:
         odd = [f"{value:g}" for value in values if is_odd_code(value, values)]
     else:
         odd = [text for text in count_texts(column) if level_key(text) in NO_NUMBER]
-    return [f"{word!r} is taken as a class; if it is none: --na {word}" for word in sorted(odd)]
+    return [
+        f"{word!r} is taken as a class; if it means missing: --na {word}" for word in sorted(odd)
+    ]
 
 
 def is_odd_code(value: float, values: Array) -> bool:

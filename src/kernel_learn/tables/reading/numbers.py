@@ -175,8 +175,9 @@ def check_alike(name: str, units: Collection[str]) -> None:
     """Refuse a column of units that a person would have to convert."""
     if all(plain_unit(unit) in SPELT_AS for unit in units):
         raise TableError(
-            f"Column {name!r} holds {' and '.join(map(repr, units))}: its numbers are not alike. "
-            f"Convert them to one unit, or leave the column out with --types {name}=skip."
+            f"Column {name!r} holds {' and '.join(map(repr, units))}: its numbers cannot be "
+            "compared. Convert them to one unit, or leave the column out with --types "
+            f"{name}=skip."
         )
 
 
@@ -187,7 +188,7 @@ def check_same_unit(name: str, old: NumberForm, new: NumberForm) -> None:
     if known and other:
         raise TableError(
             f"Column {name!r} holds {other[0]!r}, and {old.units[0]!r} when the model was fitted: "
-            f"its numbers are not alike. Convert them to {old.units[0]!r}."
+            f"its numbers cannot be compared. Convert them to {old.units[0]!r}."
         )
 
 

@@ -84,7 +84,7 @@ def find_recipe(
         if wanted != "number" and not is_target and (date := find_digit_dates(column)):
             return ColumnRecipe("date", date=date)
         if wanted == "date":
-            raise TableError(f"--types: column {name!r} holds numbers, which are no dates.")
+            raise TableError(f"--types: column {name!r} holds numbers, which are not dates.")
         return number_recipe(column, words, names_classes=is_target and wanted is None)
     if kind != "object" or wanted == "skip":
         return ColumnRecipe()
@@ -236,7 +236,7 @@ def how_written(form: NumberForm, counts: Mapping[str, int]) -> list[str]:
     digits = [own["digits"] for text in counts if (own := split_cell(text)) is not None]
     done = []
     if form.units:
-        verb = "taken off"
+        verb = "removed"
         if form.multiplies:
             verb = "divided by 100" if "%" in form.units else "multiplied out"
         done.append(f"{', '.join(repr(unit) for unit in form.units)} {verb}")

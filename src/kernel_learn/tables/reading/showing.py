@@ -1,4 +1,4 @@
-"""How I read your table: a line for each column, 80 letters wide."""
+"""How the table was read: a line for each column, 80 letters wide."""
 
 import textwrap
 import unicodedata
@@ -143,7 +143,7 @@ def show_lines(lines: Sequence[ColumnLine], width: int = WIDTH) -> list[str]:
         kinds = Counter(line.kind for line in rest)
         parts = ", ".join(f"{n} {PLURALS[kind] if n > 1 else kind}" for kind, n in kinds.items())
         changed = sum(bool(line.done) for line in rest)
-        words = f"cells of {changed} were changed" if changed else "their cells are as they stand"
+        words = f"cells of {changed} were changed" if changed else "their cells are unchanged"
         text.append(f"  and {len(rest)} more: {parts}; {words}.")
     return text
 
