@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
 
 
 TRANSCRIPT = """\
-How the table was read: messy.csv, 120 rows, 7 columns.
+How I read your table: messy.csv, 120 rows, 7 columns.
   age    number   20 to 87
   weight number   43.134 to 85.876         12 missing
          'kg' removed; 12 cells "ND" -> missing

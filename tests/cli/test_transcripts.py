@@ -15,7 +15,7 @@ from kernel_learn.cli.app import app  # noqa: E402
 
 FAST = "--set quality=fast --set max_members=3"
 HEAD = """\
-How the table was read: train.csv, 000 rows, 0 columns.
+How I read your table: train.csv, 000 rows, 0 columns.
   id    left out                                      looks like an identifier
   dose  number   00 to 00.0                           'mg' removed
   age   number   00 to 00                 00 missing  00 cells "ND" -> missing

@@ -197,7 +197,7 @@ def reading_text(
 ) -> list[str]:
     """The title, what was done to files and rows, and the columns."""
     files = data[0] if len(data) == 1 else f"{len(data)} files"
-    title = f"How the table was read: {files}, {rows} rows, {len(lines)} columns."
+    title = f"How I read your table: {files}, {rows} rows, {len(lines)} columns."
     text = textwrap.wrap(title, WIDTH, break_on_hyphens=False)
     for note in notes:
         text += textwrap.wrap(f"{note[0].upper()}{note[1:]}.", WIDTH, break_on_hyphens=False)
