@@ -209,7 +209,7 @@ def test_reduced_version_is_part_of_the_whole(name):
     assert protocol.check in {cell.key for cell in reduced}
 
 
-SLOW = {"jain2010-usps"}
+SLOW = {"chen2008-rounds", "jain2010-usps"}
 
 
 @needs_data
