@@ -584,6 +584,20 @@ def test_sources_give_sets_block_by_block():
     np.testing.assert_allclose(p, model.novelty(X[test]))
 
 
+@pytest.mark.parametrize(
+    "model", [kl.KernelPLS(), kl.MultiKernelSVC([Gaussian(), Linear()], loss="squared_hinge")]
+)
+def test_shares_are_those_of_all_rows_of_a_stream(model):
+    """And not of the few hundred whose held-out scores say how sharp scores are."""
+    rng = np.random.default_rng(0)
+    rows, rare = rng.normal(size=(1200, 3)), np.arange(1200) % 40 == 0
+    parts = [(rows[i : i + 400], rare[i : i + 400]) for i in range(0, 1200, 400)]
+    model.set_params(landmarks=40, random_state=0).fit(Blocks(parts))
+    far = model.predict_proba(np.full((1, 3), 1e4))
+    assert far[0, 1] == pytest.approx(30.5 / 1201, rel=1e-3)
+    assert model._calibration.fading.lead == pytest.approx(np.log(50 * 1200))
+
+
 def test_sets_of_models_that_chose_inside_the_folds():
     model = kl.KernelClassifier(quality="fast").fit(X[train], y[train])
     sets = model.predict_set(X[test], 0.9, method="cv+")
