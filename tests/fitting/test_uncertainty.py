@@ -424,11 +424,14 @@ GROUPED = [
     kl.SubspaceSVC(loss="squared_hinge", landmarks=30, random_state=0),
     kl.MultiKernelSVC([Gaussian(), Linear()]),
     kl.MultiKernelSVC([Gaussian(), Linear()], loss="squared_hinge", landmarks=30, random_state=0),
-    kl.ExpansionSVC(n_points=8, random_state=0),
+    kl.ExpansionSVC(n_points=5, tol=0.05, random_state=0),
     kl.KernelPLSRegressor(),
     kl.KernelPLSRegressor(n_components=4),
     kl.KernelPLSRegressor(landmarks=30, random_state=0),
 ]
+# With tol=0.05 it stops before it has learned the persons.
+JUDGED = [m for m in GROUPED if not isinstance(m, kl.ExpansionSVC)]
+JUDGED.append(kl.ExpansionSVC(n_points=8, random_state=0))
 WHO = np.repeat(np.arange(60), 5)
 
 
@@ -450,7 +453,7 @@ def holds(model, rows, label, value, coverage=0.9):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:ExpansionSVC stopped after 100 iterations")
-@pytest.mark.parametrize("model", GROUPED, ids=lambda model: repr(model)[:60])
+@pytest.mark.parametrize("model", JUDGED, ids=lambda model: repr(model)[:60])
 def test_a_new_group_is_held_as_often_as_asked(model, tmp_path):
     """Rows of one person vouch for each other, and row-wise sets fail for new persons."""
     seen, new, alone, together = WHO < 40, WHO >= 40, [], []
