@@ -6,6 +6,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernel_learn.arrays import Array, DataLike, Rows
 from kernel_learn.criteria.held_out.ensemble_weights import error_share
 from kernel_learn.criteria.held_out.stacking import log_softmax, softmax
+from kernel_learn.criteria.held_out.targets import smoothed_shares
 from kernel_learn.fitting.block_results import ScoredClassifier, on_sources
 from kernel_learn.fitting.probabilities import Sharpness, class_logits
 from kernel_learn.fitting.uncertainty import HeldOutSets, calibrate_rows, reference_of
@@ -92,9 +93,9 @@ class SharpenedScores(ProbabilityMixin):
         if not found.targets.n:
             return
         reference = reference_of(self.base_kernel_, source)  # type: ignore[attr-defined]
-        self._calibration = calibrate_rows(
-            found.shares, found.log_odds, found.targets, found.total, reference
-        )
+        total = float(source.counts.sum())  # of all rows, of which a stream keeps some
+        shares = smoothed_shares(source.counts, total)
+        self._calibration = calibrate_rows(shares, found.log_odds, found.targets, total, reference)
 
     def _logits(self, X: Rows) -> Array:
         return self.sharpness_ * class_logits(self.decision_function(X))  # type: ignore[attr-defined]

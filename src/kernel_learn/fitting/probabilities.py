@@ -29,8 +29,6 @@ class Sharpness:
     factor: float
     log_odds: Array  # (m, k)
     targets: Targets  # of these rows
-    shares: Array  # (k,) of the classes among all rows
-    total: float  # of the weights of all rows
 
 
 def fit_sharpness(
@@ -50,7 +48,7 @@ def sharpen(logits: Array, targets: Targets, rows: Array) -> Sharpness:
     """By the held-out scores of some rows."""
     some = targets.take(rows)
     factor = fit_temperature(logits, some)[0] if len(rows) else 1.0
-    return Sharpness(factor, factor * centered(logits), some, targets.prior, targets.total)
+    return Sharpness(factor, factor * centered(logits), some)
 
 
 def choose_rule(targets: Targets, score_fold: ScoreFold) -> tuple[int, Sharpness]:
