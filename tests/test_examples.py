@@ -13,6 +13,7 @@ plt = pytest.importorskip("matplotlib.pyplot")
 ROOT = Path(__file__).parent.parent
 PAGES = sorted((ROOT / "docs" / "methods").glob("*.md"))
 SCRIPTS = sorted((ROOT / "examples").glob("plot_*.py"))
+doctest.register_optionflag("FIGURES")  # of pages; tests/test_documents.py gives it its meaning
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
