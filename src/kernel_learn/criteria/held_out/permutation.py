@@ -97,7 +97,8 @@ def _copies(counts: Array, row: Array, targets: Targets | NumberTargets | LabelT
     """
     if targets.given is not None:
         counts = counts * (targets.given / targets.weight)[row]
-    return np.maximum(1, np.round(counts * min(1.0, MOST_ROWS / counts.sum()))).astype(int)
+    rows = np.round(counts * min(1.0, MOST_ROWS / counts.sum()))
+    return np.asarray(np.maximum(1, rows).astype(int))
 
 
 def _shuffle_groups(targets: RowTargets) -> Shuffle:
