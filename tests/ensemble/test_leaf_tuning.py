@@ -76,6 +76,25 @@ def test_only_lam_near_the_best_of_the_first_leaf_is_tried_in_others(sample, ali
     assert tried[-2:] == [len(leaf_tuning.RIDGE_REGS)] * 2
 
 
+def test_larger_leaves_are_tried_at_smaller_lam(sample, alike, monkeypatch):
+    """The best value of the first round, and two below."""
+    regs, solves = leaf_tuning.RIDGE_REGS, leaf_tuning.RidgeSolves.held_out
+    asked = []
+
+    def losses(scores, *_):
+        return np.abs(np.arange(len(regs)) - 8.0) if len(scores) == len(regs) else np.zeros(3)
+
+    monkeypatch.setattr(leaf_tuning, "_losses", losses)
+    monkeypatch.setattr(
+        leaf_tuning.RidgeSolves,
+        "held_out",
+        lambda self, own: asked.append(own) or solves(self, own),
+    )
+    candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
+    tune_on_leaves(sample, [candidate], one_by_one([APART, APART]), 1)
+    np.testing.assert_allclose(asked, [regs[6:9]])
+
+
 def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeypatch):
     paths, tried = leaf_tuning._fits, []
 
