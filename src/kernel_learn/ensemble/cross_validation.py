@@ -139,7 +139,7 @@ def cross_validate_likelihood(
         chosen = sample.outcome.choose(fit.scores, targets, sample.folds, fit.safe)
         if chosen is not None:
             regs = path[chosen.best]
-            yield cross_validated(fit.candidate, regs, chosen, fit.ridge.dual(regs))
+            yield cross_validated(fit.candidate, regs, chosen, fit.ridge.seen_dual(regs))
 
 
 def path_of(candidate: Candidate, paths: Paths | None) -> Array:
@@ -161,7 +161,7 @@ def cross_validate_ridge(
     chosen = sample.outcome.choose(scores, sample.targets, sample.folds, least > LEAST_SLACK)
     if chosen is not None:
         regs = path[chosen.best]
-        yield cross_validated(candidate, regs, chosen, ridge.dual(regs))
+        yield cross_validated(candidate, regs, chosen, ridge.seen_dual(regs))
 
 
 def cross_validate_hinges(
@@ -201,7 +201,7 @@ def cross_validate_combined(
         ridge = try_ridge(kernel(Z), targets, len(path))
         if ridge is not None:
             regs = path[chosen.best]
-            yield cross_validated(candidate.on_rows(kernel), regs, chosen, ridge.dual(regs))
+            yield cross_validated(candidate.on_rows(kernel), regs, chosen, ridge.seen_dual(regs))
 
 
 def combined_kernel(

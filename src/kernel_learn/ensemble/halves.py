@@ -123,7 +123,7 @@ def judge_last(
     best = best_of(sample, rows, scores) if known is None else nearest_places(regs, known)
     places = np.broadcast_to(best, scores.shape[-1:])
     at_best = scores[places, :, np.arange(len(places))].T
-    return regs[best], at_best, ridge.dual(regs[best])
+    return regs[best], at_best, ridge.seen_dual(regs[best])
 
 
 def best_of(
@@ -162,6 +162,6 @@ def safe_dual(
     By the path where rounding defeats the Cholesky factorisation.
     """
     try:
-        return ridge.dual(reg)
+        return ridge.seen_dual(reg)
     except np.linalg.LinAlgError:
         return RidgePath(view.gram(kernel), ridge.centred.targets).dual(reg)

@@ -252,6 +252,11 @@ def test_few_directions_are_solved_alone(lam, rng):
     due = path.dual(lam / path.centred.unit)
     np.testing.assert_allclose(model.coef, due.coef, atol=1e-8 * np.abs(due.coef).max())
     np.testing.assert_allclose(model.scores(K), due.scores(K), atol=1e-9)
+    solves = RidgeSolves(K.copy(), targets)
+    solves.held_out(np.array([1e-4, 0.1]))  # which leaves G below the diagonal
+    seen = solves.seen_dual(lam / solves.centred.unit)
+    np.testing.assert_allclose(seen.coef, model.coef, atol=1e-9 * np.abs(model.coef).max())
+    assert np.abs(solves.dual(1e-7).coef).max() > 1e3 * np.abs(path.dual(1e-7).coef).max()
     # primal: (X'SX + lam) beta = X'S(Y - mean), rows less their mean
     w, one_lam = counts.sum(axis=1), np.broadcast_to(lam, 3)
     Z, Y = X - w @ X / w.sum(), targets.Y - targets.mean
@@ -266,6 +271,8 @@ def test_no_end_of_a_spectrum_is_no_few_directions(rng):
     targets = Targets(np.eye(2)[np.arange(40) % 2])
     for K in (Gaussian(0.5)(X), Gaussian(1e-3)(X), Linear()(rng.standard_normal((40, 30)))):
         assert dual_of_few(np.array(K), targets, 0.1) is None
+        solves = RidgeSolves(np.array(K), targets)
+        np.testing.assert_array_equal(solves.seen_dual(0.1).coef, solves.dual(0.1).coef)
 
 
 def test_rows_that_look_the_same_get_the_shares(rng):

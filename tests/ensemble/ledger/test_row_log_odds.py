@@ -64,3 +64,18 @@ def test_without_members_the_shares_are_all():
     X = np.repeat([[0.0], [1.0]], 3, axis=0)
     model = kl.KernelClassifier(quality="fast", assess=False).fit(X, [0, 1, 1, 0, 1, 1])
     check_explanation(model, X[:4])
+
+
+def test_linear_members_of_many_rows_tell_rows_apart():
+    """Their coefficients have no part of size residual / lam that the kernel does not see."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.standard_normal(600) > 0).astype(int)
+    model = kl.KernelClassifier(quality="fast", assess=False, random_state=0).fit(X, y)
+    kernels = [repr(member.kernel) for member in model._fitted.ensemble.predicting]
+    assert "Linear()" in kernels and model.plan_.exact
+    told, log_p = model.explain(X[:5], n_rows=600), np.log(model.predict_proba(X[:5]))
+    assert np.abs(told.contributions).max() < 10 * np.abs(told.log_odds).max()
+    total = told.baseline + told.contributions.sum(axis=1)
+    odds = np.abs(log_p[:, 1] - log_p[:, 0])
+    np.testing.assert_allclose(told.prior + told.fading * (total - told.prior), odds, rtol=1e-11)

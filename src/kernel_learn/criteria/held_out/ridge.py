@@ -21,7 +21,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import each_fold
@@ -44,6 +43,7 @@ RIDGE_REGS = 10.0 ** np.arange(-6, 1.51, 0.5)
 RANK_TOL = 1e-14
 # Shares of the largest pivot: below the first one is rounding, and above the second surely none.
 NO_PIVOT, LEAST_PIVOT = 1e-13, 1e-8
+MOST_DIRECTIONS = 100  # that are looked for: columns of a linear kernel
 MOST_POWERS = 12  # of ten, by which a regulariser is raised for that
 # One eigendecomposition costs as much as about so many Cholesky inverses (n = 1000: 0.19 s
 # against 0.034 s each).
@@ -117,26 +117,36 @@ def dual_of_few(K: Array, targets: RowTargets, lam: float | Array) -> tuple[Dual
     but by rounding, and hide what rows add. K is overwritten.
     """
     centred = centre(K, targets)
-    Q = range_of(centred.G)
-    if Q is None:
+    few = few_directions(np.diagonal(centred.G), lambda j: centred.G[:, j])
+    if few is None:
         return None
-    w, V = np.linalg.eigh(Q.T @ centred.G @ Q)
-    U = Q @ V
+    w, U = few
     return centred.dual(U @ ((U.T @ centred.labels) / (w[:, None] + lam))), U
 
 
-def range_of(G: Array) -> Array | None:
-    """Orthonormal columns that span G, (n, r), where it ends clearly at up to half of its rows.
+def few_directions(
+    diagonal: Array,  # (n,) of G
+    column: Callable[[int], Array],  # of G, (n,)
+) -> tuple[Array, Array] | None:
+    """G = U diag(w) U' by pivoted Cholesky, where it ends clearly after a few directions.
 
-    Pivots are at most eigenvalues: a spectrum that falls to rounding little by little has no end.
+    A spectrum that falls to rounding little by little has no end.
     """
-    largest = float(np.diagonal(G).max())
-    C, order, rank, _ = lapack.dpstrf(G, tol=NO_PIVOT * largest, lower=1)
-    if not 0 < rank <= len(G) // 2 or C[rank - 1, rank - 1] ** 2 < LEAST_PIVOT * largest:
+    left, largest = np.array(diagonal), float(diagonal.max())
+    most = min(MOST_DIRECTIONS, len(left) // 2)
+    L, r = np.empty((len(left), most)), 0
+    while (pivot := float(left.max())) > NO_PIVOT * largest:
+        if r == most or pivot < LEAST_PIVOT * largest:
+            return None
+        j = int(left.argmax())
+        L[:, r] = (column(j) - L[:, :r] @ L[j, :r]) / np.sqrt(pivot)
+        left -= L[:, r] ** 2
+        left[j] = 0.0
+        r += 1
+    if not r:
         return None
-    Q = np.empty((len(G), rank))
-    Q[order - 1] = np.linalg.qr(np.tril(C[:, :rank]))[0]
-    return Q
+    U, size, _ = np.linalg.svd(L[:, :r], full_matrices=False)
+    return size**2, U
 
 
 class RidgePath:
@@ -179,6 +189,8 @@ class RidgePath:
         """The model at one reg, or at one for each target, (q,)."""
         lam = np.asarray(reg) * self.centred.unit
         return self.centred.dual(self.U @ (self.UT_Y / (self.w[:, None] + lam)))
+
+    seen_dual = dual  # directions of rounding are not among U
 
     def new_scores(self, K_cross: Array, regs: Array) -> Array:
         """Scores of new rows at every reg, (R, n_new, k)."""
@@ -275,6 +287,19 @@ class RidgeSolves:
             scores[inside] = T.Y[inside] - rest / root[inside, None]
             yield scores
 
+    def seen_dual(self, reg: float | Array) -> Dual:
+        """As ``dual``, without what a kernel of few directions does not see; not after folds."""
+        few = few_directions(self._diagonal, self._column)
+        if few is None:
+            return self.dual(reg)
+        (w, U), lam = few, np.asarray(reg) * self.centred.unit
+        return self.centred.dual(U @ ((U.T @ self.centred.labels) / (w[:, None] + lam)))
+
+    def _column(self, j: int) -> Array:
+        """Of G, from below the diagonal."""
+        G = self.centred.G
+        return np.concatenate([G[j, :j], self._diagonal[[j]], G[j + 1 :, j]])
+
     def dual(self, reg: float | Array) -> Dual:
         """The model at one reg, or at one for each target, (q,)."""
         regs = np.atleast_1d(np.asarray(reg, dtype=np.float64))
@@ -339,6 +364,25 @@ def try_ridge(K: Array, targets: RowTargets, n_regs: int) -> RidgePath | RidgeSo
     return ridge
 
 
+def solve_at_lam(K: Array, targets: RowTargets, lam: float | Array) -> tuple[Dual, Array]:
+    """The model at an absolute lam, or one for each target, and what is left of its equations."""
+    few = dual_of_few(K.copy(), targets, lam)
+    if few is not None:
+        model, U = few
+    else:
+        ridge = RidgeSolves(K.copy(), targets)
+        reg = lam / ridge.centred.unit
+        try:
+            model = ridge.dual(reg)
+        except np.linalg.LinAlgError:
+            model = RidgePath(K.copy(), targets).dual(reg)
+    left = targets.Y - model.scores(K) - lam * model.coef / targets.weight[:, None]
+    if few is not None:
+        root = np.sqrt(targets.weight)[:, None]
+        left = U @ (U.T @ (root * left)) / root
+    return model, np.asarray(left)
+
+
 def ridge_at_lam(
     K: Array,  # overwritten
     targets: RowTargets,
@@ -358,7 +402,7 @@ def ridge_at_lam(
         return shares, Dual(np.zeros(targets.Y.shape), targets.mean)
     (reg,), (scores,) = found
     held = with_all_shares(scores, targets) if moved is None else moved(scores)
-    return held, solves.dual(reg)
+    return held, solves.seen_dual(reg)
 
 
 def with_all_shares(scores: Array, targets: RowTargets) -> Array:

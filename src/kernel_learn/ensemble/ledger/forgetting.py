@@ -16,7 +16,7 @@ from kernel_learn.criteria.held_out.conformal import HeldOutScores
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of, refit_hinges
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves, dual_of_few
+from kernel_learn.criteria.held_out.ridge import Dual, solve_at_lam
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import (
     Targets,
@@ -40,8 +40,6 @@ from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.rows.access import take_rows
 from kernel_learn.rows.columns import TableReader
-
-UNSEEN = 1e-8  # equations that are further from solved lack what the kernel does not see
 
 KEPT = {
     "classes": (
@@ -217,8 +215,8 @@ def member_without(
     """A member at the same lam, and how far its equations are from solved.
 
     Solved again: the factorisation that a downdate starts from is not kept, and to factorise the
-    matrix of all rows takes as long as that of those that stay. Where the fit has left out what a
-    kernel of few directions does not see, so does this.
+    matrix of all rows takes as long as that of those that stay. What a kernel of few
+    directions does not see is left out, as in fits.
     """
     K, old = training_gram(ensemble, member), ensemble.targets
     if not is_ridge(member):
@@ -229,22 +227,10 @@ def member_without(
         distance = hinge_distance(K[np.ix_(left.rows, left.rows)], own_targets, own_lam, model)
         return replace(member, models=((model,),)), distance
     unit = kernel_variance(K, old)
-    lam, used, few = regs_of(member) * unit, used_columns(member), None
-    before = unsolved(K, old, member.models[0][0], lam)
+    lam = regs_of(member) * unit
     K = K[np.ix_(left.rows, left.rows)]
     own_unit = kernel_variance(K, targets)
-    if np.abs(before[:, used]).max() > UNSEEN:
-        few = dual_of_few(K.copy(), targets, lam)
-    if few is not None:
-        root = np.sqrt(targets.weight)[:, None]
-        model, U = few
-        off = U @ (U.T @ (root * unsolved(K, targets, model, lam))) / root
-    else:
-        try:
-            model = RidgeSolves(K.copy(), targets).dual(lam / own_unit)
-        except np.linalg.LinAlgError:
-            model = RidgePath(K.copy(), targets).dual(lam / own_unit)
-        off = unsolved(K, targets, model, lam)
+    model, off = solve_at_lam(K, targets, lam)
     found = replace(
         member,
         reg=member.reg * unit / own_unit,
@@ -252,12 +238,7 @@ def member_without(
         models=((model,),),
         maps=(left.map(member.maps[0], old),),
     )
-    return found, float(np.abs(off[:, used]).max())
-
-
-def unsolved(K: Array, targets: AnyTargets, model: Dual, lam: float | Array) -> Array:
-    """What is left of the equations of a ridge regression, (n, q)."""
-    return np.asarray(targets.Y - model.scores(K) - lam * model.coef / targets.weight[:, None])
+    return found, float(np.abs(off[:, used_columns(member)]).max())
 
 
 def machine_without(K: Array, old: Targets, member: Member, left: ClassesLeft) -> Dual:

@@ -16,7 +16,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.leave_out import LeaveOut, lam_of
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import Dual, RidgePath, RidgeSolves, with_all_shares
+from kernel_learn.criteria.held_out.ridge import Dual, centre, solve_at_lam, with_all_shares
 from kernel_learn.criteria.held_out.stacking import LinearMap, log_losses
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import Targets, positions
@@ -259,15 +259,9 @@ def _ridge(K: Array, targets: AnyTargets, lam: float, mean: Array) -> tuple[Dual
     """A ridge regression at lam, and how far its equations are from solved."""
     if not len(K):
         return Dual(np.zeros((0, len(mean))), mean), 0.0
-    solves = RidgeSolves(K.copy(), targets)
-    if not lam > 0 or solves.centred.is_flat:
+    if not lam > 0 or centre(K.copy(), targets).is_flat:
         return Dual(np.zeros(targets.Y.shape), targets.mean), 0.0
-    reg = lam / solves.centred.unit
-    try:
-        model = solves.dual(reg)
-    except np.linalg.LinAlgError:
-        model = RidgePath(K.copy(), targets).dual(reg)
-    off = targets.Y - model.scores(K) - lam * model.coef / targets.weight[:, None]
+    model, off = solve_at_lam(K, targets, lam)
     return model, float(np.abs(off).max())
 
 
