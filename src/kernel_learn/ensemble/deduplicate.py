@@ -98,7 +98,7 @@ def merge_rows(
     Of rows on the disk from that of their contents. Rows that are all the same are refused.
     """
     first, inverse, digest = _find_distinct(X, groups, seed, keys)
-    given = rows_given(inverse, weight)
+    given = rows_given(inverse, weight, groups)
     weight = weight if class_factors is None else weight * class_factors[labels]
     counts = summed_labels(inverse, labels, weight, n_classes, len(first)).toarray()
     # Weights below one per row say how rows compare, not how few there are.
@@ -119,7 +119,7 @@ def merge_valued(
     """As ``merge_rows``, of rows with numbers: all that were seen of a row stay with it."""
     first, inverse, digest = _find_distinct(X, groups, seed, keys)
     targets = merge_values(values, weight, inverse, _group_indices(groups, first))
-    targets = replace(targets, given=rows_given(inverse, weight))
+    targets = replace(targets, given=rows_given(inverse, weight, groups))
     return DistinctRows(first, inverse, targets, digest)
 
 
@@ -137,7 +137,7 @@ def merge_labelled(
     there = np.stack([np.bincount(inverse, weight * own, n) for own in labels.T], axis=1)
     total = np.bincount(inverse, weight, n)
     scale = max(1.0, n / total.sum())
-    given = rows_given(inverse, weight)
+    given = rows_given(inverse, weight, groups)
     targets = LabelTargets(there * scale, total * scale, _group_indices(groups, first), given)
     return DistinctRows(first, inverse, targets, digest, _squares(inverse, weight * scale, groups))
 
@@ -160,8 +160,13 @@ def _find_distinct(
     return source.first[order], rank[source.inverse], digest
 
 
-def rows_given(inverse: Array, weight: Array) -> Array | None:
-    """How many rows were given as each distinct row; None where that is what they weigh."""
+def rows_given(inverse: Array, weight: Array, groups: Array | None) -> Array | None:
+    """How many rows were given as each distinct row; None where that is what they weigh.
+
+    Equal rows of one group are no more than one.
+    """
+    if groups is not None:
+        return np.ones(int(inverse.max()) + 1)
     return None if np.all(weight == 1.0) else np.bincount(inverse).astype(np.float64)
 
 

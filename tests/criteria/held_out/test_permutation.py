@@ -102,6 +102,14 @@ def test_twice_the_weight_is_no_other_evidence(kind, rng):
     assert model.relevant_features_[0]
 
 
+def test_groups_of_equal_rows_are_one_row_each(rng):
+    """Counted as rows with labels of their own: p = 1."""
+    X, group = rng.standard_normal((30, 3)), np.repeat(np.arange(30), 4)
+    y = X[:, 0] + 0.3 * rng.standard_normal(30) > 0
+    model = KernelClassifier(quality="fast", max_members=1, assess=False)
+    assert model.fit(X[group], y[group], groups=group).permutation_p_value(39) == 1 / 40
+
+
 def test_where_rows_given_are_not_known_a_weight_is_a_repetition(rng):
     """Of many rows those that are counted are in proportion."""
     counts = np.array([[3.0, 1.0], [0.0, 2.0], [5.0, 0.0], [1.0, 1.0]])
