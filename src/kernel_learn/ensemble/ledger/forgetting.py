@@ -161,7 +161,8 @@ class ValuesLeft:
         )
         if old.given is None:
             return found
-        return replace(found, given=(old.given / old.weight)[self.rows] * found.weight)
+        some = old.take(self.rows)  # which may keep what it works out: the model stays as it is
+        return replace(found, given=some.given / some.weight * found.weight)
 
     def map(self, map: OutcomeMap, old: AnyTargets) -> OutcomeMap:
         assert isinstance(map, ValueMap) and isinstance(old, NumberTargets)
