@@ -413,6 +413,39 @@ def far_part(draws=4):
     return "\n\n".join(parts)
 
 
+def rare_part(draws=10, n=1000, few=2, n_new=1000):
+    """A class of very few rows: how sure of it, and of the other, new rows are made."""
+    lines = [
+        "| model | rare rows: log loss | without fading | other rows: log loss | without fading | "
+        "least probability, times n |",
+        f"|{'---|' * 6}",
+    ]
+    for name, make in FAR_MODELS.items():
+        cells = []
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            y = (np.arange(n) < few).astype(int)
+            y_new = (np.arange(n_new) < n_new // 2).astype(int)
+            shift = np.array([6.0, 0, 0, 0, 0])
+            X, T = (rng.normal(size=(len(own), 5)) + np.outer(own, shift) for own in (y, y_new))
+            model = make().fit(X, y)
+            between = np.linspace(-3, 12, 100)[:, None] * (shift > 0)
+            least = min(model.predict_proba(rows).min() for rows in (T, between))
+            parts = (losses(model, T[y_new == c], y_new[y_new == c]) for c in (1, 0))
+            cells.append([value for own in parts for value in own[::2]] + [n * least])
+        *loss, least = np.mean(cells, axis=0)
+        with_odds = hasattr(model, "explain")  # whose decision_function is log-odds
+        shown = [f"{v:.4f}" if with_odds or i % 2 == 0 else "" for i, v in enumerate(loss)]
+        lines.append(f"| {name} | {' | '.join(shown)} | {least:.3f} |")
+    text = (
+        f"## A class of {few} rows\n\nSimulated: {n} rows of five columns, {few} of them of a rare "
+        "class that lies six standard deviations away; mean log loss of new rows of either class, "
+        f"and the least probability of any class on them and on a line through both classes. "
+        f"{draws} draws.\n\n"
+    )
+    return text + "\n".join(lines)
+
+
 def drifted(model, D, y, largest):
     """How far above the accuracy: the top probability, the largest share, that of predict."""
     named, P = model.predict(D), model.predict_proba(D)
@@ -531,6 +564,7 @@ PARTS = {
     "groups": groups_part,
     "simulated": simulated_part,
     "far": far_part,
+    "rare": rare_part,
     "costs": costs_part,
 }
 
