@@ -177,14 +177,6 @@ def test_a_page_says_which_commit_made_which_records():
     assert "| abc | iris 2, wine 1 |" in page and "| def | wine 1 |" in page
 
 
-def test_a_page_says_under_which_name_a_commit_is_found():
-    made = {"commit": "0589e36", "date": "2026-01-01", "versions": "", "cpu": 1.0}
-    page = make_page(small_protocol(), [{"key": "a", "made": made}])
-    assert "- 0589e36 is not in the history by this name: its work came in with 3882d4f." in page
-    made["commit"] = "abc"
-    assert "in the history" not in make_page(small_protocol(), [{"key": "a", "made": made}])
-
-
 def test_records_without_an_origin_are_said_to_have_none():
     assert "Code: not recorded" in make_page(small_protocol(), [{"key": "cell-0"}])
 

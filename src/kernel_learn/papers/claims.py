@@ -33,7 +33,6 @@ from kernel_learn.papers.pages import (
     make_page,
     tell_commits,
     tell_dates,
-    tell_renamed,
 )
 from kernel_learn.papers.protocol import Record, fill_page, make_table
 
@@ -293,7 +292,6 @@ def describe_records() -> str:
         f"- Code: {tell_commits(made)}. Date: {tell_dates(made)}.",
         f"- Versions: {versions}.",
         f"- {len(made)} cells, {seconds:.0f} s of processor time on one thread.",
-        *tell_renamed(made),
         *describe_again(made),
     ]
     return "\n".join(lines)

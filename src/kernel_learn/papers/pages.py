@@ -17,9 +17,6 @@ UNSTABLE = frozenset(
     | {"gap", "relative_gap", "largest_gap"}
 )
 
-# Commits of a branch that went into the history in another one: nobody finds them by their name.
-WENT_IN_WITH = {"0589e36": "3882d4f"}
-
 
 def make_page(protocol: Protocol, records: Iterable[Record]) -> str:
     """The page of a protocol with its origin."""
@@ -45,7 +42,7 @@ def describe_origin(protocol: Protocol, records: list[Record]) -> str:
         f"- {len(records)} of {len(protocol.cells)} cells, {seconds:.0f} s of processor time on "
         "one thread.",
     ]
-    lines += tell_renamed(made) + describe_again(made) + commits_by_set(records)
+    lines += describe_again(made) + commits_by_set(records)
     checked = next((r for r in records if r["key"] == protocol.check), None)
     if checked is not None:
         text = json.dumps({"key": protocol.check, **stable_figures(checked)}, indent=None)
@@ -64,15 +61,6 @@ def tell_commits(made: Iterable[Record]) -> str:
     found = Counter(entry["commit"] for entry in made)
     told = [f"{commit} ({count} cell{'s' * (count > 1)})" for commit, count in found.items()]
     return ", ".join(told) or "not recorded"
-
-
-def tell_renamed(made: Iterable[Record]) -> list[str]:
-    """A line on each commit that the history has no longer by its name."""
-    found = dict.fromkeys(entry["commit"] for entry in made if entry["commit"] in WENT_IN_WITH)
-    return [
-        f"- {name} is not in the history by this name: its work came in with {WENT_IN_WITH[name]}."
-        for name in found
-    ]
 
 
 def commits_by_set(records: Iterable[Record]) -> list[str]:
