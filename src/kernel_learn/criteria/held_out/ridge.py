@@ -91,6 +91,10 @@ class Centred:
         """Whether all rows look the same to the kernel."""
         return not self.unit > 1e-12 * float(np.abs(self.m).max())
 
+    def dual_along(self, w: Array, U: Array, lam: float | Array) -> Dual:
+        """The model by the directions U (n, r) with G = U diag(w) U'."""
+        return self.dual(U @ ((U.T @ self.labels) / (w[:, None] + lam)))
+
     def dual(self, B: Array) -> Dual:
         """The model of A = S^{1/2} B, whose rounding of 1'A = 0 is taken out of it.
 
@@ -120,8 +124,7 @@ def dual_of_few(K: Array, targets: RowTargets, lam: float | Array) -> tuple[Dual
     few = few_directions(np.diagonal(centred.G), lambda j: centred.G[:, j])
     if few is None:
         return None
-    w, U = few
-    return centred.dual(U @ ((U.T @ centred.labels) / (w[:, None] + lam))), U
+    return centred.dual_along(*few, lam), few[1]
 
 
 def few_directions(
@@ -292,8 +295,7 @@ class RidgeSolves:
         few = few_directions(self._diagonal, self._column)
         if few is None:
             return self.dual(reg)
-        (w, U), lam = few, np.asarray(reg) * self.centred.unit
-        return self.centred.dual(U @ ((U.T @ self.centred.labels) / (w[:, None] + lam)))
+        return self.centred.dual_along(*few, np.asarray(reg) * self.centred.unit)
 
     def _column(self, j: int) -> Array:
         """Of G, from below the diagonal."""
