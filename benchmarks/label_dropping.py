@@ -83,30 +83,43 @@ def doubted(X, y, rows, count):
     return model, rows[[issue.row for issue in model.label_issues(count)]]
 
 
-def measure(name, share, draw, folder, split):
-    """Test errors by the ways, and the share of flipped rows among those dropped at once."""
+def measure(name, share, draw, folder, split, ways):
+    """Test errors by some ways, and the share of flipped rows among those dropped at once."""
     X, y, a, b = split(name, folder, draw)
     wrong, bad = flipped(y[a], share, np.random.default_rng(draw))
     every, count, known = np.arange(len(a)), int(bad.sum()), rows_of(X, a)
 
-    def error(gone, labels):
+    def error(gone, labels=wrong):
         rows = np.setdiff1d(every, gone)
         return error_of(KernelClassifier(assess=False).fit(rows_of(known, rows), labels[rows]))
 
     def error_of(model):
         return np.mean(model.predict(rows_of(X, b)) != y[b])
 
+    def twice():
+        _, more = doubted(known, wrong, np.setdiff1d(every, half), count - len(half))
+        return error([*half, *more])
+
+    def forgotten():
+        try:
+            return error_of(model.forget(once))
+        except ValueError:  # nothing of a class would be left
+            return np.nan
+
     model, once = doubted(known, wrong, every, count)
-    half = once[: count // 2]
-    _, more = doubted(known, wrong, np.setdiff1d(every, half), count - len(half))
-    right, nobody = ~bad[once], every[:0]
-    gone = (nobody, every[bad], once, [*half, *more], half, once[~right], once[right])
-    errors = [error(nobody, y[a]), *(error(some, wrong) for some in gone)]
-    try:
-        errors.append(error_of(model.forget(once)))
-    except ValueError:  # nothing of a class would be left
-        errors.append(np.nan)
-    return [*errors, bad[once].mean()]
+    half, right, nobody = once[: count // 2], ~bad[once], every[:0]
+    fits = {
+        "clean": lambda: error(nobody, y[a]),
+        "flipped": lambda: error(nobody),
+        "at best": lambda: error(every[bad]),
+        "at once": lambda: error(once),
+        "twice": twice,
+        "a half": lambda: error(half),
+        "the flipped ones": lambda: error(once[~right]),
+        "the right ones": lambda: error(once[right]),
+        "forget": forgotten,
+    }
+    return [*(fits[way]() for way in ways), bad[once].mean()]
 
 
 def main():
@@ -114,18 +127,21 @@ def main():
     parser.add_argument("--draws", type=int, default=2)
     parser.add_argument("--sets", nargs="*")
     parser.add_argument("--others", action="store_true")
+    parser.add_argument("--ways", nargs="*", default=WAYS[2:], choices=WAYS[2:])
     asked = parser.parse_args()
     warnings.simplefilter("ignore")
     folder = find_data()
     found = {share: [] for share in SHARES}
     names = [*MIXED, *SHARED, *NUMBERS] if asked.others else SETS.split()
     split = other_halves if asked.others else halves
+    ways = [*WAYS[:2], *asked.ways]
     for name in asked.sets or names:
         for share in SHARES:
-            draws = [measure(name, share, draw, folder, split) for draw in range(asked.draws)]
+            each = range(asked.draws)
+            draws = [measure(name, share, draw, folder, split, ways) for draw in each]
             found[share].append(np.mean(draws, axis=0))
             print(name, share, *(f"{100 * x:.1f}" for x in found[share][-1]), flush=True)
-    head = ["flipped rows", *WAYS, "flipped among those dropped"]
+    head = ["flipped rows", *ways, "flipped among those dropped"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for share, lines in found.items():
         *errors, hits = 100 * np.nanmean(lines, axis=0)
@@ -134,7 +150,7 @@ def main():
     for share, lines in found.items():
         gains = 100 * (np.array(lines)[:, [1]] - np.array(lines)[:, 2:-1])
         error = np.nanstd(gains, axis=0, ddof=1) / np.sqrt(np.isfinite(gains).sum(axis=0))
-        told = zip(WAYS[2:], np.nanmean(gains, axis=0), error, strict=True)
+        told = zip(asked.ways, np.nanmean(gains, axis=0), error, strict=True)
         words = ", ".join(f"{way} {gain:.2f} +- {off:.2f}" for way, gain, off in told)
         print(f"points gained at {100 * share:.0f} %: {words}")
 
