@@ -36,7 +36,11 @@ def sample():
 @pytest.fixture
 def alike(monkeypatch):
     """All regularisers are as good as each other: the smallest that may be used is chosen."""
-    monkeypatch.setattr(ClassOutcome, "fit", lambda *_: SimpleNamespace(loss=0.0))
+
+    def fit(self, scores, targets, folds):
+        return SimpleNamespace(loss=0.0, said=SimpleNamespace(held=targets.Y))
+
+    monkeypatch.setattr(ClassOutcome, "fit", fit)
 
 
 @pytest.mark.parametrize(
@@ -77,45 +81,85 @@ def test_only_lam_near_the_best_of_the_first_leaf_is_tried_in_others(sample, ali
 
 
 def test_larger_leaves_are_tried_at_smaller_lam(sample, alike, monkeypatch):
-    """The best value of the first round, and two below."""
+    """The best value of the first round, and two below; then of these the best and one below."""
     regs, solves = leaf_tuning.RIDGE_REGS, leaf_tuning.RidgeSolves.held_out
     asked = []
 
-    def losses(scores, *_):
-        return np.abs(np.arange(len(regs)) - 8.0) if len(scores) == len(regs) else np.zeros(3)
+    def judged(scores, *_):
+        best = {len(regs): 8, 3: 1, 2: 0}[len(scores)]
+        return np.abs(np.arange(len(scores)) - best), np.empty(0)
 
-    monkeypatch.setattr(leaf_tuning, "_losses", losses)
+    monkeypatch.setattr(leaf_tuning, "_judged", judged)
     monkeypatch.setattr(
         leaf_tuning.RidgeSolves,
         "held_out",
         lambda self, own: asked.append(own) or solves(self, own),
     )
     candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
-    tune_on_leaves(sample, [candidate], one_by_one([APART, APART]), 1)
-    np.testing.assert_allclose(asked, [regs[6:9]])
+    (chosen,) = tune_on_leaves(sample, [candidate], one_by_one([APART] * 4), 1)
+    assert [own.tolist() for own in asked] == [*map(list, (regs[6:9], regs[6:8], regs[6:8]))]
+    assert chosen.reg == regs[6]
 
 
-def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, monkeypatch):
-    paths, tried = leaf_tuning._fits, []
+@pytest.fixture
+def tried(monkeypatch):
+    """How many kernels are fitted in each leaf."""
+    fits, counts = leaf_tuning._fits, []
 
     def counted(sample, candidates, going, rows, n_regs):
-        tried.append(len(going))
-        return paths(sample, candidates, going, rows, n_regs)
+        counts.append(len(going))
+        return fits(sample, candidates, going, rows, n_regs)
 
     monkeypatch.setattr(leaf_tuning, "_fits", counted)
-    kernels = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
-    tune_on_leaves(sample, kernels, one_by_one([APART, CLOSE, CLOSE, APART]), 3)
+    return counts
+
+
+NINE = [Candidate("z", "rbf", g).on_rows(Gaussian(g)) for g in np.linspace(1, 2, 9)]
+
+
+def test_two_thirds_of_the_kernels_go_on_to_the_next_leaf(sample, alike, tried):
+    tune_on_leaves(sample, NINE, one_by_one([APART, CLOSE, CLOSE, APART]), 3)
     assert tried == [9, 6, 4, 3]  # as many as are kept at the least
 
 
+def test_kernels_that_are_surely_worse_do_not_go_on(sample, alike, tried, monkeypatch):
+    """Whatever their number, but for as many as were asked for; parts of a leaf do not decide."""
+    monkeypatch.setattr(ClassOutcome, "weigh", lambda self, held, targets: np.eye(len(held))[0])
+    chosen = tune_on_leaves(sample, NINE, one_by_one([APART, CLOSE, CLOSE, APART]), 6, least=2)
+    assert tried == [9, 6, 2, 2]
+    assert [one.candidate for one in chosen] == NINE[:2]
+
+
+def test_surely_worse_is_told_by_what_kernels_say_of_the_same_rows(sample):
+    """The second is as often better as worse than the first, the third nearly always worse."""
+    right = sample.targets.Y[APART]
+    first, second = np.full((2, 10), 0.8)
+    second[::2], second[1::2] = 0.9, 0.7
+    third = np.full(10, 0.5)
+    third[0] = 0.81
+    held = {
+        t: right * own[:, None] + (1 - right) * (1 - own[:, None])
+        for t, own in enumerate((first, second, third))
+    }
+    kept = [leaf_tuning.not_surely_worse([0, 1, 2], held, sample, APART, n) for n in (1, 2, 3)]
+    assert kept == [[0, 1], [0, 1], [0, 1, 2]]
+
+
+def test_a_kernel_goes_on_that_is_best_for_one_of_several_targets(sample, monkeypatch):
+    weights = np.array([[0.99, 0.5], [0.01, 0.5], [0.0, 0.0]])
+    monkeypatch.setattr(ClassOutcome, "weigh", lambda self, held, targets: weights)
+    held = dict.fromkeys(range(3), np.empty((10, 2)))
+    assert leaf_tuning.not_surely_worse([0, 1, 2], held, sample, APART, 1) == [0, 1]
+
+
 def test_in_the_end_the_first_leaf_counts_as_a_whole(sample, alike, monkeypatch):
-    losses, judged = leaf_tuning._losses, []
+    judge, judged = leaf_tuning._judged, []
 
     def recorded(scores, safe, sample, rows):
         judged.append((scores.shape[1], rows.tolist()))
-        return losses(scores, safe, sample, rows)
+        return judge(scores, safe, sample, rows)
 
-    monkeypatch.setattr(leaf_tuning, "_losses", recorded)
+    monkeypatch.setattr(leaf_tuning, "_judged", recorded)
     candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
     tune_on_leaves(sample, [candidate], [[APART[:5], APART[5:]], [CLOSE], [APART]], 1)
     first, second = APART.tolist(), CLOSE.tolist()

@@ -190,7 +190,7 @@ def choose_kernels(
     problem.say(f"trying {len(tried)} kernels in {len(for_kernels)} leaves")
     n_kept = n_members if hurried else problem.plan.tried_per_member * n_members
     rounds = tuning_rounds(sample, tree_view, for_kernels)
-    chosen = tune_on_leaves(sample, tried, rounds, n_kept, problem.plan.most_views)
+    chosen = tune_on_leaves(sample, tried, rounds, n_kept, problem.plan.most_views, least=n_members)
     if isinstance(sample.targets, NumberTargets):
         return chosen, tree_view, screened
     seen = np.concatenate(for_scales) if for_scales and is_wide else np.empty(0, dtype=int)
