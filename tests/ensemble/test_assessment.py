@@ -8,9 +8,10 @@ from scipy import stats
 from sklearn.datasets import load_wine
 
 import kernel_learn as kl
-from kernel_learn import KernelClassifier
+from kernel_learn import KernelClassifier, KernelRegressor
 from kernel_learn.criteria.held_out.stacking import crossed_logits
 from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.ensemble import assessment
 from kernel_learn.ensemble.assessment import (
     Assessment,
     Fold,
@@ -26,6 +27,8 @@ from kernel_learn.ensemble.fit import fit_ensemble, without_blocks
 from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.plan import folds_to_assess
+from kernel_learn.ensemble.problem import fit_views, sample_of
+from kernel_learn.ensemble.screening import unseen_rows
 from kernel_learn.ensemble.summary import Headline, format_p_value
 
 FAST = {"quality": "fast"}
@@ -236,9 +239,67 @@ class TestClassesOfFewRows:
     def test_of_fewer_rows_five_folds_are_left_out(self):
         targets = [Targets(np.eye(k)[np.arange(n) % k]) for k, n in [(40, 600), (2, 600), (2, 90)]]
         assert [folds_to_assess(own) for own in targets] == [(5, 0), (3, 0), (5, 0)]
-        sizes = np.repeat([800, 250, 20], [1, 1, 10])  # most rows are of large classes
-        targets = Targets(np.eye(12)[np.repeat(np.arange(12), sizes)])
+        sizes = np.repeat([800, 250, 20], [1, 1, 8])  # most rows are of large classes
+        targets = Targets(np.eye(10)[np.repeat(np.arange(10), sizes)])
         assert folds_to_assess(targets) == (0, 0)
+
+    def test_of_many_classes_there_are_blocks_whatever_their_size(self):
+        targets = [Targets(np.eye(k)[np.arange(3000) % k]) for k in (10, 11)]
+        assert [folds_to_assess(own) for own in targets] == [(0, 0), (0, 10)]
+
+    def test_in_a_hurry_both_are_planned(self):
+        targets = [Targets(np.eye(k)[np.arange(600) % k]) for k in (40, 2)]
+        assert [folds_to_assess(own, hurried=True) for own in targets] == [(5, 10), (3, 0)]
+
+    @pytest.mark.parametrize(("k", "n", "time_budget"), [(100, 600, 600.0), (20, 1100, None)])
+    def test_chance_looks_like_chance(self, k, n, time_budget, monkeypatch):
+        """With no time for folds, and where classes are many: 80 and 91 % were said."""
+        monkeypatch.setattr(assessment, "folds_in_time", lambda *_: 0)
+        X, y = np.random.default_rng(1).normal(size=(n, 8)), np.arange(n) % k
+        model = KernelClassifier(**FAST, max_members=3, time_budget=time_budget).fit(X, y)
+        assert model._assessment.way == "unseen"
+        low, high = model.error_interval_
+        assert low < 1 - 1 / k < high
+
+
+class TestGroupsOfManyRows:
+    """Which rows chose kernels: whole groups, and no more than were to be tried."""
+
+    @pytest.mark.parametrize("size", [2, 6, 20, 100])
+    def test_about_half_of_the_rows_judge(self, size):
+        rng = np.random.default_rng(size)
+        X, group = rng.normal(size=(1200, 4)), rng.permutation(1200) // size
+        y = (X[:, 0] + rng.normal(size=1200) > 0).astype(int)
+        model = KernelClassifier(**FAST, max_members=2).fit(X, y, groups=group)
+        assert model._assessment.way == "unseen" and 500 <= model._n_judged <= 700
+        assert model.error_ == pytest.approx(0.25, abs=0.06)
+
+    @pytest.mark.parametrize(("n", "size"), [(800, 20), (1200, 20), (1200, 400), (600, 300)])
+    def test_of_numbers_too(self, n, size):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n, 3))
+        y = X[:, 0] + rng.normal(size=n)
+        model = KernelRegressor(**FAST).fit(X, y, groups=rng.permutation(n) // size)
+        assert model.error_ == pytest.approx(1.0, abs=0.15)
+
+    def test_nearly_all_in_a_few_groups_that_chose(self):
+        """Each group is of one class: both are tried, and nobody is left to judge but in folds."""
+        X, group = np.random.default_rng(0).normal(size=(1100, 3)), np.arange(1100) // 540
+        y = np.where(group == 2, np.arange(1100) % 2, group)
+        problem = prepare(KernelClassifier(**FAST), X, y, None, group, 0).problem
+        sample = sample_of(problem, fit_views(problem))
+        assert unseen_rows(problem, sample) is None
+        fitted = SimpleNamespace(plan=problem.plan, unseen=None)
+        assert problem.plan.folds == 0 and assessment.folds_wanted(problem, fitted) == 3
+        fitted.unseen = np.arange(500)
+        assert assessment.folds_wanted(problem, fitted) == 0
+
+    @pytest.mark.parametrize("estimator", [KernelClassifier, KernelRegressor])
+    def test_a_fold_of_two_groups_leaves_one(self, estimator):
+        """Of that one, rows are left out by themselves."""
+        X, y = linear_table()
+        model = estimator(**FAST).fit(X, y, groups=np.arange(60) // 30)
+        assert model._assessment.way == "nested" and np.isfinite(model.error_)
 
 
 def test_weights_of_a_row_have_not_seen_its_fold():

@@ -24,6 +24,7 @@ from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.plan import FEWEST_FOLDS
 from kernel_learn.ensemble.problem import Problem
+from kernel_learn.ensemble.sample import rows_of_one_group_alone
 from kernel_learn.ensemble.spilled_table import SpilledTable
 from kernel_learn.rows.table import Table
 
@@ -77,7 +78,7 @@ def assess(
     """
     if not nested:
         return Assessment("loo"), fitted.held
-    wanted = problem.plan.folds if can_refit(problem, fitted) else 0
+    wanted = folds_wanted(problem, fitted)
     n_folds = folds_in_time(problem, wanted)
     if n_folds >= FEWEST_FOLDS:
         problem.say(f"assessing by {n_folds} fits, each without one fold of the rows")
@@ -88,6 +89,17 @@ def assess(
         way: Way = "weights" if fitted.unseen is None else "unseen"
         return Assessment(way), fitted.cross_chosen
     return Assessment("loo"), fitted.held
+
+
+def folds_wanted(problem: Problem, fitted: FittedEnsemble) -> int:
+    """Those of the plan; as few as will do where no rows but those that chose kernels could judge.
+
+    So it is where nearly all rows are in a few large groups.
+    """
+    if not can_refit(problem, fitted):
+        return 0
+    plan, all_chose = problem.plan, fitted.unseen is None
+    return FEWEST_FOLDS if plan.screen_rows < plan.n_rows and all_chose else plan.folds
 
 
 def can_refit(problem: Problem, fitted: FittedEnsemble) -> bool:
@@ -123,7 +135,7 @@ def of_rows(problem: Problem, rows: Array) -> Problem:
         folds=0,
         blocks=0,
     )
-    table, targets = problem.table[rows], problem.targets.take(rows)
+    table, targets = problem.table[rows], rows_of_one_group_alone(problem.targets.take(rows))
     if isinstance(targets, NumberTargets):
         targets = targets.afresh()  # the range of the others' values is not known to it
     return replace(

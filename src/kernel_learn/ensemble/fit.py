@@ -28,9 +28,8 @@ from kernel_learn.ensemble.screening import (
     is_refined,
     refine,
     refit_regs,
-    rows_to_try,
     screen,
-    screened_rows,
+    unseen_rows,
     within_time,
 )
 
@@ -48,10 +47,8 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
         in_time = within_time(problem, kept)
         if kept and not (problem.plan.exact and in_time):
             return fit_in_leaves(problem, sample, views, kept, learned)
-        sample = after_screening(problem, sample)
-        unseen = np.setdiff1d(np.arange(sample.targets.n), screened_rows(problem, sample))
+        sample, unseen = after_screening(problem, sample), unseen_rows(problem, sample)
         if is_refined(sample.targets):
-            unseen = np.setdiff1d(unseen, rows_to_try(sample.targets, problem.plan.narrow_rows))
             refined = refine(problem, sample, kept)
             in_time = within_time(problem, refined) or refined[:1]
         chosen, paths = [one.candidate for one in in_time], refit_regs(in_time, sample.targets)

@@ -345,7 +345,9 @@ def size_of(
         most_learned = max(most_learned, 1 + max(families.values()))
     width = len(reader.numbers) + sum(len(levels) for levels in reader.levels)
     spaces = {candidate.space for candidate in tried}
-    folds, blocks = folds_to_assess(targets) if estimator.assess == "nested" else (0, 0)
+    folds, blocks = 0, 0
+    if estimator.assess == "nested":
+        folds, blocks = folds_to_assess(targets, hurried=estimator.time_budget is not None)
     return EnsembleSize(
         n_given=n_given,
         n_rows=targets.n,

@@ -165,8 +165,7 @@ def choose_kernels(
     kept = [one for one in kept if one.candidate.loss != "hinge"] or list(kept)
     screened = screened_rows(problem, sample)
     if isinstance(sample.targets, NumberTargets) and not hurried:
-        few = sample.take(screened)
-        kept = learn_scales_again(kept, few.views, few.blocks, sample.targets.take(screened))
+        kept = learn_scales_again(kept, sample.take(screened))
     scales = {view: own[0] for view, own in learned.items()}
     tree_view = view_of_trees(kept, scales)
     leaves = divide_sample(sample, tree_view, min(most_rows(problem), problem.plan.narrow_rows))[1]

@@ -5,7 +5,7 @@ scales are learned without a part of the rows, ridge regression on all rows with
 left one out, and what that says of the part is read off; the kernel of all rows comes last.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from kernel_learn.criteria.held_out.marginal_likelihood import (
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import RidgePath, RidgeSolves, try_ridge
 from kernel_learn.ensemble.candidates import Candidate, CrossValidated
+from kernel_learn.ensemble.sample import Sample
 from kernel_learn.kernels import Combination
 from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.representations.linalg import LEAST_SLACK
@@ -105,13 +106,9 @@ def fit_likelihoods(
             yield LikelihoodFit(on_scales(candidate, final), scores[c], safe[c], ridge)
 
 
-def learn_scales_again(
-    kept: Sequence[CrossValidated],
-    views: Mapping[str, Rows],  # of the rows that were screened
-    blocks: Mapping[str, Array | None],
-    targets: NumberTargets,
-) -> list[CrossValidated]:
+def learn_scales_again(kept: Sequence[CrossValidated], few: Sample) -> list[CrossValidated]:
     """Survivors where there are many rows, with scales from more of those that were screened."""
+    assert isinstance(few.targets, NumberTargets)
     learned: dict[tuple[str, str], LearnedScales] = {}
     found = []
     for one in kept:
@@ -119,10 +116,10 @@ def learn_scales_again(
         if one.candidate.loss == "likelihood":
             if key not in learned:
                 learned[key] = learn_likelihood_scales(
-                    views[view],
-                    targets,
+                    few.views[view],
+                    few.targets,
                     family,
-                    blocks.get(view),
+                    few.blocks.get(view),
                     most_rows=MANY_SCALE_ROWS,
                     max_iter=MANY_STEPS,
                 )

@@ -15,6 +15,12 @@ from kernel_learn.rows.access import take_rows
 FOLDS = 5
 
 
+def rows_of_one_group_alone(targets: AnyTargets) -> AnyTargets:
+    """Rows that are all of one group as rows by themselves: without it none would be left."""
+    whole = any(len(group) == targets.n for group in targets.groups)
+    return replace(targets, groups=()) if whole else targets
+
+
 @dataclass(frozen=True)
 class Sample:
     """Rows in all views with their targets, and the folds of the cross-validation."""
@@ -33,7 +39,7 @@ class Sample:
         return outcome_of(self.targets)
 
     def take(self, rows: Array) -> "Sample":
-        targets = self.targets.take(rows)
+        targets = rows_of_one_group_alone(self.targets.take(rows))
         views = {name: take_rows(Z, rows) for name, Z in self.views.items()}
         folds = stratified_folds(targets, FOLDS)
         return replace(self, views=views, targets=targets, folds=folds, subsample=None)

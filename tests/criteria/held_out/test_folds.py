@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
+from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds, stratified_rows
 from kernel_learn.criteria.held_out.targets import Targets
 
 
@@ -18,3 +18,30 @@ def test_groups_are_in_one_fold():
     assert folds.tolist() == [0, 1, 1, 0, 1, 0]
     pairs = [(inside.tolist(), outside.tolist()) for inside, outside in each_fold(folds)]
     assert pairs == [([1, 2, 4], [0, 3, 5]), ([0, 3, 5], [1, 2, 4])]
+
+
+def test_so_many_rows_of_groups_are_taken():
+    """Their rows are anywhere: the first row of a group is nearly always among the first."""
+    rng = np.random.default_rng(0)
+    for size in (2, 6, 20, 100):
+        groups = tuple(np.sort(rng.permutation(1200).reshape(-1, size), axis=1))
+        labels = rng.integers(0, 2, 1200)
+        targets = Targets(np.eye(2)[labels], groups)
+        chosen = np.isin(np.arange(1200), stratified_rows(targets, 400))
+        assert all(chosen[group].all() or not chosen[group].any() for group in groups)
+        assert abs(chosen.sum() - 400) <= max(20, size / 2)
+        assert abs(np.mean(labels[chosen]) - np.mean(labels)) < 0.05
+
+
+def test_rows_of_groups_are_few_where_groups_are_many():
+    """Two groups of which each would be too many, and rows alone."""
+    groups = (np.arange(0, 20, 2), np.arange(1, 20, 2))
+    alike = Targets(np.tile([1.0, 0.0], (24, 1)), groups)
+    assert stratified_rows(alike, 4).tolist() == [20, 21, 22, 23]
+    assert stratified_rows(alike, 6).tolist() == groups[0].tolist()
+
+
+def test_every_class_of_groups_has_some_rows():
+    groups = (np.arange(10), np.arange(10, 20))
+    targets = Targets(np.repeat(np.eye(2), 10, axis=0), groups)
+    assert stratified_rows(targets, 4).tolist() == list(range(20))

@@ -32,11 +32,27 @@ def each_fold(folds: Array) -> Iterator[tuple[Array, Array]]:
 
 
 def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
-    """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole."""
-    chosen = np.zeros(targets.n, dtype=bool)
-    chosen[first_by_class(targets.strata, n_rows)] = True
-    for group in targets.groups:
-        chosen[group] = chosen[group[0]]
+    """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole.
+
+    A group is taken if half of its rows are wanted, and the first one of a class of which nothing
+    is there yet.
+    """
+    strata = targets.strata
+    if not targets.groups:
+        return first_by_class(strata, n_rows)
+    group_of = {int(row): group for group in targets.groups for row in group}
+    chosen, short = np.zeros(targets.n, dtype=bool), rows_of_classes(strata, n_rows)
+    for row, c in enumerate(strata.tolist()):
+        if chosen[row] or short[c] <= 0:
+            continue
+        rows = group_of.get(row, np.array([row]))
+        own = np.bincount(strata[rows], minlength=len(short))
+        if 2 * np.minimum(own, np.maximum(short, 0)).sum() >= len(rows):
+            chosen[rows] = True
+            short -= own
+    for c in np.setdiff1d(strata, strata[chosen]):
+        first = int(np.argmax(strata == c))
+        chosen[group_of.get(first, first)] = True
     return np.flatnonzero(chosen)
 
 
@@ -46,7 +62,14 @@ def first_by_class(
 ) -> Array:
     """About ``n_rows`` rows, the first of each class by its share, at least two; increasing."""
     chosen = np.zeros(len(strata), dtype=bool)
-    for c in range(int(strata.max(initial=-1)) + 1):
-        mine = np.flatnonzero(strata == c)
-        chosen[mine[: max(2, round(n_rows * len(mine) / len(strata)))]] = True
+    for c, count in enumerate(rows_of_classes(strata, n_rows)):
+        chosen[np.flatnonzero(strata == c)[:count]] = True
     return np.flatnonzero(chosen)
+
+
+def rows_of_classes(
+    strata: Array,  # (n,) class of each row
+    n_rows: int,
+) -> Array:
+    """How many of about ``n_rows`` rows are of each class: by its share, at least two, (k,)."""
+    return np.array([max(2, round(n_rows * own / len(strata))) for own in np.bincount(strata)])
