@@ -299,11 +299,10 @@ WORDS = f"""The error of the procedure, estimated from its rows by
 
 In the last two a choice is a regulariser for each kernel and the weights of kernels, or the one
 best kernel and regulariser ("best alone", as in these papers), among leave-one-out predictions
-that stay as they are. Bias is the mean over draws of the estimate less
-the error of the draw's own fit on 2000 new rows; "off by" is the root mean square of that
-difference over all draws; "less" by how much that is below the one of nested five folds, on the
-same draws; all in per cent of the rows, ± a standard error. Cost is processor time in units of one
-fit without an assessment.
+that stay as they are. Bias is the mean over draws of the estimate less the error of the draw's own
+fit on 2000 new rows; "off by" is the root mean square of that difference over all draws; "less" by
+how much that is below the one of nested five folds, on the same draws; all in per cent of the rows,
+± a standard error. Cost is processor time in units of one fit without an assessment.
 """
 
 
