@@ -272,7 +272,7 @@ def test_ways_of_assessment_on_a_table(monkeypatch):
     mistakes = np.mean(proba.argmax(axis=1) != problem.targets.majority)
     assert ways.block_error(problem, 5) == pytest.approx(mistakes, abs=1e-12)
     others = problem.targets.counts.copy()
-    others[blocks == 2] = others[blocks == 2][:, ::-1]
+    others[blocks == 2] = [0.0, 1.0]  # shares change as well
     changed = replace(problem, targets=ways.Targets(others))
     again = ways.block_proba(changed, blocks)
     np.testing.assert_allclose(again[blocks == 2], proba[blocks == 2], atol=1e-6)
@@ -296,21 +296,20 @@ def test_choices_by_all_rows_are_nearly_those_of_the_product(monkeypatch):
 
 
 def test_corrections_of_the_minimum_by_hand(monkeypatch):
-    """The first candidate errs on row 0, the second on rows 2 and 3."""
+    """The first candidate errs on rows 0 and 1, the second on rows 0, 3, 4 and 5."""
     ways = load(ROOT / "assessment_ways.py", monkeypatch)
-    mistakes = np.array([[1.0, 0, 0, 0], [0, 0, 1, 1]])
+    mistakes = np.array([[1.0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 1]])
 
     def wrong(rows):
         return mistakes[mistakes[:, rows].sum(axis=1).argmin()]
 
-    # All choose the first: its error in the first fold is 1/2, where the second has none.
-    folds, weight = np.array([0, 0, 1, 1]), np.ones(4)
-    assert ways.minimum_bias(wrong, folds, weight) == pytest.approx((0.5 - 0) / 2)
+    # All choose the first: its error in the first fold is 2/3, where the second has 1/3.
+    folds, weight = np.array([0, 0, 0, 1, 1, 1]), np.ones(6)
+    assert ways.minimum_bias(wrong, folds, weight) == pytest.approx((2 / 3 - 1 / 3) / 2)
     # Of two groups a bag with one of them is judged by the other: the second candidate errs on
-    # all of rows 2 and 3, the first on half of rows 0 and 1; bags of both are judged by nobody.
-    units = [np.array([0, 1]), np.array([2, 3])]
-    chosen = {0: wrong(units[0])[units[1]].mean(), 1: wrong(units[1])[units[0]].mean()}
-    assert chosen == {0: 1.0, 1: 0.5}
+    # all rows of the second, the first on two of the first; bags of both are judged by nobody.
+    units = [np.array([0, 1, 2]), np.array([3, 4, 5])]
+    chosen = {0: 1.0, 1: 2 / 3}
     bags = np.random.default_rng(0).integers(2, size=(400, 2))
     judged = [chosen[a] for a, b in bags if a == b]
     assert ways.out_of_bag_error(wrong, units, weight, 400) == pytest.approx(np.mean(judged))
