@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -257,6 +258,82 @@ def test_figures_of_the_assessment_come_out_again(monkeypatch):
     found = bench.figures(bench.NOISE[name], int(line[1]), 0, "fast", is_noise=True)
     again = [float(cell) for cell in bench.as_line(name, found).split("|")[2:-1]]
     assert again == pytest.approx([float(cell) for cell in line[1:]], abs=0.011)
+
+
+def test_ways_of_assessment_on_a_table(monkeypatch):
+    """Nested folds are those of the product; of blocks no label is known to what is said of it."""
+    ways = load(ROOT / "assessment_ways.py", monkeypatch)
+    X, y, _ = ways.SIGNALS["linear, 40 rows"](np.random.default_rng(0))
+    model = ways.KernelClassifier(quality="fast").fit(X, y)
+    problem = ways.prepare(model, X, y, None, None, 0).problem
+    assert ways.nested_error(problem, 5) == pytest.approx(model.error_, abs=1e-12)
+    blocks = ways.stratified_folds(problem.targets, 5)
+    proba = ways.block_proba(problem, blocks)
+    mistakes = np.mean(proba.argmax(axis=1) != problem.targets.majority)
+    assert ways.block_error(problem, 5) == pytest.approx(mistakes, abs=1e-12)
+    others = problem.targets.counts.copy()
+    others[blocks == 2] = [0.0, 1.0]  # shares change as well
+    changed = replace(problem, targets=ways.Targets(others))
+    again = ways.block_proba(changed, blocks)
+    np.testing.assert_allclose(again[blocks == 2], proba[blocks == 2], atol=1e-6)
+    assert np.abs(again - proba)[blocks != 2].max() > 0.01
+
+
+def test_choices_by_all_rows_are_nearly_those_of_the_product(monkeypatch):
+    """Which ranks regularisers before it stacks two of them."""
+    ways = load(ROOT / "assessment_ways.py", monkeypatch)
+    X, y, groups = ways.SIGNALS["30 groups of 4"](np.random.default_rng(0))
+    model = ways.KernelClassifier(quality="fast", assess="loo").fit(X, y, groups=groups)
+    problem = ways.prepare(model, X, y, None, groups, 0).problem
+    choices = ways.Choices(problem)
+    error = choices.wrong(np.arange(120)).sum() / 120
+    assert error == pytest.approx(model.loo_error_, abs=0.03)
+    units = choices.units()
+    assert sorted(map(len, units)) == [4] * 30
+    assert sorted(np.concatenate(units)) == list(range(120))
+    alone = ways.Choices(problem, alone=True)
+    assert len(alone.wrong(units[0])) == 120 and not alone.wrong(units[0])[units[0]].any()
+
+
+def test_corrections_of_the_minimum_by_hand(monkeypatch):
+    """The first candidate errs on rows 0 and 1, the second on rows 0, 3, 4 and 5."""
+    ways = load(ROOT / "assessment_ways.py", monkeypatch)
+    mistakes = np.array([[1.0, 1, 0, 0, 0, 0], [1, 0, 0, 1, 1, 1]])
+
+    def wrong(rows):
+        return mistakes[mistakes[:, rows].sum(axis=1).argmin()]
+
+    # All choose the first: its error in the first fold is 2/3, where the second has 1/3.
+    folds, weight = np.array([0, 0, 0, 1, 1, 1]), np.ones(6)
+    assert ways.minimum_bias(wrong, folds, weight) == pytest.approx((2 / 3 - 1 / 3) / 2)
+    # Of two groups a bag with one of them is judged by the other: the second candidate errs on
+    # all rows of the second, the first on two of the first; bags of both are judged by nobody.
+    units = [np.array([0, 1, 2]), np.array([3, 4, 5])]
+    chosen = {0: 1.0, 1: 2 / 3}
+    bags = np.random.default_rng(0).integers(2, size=(400, 2))
+    judged = [chosen[a] for a, b in bags if a == b]
+    assert ways.out_of_bag_error(wrong, units, weight, 400) == pytest.approx(np.mean(judged))
+
+
+def test_ways_are_told_apart_by_deviations_from_each_draw(monkeypatch):
+    ways = load(ROOT / "assessment_ways.py", monkeypatch)
+    monkeypatch.setattr(ways, "WAYS", dict.fromkeys(["loo", ways.PRODUCT]))
+    errors = np.array([[0.5, 0.2, 0.4], [0.3, 0.3, 0.4]])  # on new rows, then by each way
+    lines = list(ways.summary_lines({"signals": errors}, np.array([[1.0, 0, 4], [2, 0, 8]])))
+    cells = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines[2:]]
+    # deviations -.3 and 0, -.1 and .1: roots of mean squares .2121 and .1
+    assert cells[0] == ["-15.0 ± 15.0", "21.2", "-11.2 ± 14.4", "0.0"]
+    assert cells[1] == ["0.0 ± 10.0", "10.0", "", "4.0"]
+
+
+@pytest.mark.slow
+def test_figures_of_the_ways_come_out_again(monkeypatch):
+    ways, name = load(ROOT / "assessment_ways.py", monkeypatch), "normal, 20 rows"
+    section = read_page("assessment").partition(ways.TITLE)[2]
+    draws = int(re.search(r"--draws (\d+)", section)[1])
+    again = ways.table_line(name, ways.measure_table(ways.NOISE, name, draws)[0]).split("|")[2:-1]
+    shown = [float(cell) for cell in read_line(section, name)[1:]]
+    assert [float(cell) for cell in again] == pytest.approx(shown, abs=0.3)  # a row of a draw
 
 
 def test_figures_of_several_labels_come_out_again(monkeypatch):
