@@ -84,11 +84,13 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         source stay on the disk if they and the fits would take more.
     assess : {"nested", "loo"} or False
         Where ``error_`` comes from. ``"nested"``: up to 500 distinct rows the whole procedure is
-        repeated without each of five folds, for four to five times the time of the fit alone, up to
-        1000 without each of three (five where many classes have fewer than 30 rows); of more rows
-        those are judged on which no kernel was chosen, by regularisers and weights chosen without
-        their fold, which costs nothing that shows (scores and stacking without a tenth of the rows
-        where classes have fewer than 30).
+        repeated without each of five folds, and the fit takes four to five times as long; up to
+        1000 without each of three, about three times as long (five where many classes have fewer
+        than 30 rows); of more rows those are judged on which no kernel was chosen, by regularisers
+        and weights chosen without their fold, which costs nothing that shows. Where classes have
+        fewer than 30 rows there, or are more than ten, scores and stacking are without a tenth of
+        the rows, for 1.3 to 2.6 times the time. Three folds too where nearly all rows are in a few
+        large groups.
         ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
     n_jobs : int, optional
         Threads in which views are cross-validated, and leaves fitted, side by side; the result is
