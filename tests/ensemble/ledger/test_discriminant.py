@@ -299,6 +299,76 @@ def test_forgetting_rows_of_tables(case, landmarks, rng, tmp_path):
         assert kept.feature_names_in_.tolist() == list(frame)
 
 
+@pytest.mark.parametrize("case", ["dict", "balanced", "weights", "groups", "landmarks", "views"])
+def test_classes_are_weighed_once_when_all_is_chosen_again(case, rng, tmp_path):
+    """Rows forgotten by "keep", and then more by "again": the fit of the rest from scratch."""
+    X, y = rows_of(rng, 60)
+    options = {"class_weight": {0: 1.0, 1: 10.0, 2: 0.3} if case == "dict" else "balanced"}
+    if case == "landmarks":
+        options |= {"landmarks": 15, "random_state": 0}
+    elif case == "views":
+        options |= {"kernel": BANK}
+    take = (lambda r: [X[r, :2], X[r, 2:]]) if case == "views" else (lambda r: X[r])
+    fit_with = {}
+    if case in ("weights", "views"):
+        fit_with["sample_weight"] = rng.uniform(0.5, 2, 60)
+    elif case == "groups":
+        fit_with["groups"] = np.arange(60) // 2
+    model = kl.KernelDiscriminant(**options).fit(take(np.arange(60)), y, **fit_with)
+    stay = np.setdiff1d(np.arange(60), [0, 3, 44])
+    scratch = kl.KernelDiscriminant(**options).fit(
+        take(stay), y[stay], **{name: own[stay] for name, own in fit_with.items()}
+    )
+    kept = model.forget([0]).forget([2])  # 3 of the rows given
+    ways = [kept]
+    if case != "landmarks":  # of which no file has the rows
+        kl.save(kept, tmp_path / "kept.skops")
+        ways.append(kl.load(tmp_path / "kept.skops"))
+    for way in ways:
+        again = way.forget([42], choices="again")
+        due = scratch.predict_proba(take(np.arange(60)))
+        np.testing.assert_array_equal(again.predict_proba(take(np.arange(60))), due)
+        np.testing.assert_array_equal(again.row_values_, scratch.row_values_)
+    # classes count as they did before
+    known, before = kept._rows_of_fit("a test"), model._rows_of_fit("a test")
+    rest = np.setdiff1d(np.arange(60), [0, 3])
+    np.testing.assert_array_equal(known.counted, before.counted[rest])
+    np.testing.assert_array_equal(known.sample_weight, before.sample_weight[rest])
+
+
+@pytest.mark.parametrize("landmarks", ["all", 15])
+def test_a_class_may_vanish_from_scratch(landmarks, rng):
+    X, y = rows_of(rng, 60)
+    options = {"landmarks": landmarks, "random_state": 0}
+    model = kl.KernelDiscriminant(**options).fit(X, y)
+    gone, stay = np.flatnonzero(y == 2), np.flatnonzero(y != 2)
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(**options).fit(X[stay], y[stay])
+    assert again.classes_.tolist() == [0, 1] and model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(again.predict_proba(X), scratch.predict_proba(X))
+    np.testing.assert_array_equal(model.forget([]).forgotten_.n_rows, 0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"Nothing of class 2 .*choices='again'"):
+        model.forget(gone)
+    for most in (np.flatnonzero(y != 1), np.arange(60)):
+        with pytest.raises(ValueError, match="fewer than two classes would be left"):
+            model.forget(most, choices="again")
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("choices", ["keep", "again"])
+@pytest.mark.parametrize("given", ["places", "rows"])
+def test_nobody_is_forgotten_where_landmarks_were_given(given, choices, rng):
+    X, y = rows_of(rng, 60)
+    places = np.array([40, 3, 17, 8, 22, 51, 30, 11])
+    landmarks = places if given == "places" else X[places]
+    model = kl.KernelDiscriminant(landmarks=landmarks).fit(X, y)
+    same = model.forget([], choices)
+    assert same.forgotten_.n_rows == 0
+    np.testing.assert_array_equal(same.landmarks, landmarks)
+    np.testing.assert_allclose(same.predict_proba(X), model.predict_proba(X), rtol=1e-8)
+
+
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
     X, y = rows_of(rng, 40)
     model = kl.KernelDiscriminant().fit(X, y).forget([7])
