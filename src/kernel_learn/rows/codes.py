@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.rows.access import is_plain, n_rows
+from kernel_learn.rows.access import is_plain, is_sparse, n_rows
 from kernel_learn.rows.coerce import Entry
 from kernel_learn.rows.frames import FrameColumn, column_objects, column_type
-from kernel_learn.rows.keys import is_missing
+from kernel_learn.rows.keys import entry_number, is_missing
 from kernel_learn.rows.kinds import Kind, column_kind, is_number_cell
 from kernel_learn.rows.table import Table, column_names, split_columns
 
@@ -109,6 +109,24 @@ class TableCodes:
         return replace(self.like, numbers=numbers, others=others)
 
 
+def with_one_zero(table: Table, categorical: Array) -> Table:
+    """The table with 0.0 for -0.0 in columns of categories; as it is where there is none."""
+    if is_sparse(table.numbers):
+        return table
+    held = [p for p in table.place[categorical] if p >= 0]
+    odd = [p for p in held if negative_zeros(table.numbers[:, p]).any()]
+    if not odd:
+        return table
+    numbers = np.array(table.numbers)
+    numbers[:, odd] += 0.0
+    return replace(table, numbers=numbers)
+
+
+def negative_zeros(numbers: Array) -> Array:
+    """Where a number is -0.0."""
+    return np.asarray((numbers == 0) & np.signbit(numbers))
+
+
 def missing_entries(values: Array) -> Array:
     """Where an entry is None, NaN or a frame's own mark for missing."""
     return np.array([is_missing(value) for value in values], bool)
@@ -139,7 +157,5 @@ def entry_text(value: Entry) -> str:
     """1, 1.0 and True are one level, '1' another."""
     if isinstance(value, str):
         return "s" + value
-    try:
-        return "n" + repr(float(value))
-    except (TypeError, ValueError):
-        return "o" + repr(value)
+    number = entry_number(value)
+    return "o" + repr(value) if number is None else "n" + repr(number)

@@ -369,6 +369,52 @@ def test_nobody_is_forgotten_where_landmarks_were_given(given, choices, rng):
     np.testing.assert_allclose(same.predict_proba(X), model.predict_proba(X), rtol=1e-8)
 
 
+@pytest.mark.parametrize("kernel", [Hamming(0.4), Matching(), "bank"], ids=str)
+def test_equal_numbers_are_one_category(kernel, rng):
+    """-0.0, which rounding makes, and 0.0."""
+    pd = pytest.importorskip("pandas")
+    X = np.round(rng.standard_normal((60, 4)))
+    y = ((X[:, 0] >= 1) ^ (X[:, 1] == X[:, 2])).astype(int)
+    one, other = np.where(X == 0, 0.0, X), np.where(X == 0, -0.0, X)
+    assert (np.signbit(X) & (X == 0)).any() and not np.signbit(X[X == 0]).all()
+    if kernel == "bank":
+        kernel = {"few": ColumnKernel(Hamming(0.5), [0, 1, 2]), "b": ColumnKernel(Linear(), [3])}
+
+    def with_words(X):
+        words = ["a" if i % 2 else v for i, v in enumerate(X[:, 0])]
+        return pd.DataFrame(X, columns=list("abcd")).assign(word=pd.Series(words, dtype=object))
+
+    for form in (np.array, with_words):
+        table, ways = form(X), [form(one), form(other)]
+        few = table[:5]
+        model = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(table, y)
+        scratch = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(ways[0], y)
+        np.testing.assert_array_equal(scratch.predict_proba(table), model.predict_proba(table))
+        assert scratch.forget([0]).forgotten_.digest == model.forget([0]).forgotten_.digest
+        for own in ways:
+            np.testing.assert_array_equal(model.predict_proba(own), model.predict_proba(table))
+            for i in range(10):
+                found = model.find_rows(own[i : i + 1])
+                assert i in found
+                np.testing.assert_array_equal(found, model.find_rows(table[i : i + 1]))
+        found = model.shapley(few, background=table[10:15])
+        assert found.exact
+        L = found.values.sum(axis=1) + found.base_values
+        lead = found.prior + found.fading * (L - found.prior)
+        np.testing.assert_allclose(lead, log_odds(model, few) @ [-1.0, 1.0], rtol=1e-9, atol=1e-9)
+
+
+def test_rows_are_found_one_by_one(rng):
+    """What a cell is does not hang on those beside it: a missing one, a number among words."""
+    pd = pytest.importorskip("pandas")
+    frame, y = table_of(rng)
+    frame["mixed"] = pd.Series(["u", 2.0, None] * 20, dtype=object)
+    kernel = ColumnKernel(Hamming(0.5), ["kind", "mixed", "grade"])
+    model = kl.KernelDiscriminant(kernel).fit(frame, y)
+    for i in (3, 7, 50, 51, 52):
+        assert model.find_rows(frame.iloc[[i]]).tolist() == [i]
+
+
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
     X, y = rows_of(rng, 40)
     model = kl.KernelDiscriminant().fit(X, y).forget([7])
