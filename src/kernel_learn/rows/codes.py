@@ -13,7 +13,7 @@ from kernel_learn.rows.coerce import Entry
 from kernel_learn.rows.frames import FrameColumn, column_objects, column_type
 from kernel_learn.rows.keys import entry_number, is_missing
 from kernel_learn.rows.kinds import Kind, column_kind, is_number_cell
-from kernel_learn.rows.table import Table, column_names, split_columns
+from kernel_learn.rows.table import Table, column_names, places, split_columns
 
 MISSING = -1.0
 LOWEST = np.finfo(np.float64).min  # a missing number among categories
@@ -80,33 +80,40 @@ def level_codes(values: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TableCodes:
-    """Rows of a table as numbers, and back: other cells are codes, equal where the cells are."""
+    """Rows of a table as numbers, and back: other cells are codes, equal where the cells are.
 
-    like: Table
+    A column is one of numbers where all tables hold it so: one of them may hold it as objects.
+    """
+
+    names: tuple[str, ...] | None  # of the columns
+    is_number: Array  # (d,)
     cells: tuple[Array, ...]  # of each column of others, by codes
 
     @classmethod
     def of(cls, *tables: Table) -> "tuple[TableCodes, list[Array]]":
         """And the rows of tables with the same columns, (n, d) each, in their order."""
-        like, others = tables[0], np.vstack([own.others for own in tables])
-        rows, cells = np.empty((len(others), len(like.place))), []
-        rows[:, like.place >= 0] = np.vstack([own.numbers for own in tables])
-        rows[np.isnan(rows)] = LOWEST
-        for c, column in zip(np.flatnonzero(like.place < 0), others.T, strict=True):
+        is_number = np.all([own.place >= 0 for own in tables], axis=0)
+        ends, cells = np.cumsum([len(own) for own in tables]), []
+        rows = np.empty((ends[-1], len(is_number)))
+        for c, parts in enumerate(zip(*map(columns_of, tables), strict=True)):
+            column = np.concatenate(parts)
+            if is_number[c]:
+                rows[:, c] = column
+                continue
             codes = level_codes(column)[1]
             _, first, rows[:, c] = np.unique(codes, return_index=True, return_inverse=True)
             cells.append(column[first])
-        ends = np.cumsum([len(own) for own in tables])[:-1]
-        return cls(like, tuple(cells)), np.split(rows, ends)
+        rows[np.isnan(rows)] = LOWEST
+        return cls(tables[0].names, is_number, tuple(cells)), np.split(rows, ends[:-1])
 
     def table(self, rows: Array) -> Table:
         """Such rows as they were."""
-        numbers, codes = rows[:, self.like.place >= 0], rows[:, self.like.place < 0].astype(int)
+        numbers, codes = rows[:, self.is_number], rows[:, ~self.is_number].astype(int)
         others = np.empty(codes.shape, object)
         for j, cells in enumerate(self.cells):
             others[:, j] = cells[codes[:, j]]
         numbers = np.where(numbers == LOWEST, np.nan, numbers)
-        return replace(self.like, numbers=numbers, others=others)
+        return Table(self.names, numbers, others, places(self.is_number))
 
 
 def with_one_zero(table: Table, categorical: Array) -> Table:

@@ -404,6 +404,30 @@ def test_equal_numbers_are_one_category(kernel, rng):
         np.testing.assert_allclose(lead, log_odds(model, few) @ [-1.0, 1.0], rtol=1e-9, atol=1e-9)
 
 
+def test_columns_that_come_as_objects(rng):
+    """Numbers of fit, and Python's objects later, as databases have them, or the other way."""
+    frame, y = table_of(rng)
+    frame["grade"] = frame["grade"].fillna(3.0)
+    kernel = COLUMN_KERNELS["bank"]
+    numbers, objects = frame, frame.astype({"grade": object, "b": object})
+    for given, other in ((numbers, objects), (objects, numbers)):
+        model = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(given, y)
+        due = model.shapley(given[:4], background=given[4:9])
+        for rows, behind in ((other, other), (other, given), (given, other)):
+            np.testing.assert_array_equal(
+                model.predict_proba(rows[:4]), model.predict_proba(given[:4])
+            )
+            found = model.shapley(rows[:4], background=behind[4:9])
+            np.testing.assert_allclose(found.values, due.values, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(found.base_values, due.base_values, rtol=1e-12)
+        drawn = model.shapley(other[:4], background=7).values
+        np.testing.assert_allclose(drawn, model.shapley(given[:4], background=7).values, atol=1e-12)
+        missing = other[:4].assign(grade=np.array([None, 1.0, 2.0, None], dtype=object))
+        found = model.shapley(missing, background=other[4:9])
+        L = found.values.sum(axis=1) + found.base_values
+        np.testing.assert_allclose(L, log_odds_before_fading(model, missing), rtol=1e-9, atol=1e-10)
+
+
 def test_rows_are_found_one_by_one(rng):
     """What a cell is does not hang on those beside it: a missing one, a number among words."""
     pd = pytest.importorskip("pandas")
