@@ -108,6 +108,25 @@ def test_a_mixed_table():
     np.testing.assert_allclose(again, proba, atol=1e-8)
 
 
+@pytest.mark.parametrize("frame", [False, True])
+def test_the_sign_of_zero_among_categories(frame):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(80, 4)))
+    y = ((X[:, 0] >= 1) ^ (X[:, 1] == X[:, 2])).astype(int)
+    forms = [X, np.where(X == 0, 0.0, X), np.where(X == 0, -0.0, X)]
+    if frame:
+        forms = [pd.DataFrame(own, columns=list("abcd")) for own in forms]
+    named = list("abcd") if frame else [0, 1, 2, 3]
+    model, other = (KernelClassifier(**FAST, categorical=named).fit(own, y) for own in forms[:2])
+    assert other._rows_digest == model._rows_digest
+    levels = [own.tolist() for own in model._fitted.ensemble.reader.levels]
+    assert all("n0.0" in own and "n-0.0" not in own for own in levels)
+    for own in forms:
+        np.testing.assert_array_equal(model.predict_proba(own), other.predict_proba(forms[0]))
+        np.testing.assert_array_equal(model.find_rows(own[:3]), model.find_rows(forms[0][:3]))
+        assert {0, 1, 2} <= set(model.find_rows(own[:3]))
+
+
 def test_the_assessment(fitted):
     X, y, train = fitted["wine"][:3]
     one = KernelClassifier(quality="fast").fit(X[train], y[train])

@@ -192,6 +192,16 @@ def test_tables_of_any_kind(kind, tmp_path):
         same(model, make(memory_budget="1.6MB").fit(cut(frame, y, 500)), frame)
 
 
+def test_zeros_of_two_blocks_are_one_category(data):
+    X, y = data[0][:N].copy(), data[1][:N]
+    X[:, 5] = np.repeat([0.0, -0.0], N // 2)
+    X[::3, 5] = 1.0
+    model = make(categorical=[5]).fit(cut(X, y))
+    assert [own.tolist() for own in model._fitted.ensemble.reader.levels] == [["n0.0", "n1.0"]]
+    same(model, make(categorical=[5]).fit(cut(X + 0.0, y)), X[:50])
+    np.testing.assert_array_equal(model.predict_proba(X[-50:]), model.predict_proba(X[-50:] + 0.0))
+
+
 def test_a_sparse_source(data):
     X, y = data
     noise = sparse.random(N, 300, 0.03, format="csr", random_state=0)

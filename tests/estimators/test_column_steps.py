@@ -18,6 +18,7 @@ import kernel_learn as kl
 from extras import optional
 from kernel_learn.datasets import Blocks
 from kernel_learn.kernels import Gaussian
+from kernel_learn.rows.columns import Column
 from kernel_learn.streams import column_values
 from mixed_tables import cut
 
@@ -83,6 +84,14 @@ def test_any_blocks_order_and_library(case, size, order, library):
     a, b = as_dense(expected.transform(X)), as_dense(found.transform(X))
     np.testing.assert_allclose(b, a, rtol=1e-12, atol=1e-12)
     assert found.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+
+
+def test_equal_numbers_of_two_blocks_are_one_value():
+    """Zeros, which together are more than the words beside them."""
+    blocks = (np.array(own, dtype=object) for own in ([0.0, "a", "a"], [False, -0.0, "a"]))
+    a, b = (column_values.ColumnValues.of(Column("c", None, X), np.ones(3), 9) for X in blocks)
+    found = dict(zip((a + b).values.tolist(), (a + b).weight.tolist(), strict=True))
+    assert found == {0.0: 3.0, "a": 3.0}
 
 
 @pytest.mark.parametrize("case", ["robust", "indicator", "one hot"])

@@ -27,6 +27,8 @@ pytest.importorskip("skops")
 FOLDER = Path(__file__).parents[1] / "files" / "before_rooms"
 FILES = sorted(FOLDER.glob("*.skops"))
 CLASSIFIERS = sorted(FOLDER.glob("classifier*.skops"))
+# Of categories that are numbers: 0.0 and -0.0 were two then. Rows with -0.0 say something else now.
+TWO_ZEROS = ["classifier-categories", "discriminant-hamming", "discriminant-matching"]
 ignore_versions = pytest.mark.filterwarnings(
     "ignore:Trying to unpickle:sklearn.exceptions.InconsistentVersionWarning"
 )
@@ -37,6 +39,13 @@ def read_expected(path):
     expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     for package in expected["needs"]:
         pytest.importorskip(package)
+    if path.stem in TWO_ZEROS:
+        rows = np.array(expected["rows"]["values"])
+        some = np.flatnonzero(~((rows == 0) & np.signbit(rows)).any(axis=1))
+        assert 0 < len(some) < len(rows) and (rows[some] == 0).any()
+        expected["rows"]["values"] = rows[some]
+        outputs = expected["outputs"].items()
+        expected["outputs"] = {name: np.asarray(values)[some] for name, values in outputs}
     return expected
 
 
@@ -94,6 +103,16 @@ def test_an_earlier_file_can_be_written_again(path, tmp_path):
     expected = read_expected(path)
     kl.save(kl.load(path), tmp_path / "again.skops")
     check_outputs(kl.load(tmp_path / "again.skops"), expected)
+
+
+@ignore_versions
+@pytest.mark.parametrize("name", TWO_ZEROS)
+def test_equal_numbers_are_one_category_of_an_earlier_file(name):
+    rows = np.array(json.loads((FOLDER / f"{name}.json").read_text())["rows"]["values"])
+    model = kl.load(FOLDER / f"{name}.skops")
+    for zero in (0.0, -0.0):
+        same = np.where(rows == 0, zero, rows)
+        np.testing.assert_array_equal(model.predict_proba(same), model.predict_proba(rows))
 
 
 @ignore_versions

@@ -226,6 +226,16 @@ def test_frames_of_strings_with_missing_entries():
     assert np.array_equal(mixed(frame[:2], frame), mixed(frame)[:2])
 
 
+@pytest.mark.parametrize("kernel", [Matching(), Hamming(0.5), Additive(categorical="all")], ids=str)
+def test_equal_numbers_are_one_category(kernel):
+    """Of arrays, frames and objects alike."""
+    X = np.array([[0.0, 1.0, -0.0], [-0.0, 1.0, 2.0], [0.0, -1.0, 0.0]])
+    K = kernel(X + 0.0)
+    for form in (X, pd.DataFrame(X), X.astype(object), pd.DataFrame(X, dtype=object)):
+        np.testing.assert_array_equal(kernel(form), K)
+        np.testing.assert_array_equal(kernel(form, X + 0.0), K)
+
+
 def test_refusals(X):
     with pytest.raises(ValueError, match=r"columns within \[0, 1\]"):
         Additive()(X + 0.5)

@@ -115,6 +115,21 @@ def test_numbers_and_texts_that_look_alike():
     assert keys[0] != keys[1]
 
 
+def test_a_number_is_what_it_is_beside_texts():
+    """Equal numbers have one key, that of a column of numbers, whatever stands in other rows."""
+    entries = [0.0, -0.0, 0, False, "a", 2, 2.0, Decimal(2), None, "2.0"]
+    X = np.array([[5.0, own] for own in entries], dtype=object)
+    groups = {(0, 1, 2, 3), (4,), (5, 6, 7), (8,), (9,)}
+    found = {frozenset(group) for group in partition(*distinct_rows(X))}
+    assert found == {frozenset(group) for group in groups}
+    alone = np.concatenate([row_keys(X[i : i + 1]) for i in range(len(X))])
+    assert np.array_equal(row_keys(X), alone)
+    assert np.array_equal(row_keys(X[:3]), row_keys(np.array([[5.0, 0.0]] * 3)))
+    assert row_keys(X[8:9])[0] == row_keys(np.array([[5.0, np.nan]]))[0]
+    huge = np.array([[10**400], [10**400], [1]], dtype=object)
+    assert partition(*distinct_rows(huge)) == {frozenset({0, 1}), frozenset({2})}
+
+
 def test_no_rows():
     assert row_keys(np.empty((0, 3))).shape == (0,)
     first, inverse = distinct_rows(np.empty((0, 3)))

@@ -328,7 +328,7 @@ class KernelDiscriminant(
         self._store_kernel(sample.expand(W))
         self._warn_if_fewer()
         self._store_classifier(data, sample, W, mixing @ result.point)
-        self._store_rows(data, given, sample, mixing @ result.point)
+        self._store_rows(data, given, kept, sample, mixing @ result.point)
         return self
 
     def _weights(
@@ -446,11 +446,17 @@ class KernelDiscriminant(
             self._calibrate(factor * stacking.logits + shift, targets, data.source)
 
     def _store_rows(
-        self, data: Labelled, given: ArraySource | PooledSource, sample: Combined, T: Array
+        self,
+        data: Labelled,
+        given: ArraySource | PooledSource,
+        kept: Kept | None,
+        sample: Combined,
+        T: Array,
     ) -> None:
         """Keep what the ledger needs of a fit in which all rows given count.
 
-        Rows that are no landmarks stay with the model while it is in memory, and in no file.
+        Weights as the user gave them stand beside those that classes were weighed by. Rows that
+        are no landmarks stay with the model while it is in memory, and in no file.
         """
         for name in ("_ridge_rows", "_landmark_rows", "forgotten_"):
             self.__dict__.pop(name, None)
@@ -460,10 +466,11 @@ class KernelDiscriminant(
         counts = np.bincount(source.inverse, source.weight)
         if data.kept is not None or source.is_matrix or not counts.all():
             return
+        weight = given.weight if kept is None else kept.sample_weight
         if isinstance(sample, Gram):
-            self._ridge_rows = ridge_rows(sample, source, given.weight, T)
+            self._ridge_rows = ridge_rows(sample, source, weight, T)
         elif isinstance(sample, FeatureSample):
-            self._landmark_rows = LandmarkRows(source, given.weight, T, sample)
+            self._landmark_rows = LandmarkRows(source, weight, T, sample)
 
     def _calibrate(self, L: Array, targets: Targets, source: ArraySource | PooledSource) -> None:
         """Keep what the held-out rows say of others."""

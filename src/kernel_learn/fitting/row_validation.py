@@ -14,6 +14,7 @@ from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_readable
+from kernel_learn.rows.codes import with_one_zero
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.table import Table
 
@@ -141,14 +142,17 @@ def check_layers(estimator: BaseEstimator, X: Rows, *, reset: bool) -> None:
 
 
 def _table(kernel: Kernel, X: Rows) -> Table:
-    """Columns as arrays; those that must be numbers are numbers, and finite."""
+    """Columns as arrays; those that must be numbers are numbers, and finite; others have one zero.
+
+    So no row that is kept has -0.0 for a category, and in a file it is of an earlier version.
+    """
     numeric = np.unique(kernel.numeric_columns(X)).astype(int)
     table = Table.of(X, numeric)
     used = table.numbers[:, table.place[numeric]] if len(numeric) < X.shape[1] else table.numbers
     names = numeric.tolist() if table.names is None else [table.names[c] for c in numeric]
     check_finite_columns(used, names)
     check_magnitude(used)
-    return table
+    return with_one_zero(table, np.setdiff1d(np.arange(X.shape[1]), numeric))
 
 
 def check_finite_columns(numbers: Array, names: Sequence[str | int]) -> None:

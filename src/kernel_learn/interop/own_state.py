@@ -23,6 +23,7 @@ from kernel_learn.kernels.columns import ColumnKernel
 from kernel_learn.kernels.scaled import ScaledKernel
 from kernel_learn.kernels.viewed import ViewKernel
 from kernel_learn.rows.access import is_sparse
+from kernel_learn.rows.codes import negative_zeros
 from kernel_learn.rows.table import Table
 
 LARGEST_LOG = 700.0  # whose exponential is a number
@@ -70,6 +71,7 @@ def check_kept_rows(model: Held) -> None:
         if isinstance(rows, Table):
             own = reference.kernel if what == "reference rows" else kernel
             check_used_numbers(own, rows, where)
+            keep_zeros_apart(own, rows)
         elif getattr(kernel, "input", "vectors") == "matrix":
             if rows is not None and np.ndim(rows) == 1:
                 need_positions(rows, model.n_features_in_, where)
@@ -85,6 +87,21 @@ def check_used_numbers(kernel: Held, table: Held, where: str) -> None:
     places = table.place[np.unique(kernel.numeric_columns(table)).astype(int)]
     need(bool((places >= 0).all()), f"{where} hold texts where numbers are due")
     need(all_finite(table.numbers[:, places]), f"{where} hold entries that are not finite")
+
+
+def keep_zeros_apart(kernel: Held, table: Held) -> None:
+    """-0.0 becomes a category that no cell has, where a fit took it and 0.0 for two of them.
+
+    So did earlier versions, and what was learned of rows with 0.0 holds for these alone.
+    """
+    if is_sparse(table.numbers):
+        return
+    categorical = np.setdiff1d(np.arange(table.shape[1]), kernel.numeric_columns(table))
+    for p in table.place[categorical][table.place[categorical] >= 0]:
+        column = table.numbers[:, p]
+        negative = negative_zeros(column)
+        if (negative != (column == 0)).any():
+            column[negative] = -np.finfo(column.dtype).smallest_subnormal
 
 
 def check_scaled_columns(kernel: Held, columns: int) -> None:

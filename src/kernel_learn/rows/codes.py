@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from kernel_learn.arrays import Array, Rows
-from kernel_learn.rows.access import is_plain, n_rows
+from kernel_learn.rows.access import is_plain, is_sparse, n_rows
 from kernel_learn.rows.coerce import Entry
 from kernel_learn.rows.frames import FrameColumn, column_objects, column_type
-from kernel_learn.rows.keys import is_missing
+from kernel_learn.rows.keys import entry_number, is_missing
 from kernel_learn.rows.kinds import Kind, column_kind, is_number_cell
-from kernel_learn.rows.table import Table, column_names, split_columns
+from kernel_learn.rows.table import Table, column_names, places, split_columns
 
 MISSING = -1.0
 LOWEST = np.finfo(np.float64).min  # a missing number among categories
@@ -80,33 +80,58 @@ def level_codes(values: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class TableCodes:
-    """Rows of a table as numbers, and back: other cells are codes, equal where the cells are."""
+    """Rows of a table as numbers, and back: other cells are codes, equal where the cells are.
 
-    like: Table
+    A column is one of numbers where all tables hold it so: one of them may hold it as objects.
+    """
+
+    names: tuple[str, ...] | None  # of the columns
+    is_number: Array  # (d,)
     cells: tuple[Array, ...]  # of each column of others, by codes
 
     @classmethod
     def of(cls, *tables: Table) -> "tuple[TableCodes, list[Array]]":
         """And the rows of tables with the same columns, (n, d) each, in their order."""
-        like, others = tables[0], np.vstack([own.others for own in tables])
-        rows, cells = np.empty((len(others), len(like.place))), []
-        rows[:, like.place >= 0] = np.vstack([own.numbers for own in tables])
-        rows[np.isnan(rows)] = LOWEST
-        for c, column in zip(np.flatnonzero(like.place < 0), others.T, strict=True):
+        is_number = np.all([own.place >= 0 for own in tables], axis=0)
+        ends, cells = np.cumsum([len(own) for own in tables]), []
+        rows = np.empty((ends[-1], len(is_number)))
+        for c, parts in enumerate(zip(*map(columns_of, tables), strict=True)):
+            column = np.concatenate(parts)
+            if is_number[c]:
+                rows[:, c] = column
+                continue
             codes = level_codes(column)[1]
             _, first, rows[:, c] = np.unique(codes, return_index=True, return_inverse=True)
             cells.append(column[first])
-        ends = np.cumsum([len(own) for own in tables])[:-1]
-        return cls(like, tuple(cells)), np.split(rows, ends)
+        rows[np.isnan(rows)] = LOWEST
+        return cls(tables[0].names, is_number, tuple(cells)), np.split(rows, ends[:-1])
 
     def table(self, rows: Array) -> Table:
         """Such rows as they were."""
-        numbers, codes = rows[:, self.like.place >= 0], rows[:, self.like.place < 0].astype(int)
+        numbers, codes = rows[:, self.is_number], rows[:, ~self.is_number].astype(int)
         others = np.empty(codes.shape, object)
         for j, cells in enumerate(self.cells):
             others[:, j] = cells[codes[:, j]]
         numbers = np.where(numbers == LOWEST, np.nan, numbers)
-        return replace(self.like, numbers=numbers, others=others)
+        return Table(self.names, numbers, others, places(self.is_number))
+
+
+def with_one_zero(table: Table, categorical: Array) -> Table:
+    """The table with 0.0 for -0.0 in columns of categories; as it is where there is none."""
+    if is_sparse(table.numbers):
+        return table
+    held = [p for p in table.place[categorical] if p >= 0]
+    odd = [p for p in held if negative_zeros(table.numbers[:, p]).any()]
+    if not odd:
+        return table
+    numbers = np.array(table.numbers)
+    numbers[:, odd] += 0.0
+    return replace(table, numbers=numbers)
+
+
+def negative_zeros(numbers: Array) -> Array:
+    """Where a number is -0.0."""
+    return np.asarray((numbers == 0) & np.signbit(numbers))
 
 
 def missing_entries(values: Array) -> Array:
@@ -139,7 +164,5 @@ def entry_text(value: Entry) -> str:
     """1, 1.0 and True are one level, '1' another."""
     if isinstance(value, str):
         return "s" + value
-    try:
-        return "n" + repr(float(value))
-    except (TypeError, ValueError):
-        return "o" + repr(value)
+    number = entry_number(value)
+    return "o" + repr(value) if number is None else "n" + repr(number)

@@ -39,6 +39,7 @@ from kernel_learn.rows.table import Table, column_names
 from kernel_learn.warn import warn_user
 
 UNSEEN = -2.0
+ZERO_LEVELS = "n0.0", "n-0.0"  # the level of zero, and one that earlier files may have for it
 SKRUB = (
     "Turn the column into numbers first, by a step of a pipeline before the estimator: "
     "kernel_learn.TableEncoder() does that for dates, skrub.TableVectorizer() for text, too."
@@ -294,6 +295,9 @@ def number_columns(X: Rows, positions: Array) -> Array:
 def known_codes(values: Array, levels: Array) -> Array:
     """Codes among the levels seen at fit."""
     fresh, codes = level_codes(values)
+    zero, earlier = ZERO_LEVELS
+    if earlier in levels and zero not in levels:
+        fresh = np.where(fresh == zero, earlier, fresh)
     place = np.searchsorted(levels, fresh) if len(levels) else np.zeros(len(fresh), dtype=int)
     place = np.minimum(place, max(len(levels) - 1, 0))
     known = levels[place] == fresh if len(levels) else np.zeros(len(fresh), bool)

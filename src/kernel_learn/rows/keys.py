@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from hashlib import blake2b
-from numbers import Number, Real
+from numbers import Number
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +69,8 @@ def _sparse_terms(X: Rows, columns: Array) -> Keys:
 def _column_terms(total: Keys, columns: Iterable[tuple[int, Array]]) -> Keys:
     """With the terms of columns of numbers or texts added to those of others."""
     for c, values in columns:
-        total += _entry_keys(_text_hashes(values) if _is_text(values) else values, np.array([c]))
+        words = _object_words(values) if values.dtype.kind in "OUS" else values
+        total += _entry_keys(words, np.array([c]))
     return total
 
 
@@ -81,15 +82,6 @@ def _entry_keys(values: Array, columns: Array) -> Keys:
     return keys
 
 
-def _is_text(values: Array) -> bool:
-    """Whether a column holds anything that is not a number (or a missing one)."""
-    if values.dtype.kind in "US":
-        return True
-    return values.dtype == object and not all(
-        value is None or isinstance(value, Real) for value in values
-    )
-
-
 def is_missing(value: object) -> bool:
     """None, NaN, or what pandas has for them."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -97,9 +89,28 @@ def is_missing(value: object) -> bool:
     return isinstance(value, Number) and bool(value != value)
 
 
-def _text_hashes(values: Array) -> Keys:
+def entry_number(value: object) -> float | None:
+    """The number that an entry is, or None: 1, 1.0 and True are one number, and 0.0 and -0.0.
+
+    Which categories are equal, and which rows, is decided here.
+    """
+    if isinstance(value, str):
+        return None
+    try:
+        return float(value) + 0.0  # type: ignore[arg-type]  # of -0.0 it is 0.0
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _object_words(values: Array) -> Keys:
+    """64 bits for each entry, whatever stands beside it: the bits of a number, or a hash."""
+    entries = values.tolist()
     # a missing cell is one and the same, whatever the kind of frame calls it
-    return hash_texts(b"" if is_missing(one) else repr(one).encode() for one in values.tolist())
+    numbers = [np.nan if is_missing(one) else entry_number(one) for one in entries]
+    words = np.array([0.0 if own is None else own for own in numbers]).view(np.uint64)
+    texts = [i for i, own in enumerate(numbers) if own is None]
+    words[texts] = hash_texts(repr(entries[i]).encode() for i in texts)
+    return words
 
 
 def hash_texts(texts: Iterable[bytes]) -> Keys:

@@ -17,6 +17,7 @@ from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.summary import CAPACITY, CAPACITY_BYTES
 from kernel_learn.rows.block import Block
 from kernel_learn.rows.cells import as_columns, distinct_entries
+from kernel_learn.rows.codes import entry_text
 from kernel_learn.rows.columns import Column
 from kernel_learn.rows.exact_sums import exact_sum, two_product
 from kernel_learn.rows.frames import (
@@ -61,7 +62,7 @@ class ColumnValues:
             found, every = distinct_entries(column.values)
             gone = every < 0
             codes, entries = every[~gone], as_objects(found)
-            keys = hash_texts(f"{type(own).__name__} {own!r}".encode() for own in found)
+            keys = hash_texts(entry_text(own).encode() for own in found)
             mark = missing_mark(column, gone)
         w, total = weight[~gone], None
         sums = np.bincount(codes, w, len(entries))

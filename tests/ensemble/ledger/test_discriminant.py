@@ -299,6 +299,146 @@ def test_forgetting_rows_of_tables(case, landmarks, rng, tmp_path):
         assert kept.feature_names_in_.tolist() == list(frame)
 
 
+@pytest.mark.parametrize("case", ["dict", "balanced", "weights", "groups", "landmarks", "views"])
+def test_classes_are_weighed_once_when_all_is_chosen_again(case, rng, tmp_path):
+    """Rows forgotten by "keep", and then more by "again": the fit of the rest from scratch."""
+    X, y = rows_of(rng, 60)
+    options = {"class_weight": {0: 1.0, 1: 10.0, 2: 0.3} if case == "dict" else "balanced"}
+    if case == "landmarks":
+        options |= {"landmarks": 15, "random_state": 0}
+    elif case == "views":
+        options |= {"kernel": BANK}
+    take = (lambda r: [X[r, :2], X[r, 2:]]) if case == "views" else (lambda r: X[r])
+    fit_with = {}
+    if case in ("weights", "views"):
+        fit_with["sample_weight"] = rng.uniform(0.5, 2, 60)
+    elif case == "groups":
+        fit_with["groups"] = np.arange(60) // 2
+    model = kl.KernelDiscriminant(**options).fit(take(np.arange(60)), y, **fit_with)
+    stay = np.setdiff1d(np.arange(60), [0, 3, 44])
+    scratch = kl.KernelDiscriminant(**options).fit(
+        take(stay), y[stay], **{name: own[stay] for name, own in fit_with.items()}
+    )
+    kept = model.forget([0]).forget([2])  # 3 of the rows given
+    ways = [kept]
+    if case != "landmarks":  # of which no file has the rows
+        kl.save(kept, tmp_path / "kept.skops")
+        ways.append(kl.load(tmp_path / "kept.skops"))
+    for way in ways:
+        again = way.forget([42], choices="again")
+        due = scratch.predict_proba(take(np.arange(60)))
+        np.testing.assert_array_equal(again.predict_proba(take(np.arange(60))), due)
+        np.testing.assert_array_equal(again.row_values_, scratch.row_values_)
+    # classes count as they did before
+    known, before = kept._rows_of_fit("a test"), model._rows_of_fit("a test")
+    rest = np.setdiff1d(np.arange(60), [0, 3])
+    np.testing.assert_array_equal(known.counted, before.counted[rest])
+    np.testing.assert_array_equal(known.sample_weight, before.sample_weight[rest])
+
+
+@pytest.mark.parametrize("landmarks", ["all", 15])
+def test_a_class_may_vanish_from_scratch(landmarks, rng):
+    X, y = rows_of(rng, 60)
+    options = {"landmarks": landmarks, "random_state": 0}
+    model = kl.KernelDiscriminant(**options).fit(X, y)
+    gone, stay = np.flatnonzero(y == 2), np.flatnonzero(y != 2)
+    again = model.forget(gone, choices="again")
+    scratch = kl.KernelDiscriminant(**options).fit(X[stay], y[stay])
+    assert again.classes_.tolist() == [0, 1] and model.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_array_equal(again.predict_proba(X), scratch.predict_proba(X))
+    np.testing.assert_array_equal(model.forget([]).forgotten_.n_rows, 0)
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=r"Nothing of class 2 .*choices='again'"):
+        model.forget(gone)
+    for most in (np.flatnonzero(y != 1), np.arange(60)):
+        with pytest.raises(ValueError, match="fewer than two classes would be left"):
+            model.forget(most, choices="again")
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("choices", ["keep", "again"])
+@pytest.mark.parametrize("given", ["places", "rows"])
+def test_nobody_is_forgotten_where_landmarks_were_given(given, choices, rng):
+    X, y = rows_of(rng, 60)
+    places = np.array([40, 3, 17, 8, 22, 51, 30, 11])
+    landmarks = places if given == "places" else X[places]
+    model = kl.KernelDiscriminant(landmarks=landmarks).fit(X, y)
+    same = model.forget([], choices)
+    assert same.forgotten_.n_rows == 0
+    np.testing.assert_array_equal(same.landmarks, landmarks)
+    np.testing.assert_allclose(same.predict_proba(X), model.predict_proba(X), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [Hamming(0.4), Matching(), "bank"], ids=str)
+def test_equal_numbers_are_one_category(kernel, rng):
+    """-0.0, which rounding makes, and 0.0."""
+    pd = pytest.importorskip("pandas")
+    X = np.round(rng.standard_normal((60, 4)))
+    y = ((X[:, 0] >= 1) ^ (X[:, 1] == X[:, 2])).astype(int)
+    one, other = np.where(X == 0, 0.0, X), np.where(X == 0, -0.0, X)
+    assert (np.signbit(X) & (X == 0)).any() and not np.signbit(X[X == 0]).all()
+    if kernel == "bank":
+        kernel = {"few": ColumnKernel(Hamming(0.5), [0, 1, 2]), "b": ColumnKernel(Linear(), [3])}
+
+    def with_words(X):
+        words = ["a" if i % 2 else v for i, v in enumerate(X[:, 0])]
+        return pd.DataFrame(X, columns=list("abcd")).assign(word=pd.Series(words, dtype=object))
+
+    for form in (np.array, with_words):
+        table, ways = form(X), [form(one), form(other)]
+        few = table[:5]
+        model = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(table, y)
+        scratch = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(ways[0], y)
+        np.testing.assert_array_equal(scratch.predict_proba(table), model.predict_proba(table))
+        assert scratch.forget([0]).forgotten_.digest == model.forget([0]).forgotten_.digest
+        for own in ways:
+            np.testing.assert_array_equal(model.predict_proba(own), model.predict_proba(table))
+            for i in range(10):
+                found = model.find_rows(own[i : i + 1])
+                assert i in found
+                np.testing.assert_array_equal(found, model.find_rows(table[i : i + 1]))
+        found = model.shapley(few, background=table[10:15])
+        assert found.exact
+        L = found.values.sum(axis=1) + found.base_values
+        lead = found.prior + found.fading * (L - found.prior)
+        np.testing.assert_allclose(lead, log_odds(model, few) @ [-1.0, 1.0], rtol=1e-9, atol=1e-9)
+
+
+def test_columns_that_come_as_objects(rng):
+    """Numbers of fit, and Python's objects later, as databases have them, or the other way."""
+    frame, y = table_of(rng)
+    frame["grade"] = frame["grade"].fillna(3.0)
+    kernel = COLUMN_KERNELS["bank"]
+    numbers, objects = frame, frame.astype({"grade": object, "b": object})
+    for given, other in ((numbers, objects), (objects, numbers)):
+        model = kl.KernelDiscriminant(kernel, reg=0.1, decision="ridge").fit(given, y)
+        due = model.shapley(given[:4], background=given[4:9])
+        for rows, behind in ((other, other), (other, given), (given, other)):
+            np.testing.assert_array_equal(
+                model.predict_proba(rows[:4]), model.predict_proba(given[:4])
+            )
+            found = model.shapley(rows[:4], background=behind[4:9])
+            np.testing.assert_allclose(found.values, due.values, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(found.base_values, due.base_values, rtol=1e-12)
+        drawn = model.shapley(other[:4], background=7).values
+        np.testing.assert_allclose(drawn, model.shapley(given[:4], background=7).values, atol=1e-12)
+        missing = other[:4].assign(grade=np.array([None, 1.0, 2.0, None], dtype=object))
+        found = model.shapley(missing, background=other[4:9])
+        L = found.values.sum(axis=1) + found.base_values
+        np.testing.assert_allclose(L, log_odds_before_fading(model, missing), rtol=1e-9, atol=1e-10)
+
+
+def test_rows_are_found_one_by_one(rng):
+    """What a cell is does not hang on those beside it: a missing one, a number among words."""
+    pd = pytest.importorskip("pandas")
+    frame, y = table_of(rng)
+    frame["mixed"] = pd.Series(["u", 2.0, None] * 20, dtype=object)
+    kernel = ColumnKernel(Hamming(0.5), ["kind", "mixed", "grade"])
+    model = kl.KernelDiscriminant(kernel).fit(frame, y)
+    for i in (3, 7, 50, 51, 52):
+        assert model.find_rows(frame.iloc[[i]]).tolist() == [i]
+
+
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
     X, y = rows_of(rng, 40)
     model = kl.KernelDiscriminant().fit(X, y).forget([7])

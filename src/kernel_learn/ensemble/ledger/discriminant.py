@@ -80,6 +80,7 @@ class Kept:
 
     theta: Array | None  # of the kernels of a bank
     lam: float
+    sample_weight: Array  # (n,) as given; the fit takes the rows as they counted by class_weight
 
 
 class LandmarkRows:
@@ -320,7 +321,7 @@ class DiscriminantLedger:
             ``"keep"``: a fit of the rows that stay at the same kernel, weights of kernels, lambda,
             decision and landmarks; if a landmark is forgotten, or landmarks are averages of rows,
             they are drawn anew. ``"again"``: the fit of these rows from scratch, as if the others
-            had never been given.
+            had never been given, of fewer classes if none of a class stays.
 
         Returns
         -------
@@ -334,18 +335,13 @@ class DiscriminantLedger:
         stay = np.setdiff1d(np.arange(n), check_rows_to_forget(rows, n))
         X, labels = take_rows(self._distinct_rows, known.distinct[stay]), known.labels[stay]
         weight = (known.counted if choices == "keep" else known.sample_weight)[stay]
-        lacking = np.setdiff1d(np.arange(len(self.classes_)), labels[weight > 0])
-        if len(lacking):
-            raise ValueError(
-                f"Nothing of class {self.classes_[lacking[0]]} would be left, and the model is "
-                f"one of {len(self.classes_)} classes. Fit the remaining rows anew."
-            )
-        redrawn = self._landmarks_without(X)
+        self._check_classes_left(labels[weight > 0], choices)
+        redrawn = self._landmarks_without(X) if len(stay) < n else ()
         kept: tuple[str, ...] = KEPT
         model: Any = clone(self)  # type: ignore[type-var]
         if choices == "keep":
             model.set_params(**self._choices(redrawn=bool(redrawn)))
-            model._kept = Kept(self._kept_theta, self.reg_)
+            model._kept = Kept(self._kept_theta, self.reg_, known.sample_weight[stay])
         groups = None if known.groups is None else known.groups[stay]
         rows = X if choices == "keep" else self._as_given(X)
         model.fit(rows, self.classes_[labels], None if np.all(weight == 1.0) else weight, groups)
@@ -364,6 +360,21 @@ class DiscriminantLedger:
             model.feature_names_in_ = self.feature_names_in_
         found: Self = model
         return found
+
+    def _check_classes_left(self, labels: Array, choices: Choices) -> None:
+        """Refuse to forget so much that there is no fit; from scratch it may be one of fewer."""
+        lacking = np.setdiff1d(np.arange(len(self.classes_)), labels)
+        if choices == "again" and len(self.classes_) - len(lacking) < 2:
+            raise ValueError(
+                "Rows of fewer than two classes would be left, and classes are told apart. Forget "
+                "fewer rows."
+            )
+        if choices == "keep" and len(lacking):
+            raise ValueError(
+                f"Nothing of class {self.classes_[lacking[0]]} would be left, and the model is "
+                f"one of {len(self.classes_)} classes. Fit the remaining rows anew, by "
+                "choices='again' say."
+            )
 
     def _as_given(self, X: Rows) -> Rows | list[Rows]:
         """Rows as a fit from scratch takes them: several tables, if these were given."""
