@@ -350,7 +350,10 @@ def test_figures_and_folds_are_saved(nested, tmp_path):
 
 def test_p_values_at_their_floor():
     assert format_p_value(1 / 201, 200) == "< .005" and format_p_value(2 / 201, 200) == "= 0.010"
-    assert format_p_value(1 / 1001, 1000) == "< .001" and format_p_value(1 / 100, 99) == "< .01"
+    assert format_p_value(1 / 1001, 1000) == "< .001" and format_p_value(1 / 102, 101) == "< .01"
+    assert format_p_value(1 / 20, 19) == "= 0.050" and format_p_value(1 / 100, 99) == "= 0.010"
+    assert format_p_value(1 / 1000, 999) == "= 0.001" and format_p_value(1e-4, 9999) == "= 0.0001"
+    assert format_p_value(2e-5, 99_999) == "= 0.00002" and format_p_value(1e-5, 99_999) != "= 0."
     assert format_p_value(0.41, 200) == "= 0.410" and format_p_value(0.0049, 1000) == "= 0.0049"
 
 

@@ -175,11 +175,15 @@ class Headline:
 
 
 def format_p_value(p: float, n_permutations: int) -> str:
-    """As "= 0.041"; "< .005" where no shuffled labels did as well, as 1/(n + 1) says no more."""
-    if p > 1.5 / (n_permutations + 1):
-        return f"= {p:.3f}" if p >= 0.0095 else "= " + f"{p:.4f}".rstrip("0")
+    """As "= 0.041"; "< .005" where no shuffled labels did as well, as 1/(n + 1) says no more.
+
+    1/20 of 19 shuffles is no less than .05 and stays "= 0.050".
+    """
     digits = int(np.ceil(-np.log10(p)))
     above = np.ceil(p * 10**digits - 1e-9) / 10**digits  # of one digit
+    is_floor = p <= 1.5 / (n_permutations + 1)
+    if not is_floor or np.isclose(p, above, rtol=1e-9):
+        return f"= {p:.3f}" if p >= 0.0095 else "= " + f"{p:.{max(4, digits + 1)}f}".rstrip("0")
     return "< " + f"{above:.{digits}f}".removeprefix("0").rstrip("0")
 
 

@@ -115,7 +115,9 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         Its 95 % interval; wider than that of so many independent rows, since rows share fits.
         Weights count as (sum w)^2 / sum w^2 rows, a group as one.
     log_loss_ : float
-        Log loss of the same rows.
+        Log loss of the same rows. A probability below 1e-9 counts as 1e-9, in ``loo_log_loss_``
+        too: where ``held_out_proba_`` holds a zero for the class of a row the loss is 20.7 there,
+        and with ``sklearn.metrics.log_loss``, which cuts at 2.2e-16, it is 36.
     held_out_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of all rows, those judged among them; ``loo_proba_`` if ``assess="loo"``.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
