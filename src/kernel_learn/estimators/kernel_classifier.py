@@ -19,7 +19,6 @@ from kernel_learn.ensemble.assessment import (
     WORDS,
     Assessment,
     assess,
-    bound_without_errors,
     effective_number,
     error_interval,
 )
@@ -89,7 +88,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         those are judged on which no kernel was chosen, by regularisers and weights chosen without
         their fold, which costs nothing that shows (scores and stacking without a tenth of the rows
         where classes have fewer than 30).
-        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
+        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``,
+        and report and terminal say so.
     n_jobs : int, optional
         Threads in which views are cross-validated, and leaves fitted, side by side; the result is
         the same. They share the cores with BLAS, which should have one thread then.
@@ -321,8 +321,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         if how is None:
             return None
         n = getattr(self, "_n_judged", len(self.held_out_proba_))
-        bound = getattr(self, "_error_bound", None)
-        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, bound)
+        counts_as = getattr(self, "_n_independent", None)  # files of before have none
+        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, counts_as)
 
     def _label_log_proba(self, X: Rows) -> Array:
         """Of several labels, (n_samples, n_labels)."""
@@ -426,11 +426,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
             judged, targets = proba[unseen], targets.take(unseen)
             squares = None if squares is None else squares[unseen]
         (self.error_, _), (self.log_loss_, _) = figures_of(judged, targets)
-        n = effective_number(targets, squares)
-        self.error_interval_, self._error_bound = (
-            error_interval(self.error_, n),
-            bound_without_errors(n),
-        )
+        self._n_independent = effective_number(targets, squares)
+        self.error_interval_ = error_interval(self.error_, self._n_independent)
         return proba
 
 
