@@ -69,6 +69,49 @@ def test_fit_says_what_it_found(folder):
     }
 
 
+def test_what_was_not_assessed_is_said_everywhere(folder):
+    draws = np.random.default_rng(0)
+    frame = pd.DataFrame(draws.normal(size=(120, 3)), columns=list("abc"))
+    frame["t"] = np.where(frame["a"] + draws.normal(size=120) > 0, "yes", "no")
+    frame[:80].to_csv(table := folder / "a.csv", index=False)
+    frame[80:].to_csv(other := folder / "b.csv", index=False)
+    model = folder / "n.skops"
+    words = ["fit", table, "-t", "t", "-o", model, *FAST, "--set", "assess=False"]
+    out = " ".join(run(*words)[0].split())
+    said = 'Error not assessed: fit with assess="nested" to have it'
+    assert out.count(said) == 2  # in the verdict, and where the error stands
+    assert "Accuracy" not in out and "Error by" not in out and "Balanced accuracy" not in out
+    assert "By leave-one-out, which chose the members: new rows are told less well. AUC" in out
+    found = json.loads(run(*words, "--json")[0])
+    names = ("assessed_by", "error", "error_interval", "accuracy", "accuracy_interval", "log_loss")
+    for name in (*names, "balanced_accuracy"):
+        assert found[name] is None
+    assert found["headline"] == said and f"{said}." in found["verdict"]
+    assert found["held_out_by"] == "leave-one-out, which chose the members"
+    assert f"{said}." in " ".join(run("inspect", model)[0].split())
+    seen = json.loads(run("inspect", model, "--json")[0])
+    assert seen["headline"] == said and seen["accuracy"] is None and seen["error"] is None
+    words = ["report", model, other, "-o", folder / "n.html"]
+    out = " ".join(run(*words)[0].split())
+    assert "In training the error was not assessed" in out and "held out" not in out
+    new = json.loads(run(*words, "--json")[0])
+    assert new["held_out_accuracy"] is None and new["held_out_decision"] is None
+    assert new["accuracy"] > 0.5
+
+
+def test_the_headline_is_a_sentence_and_figures(folder):
+    found = json.loads(run("inspect", folder / "patients.skops", "--json")[0])
+    low, high = found["error_interval"]
+    assert found["assessed_by"] == "nested cross-validation"
+    assert found["headline"] == (
+        f"Error by nested cross-validation: {100 * found['error']:.1f} % (95 % interval "
+        f"{100 * low:.1f} to {100 * high:.1f})"
+    )
+    model = kl.load(folder / "patients.skops").estimator_
+    assert found["error"] == model.error_ and (low, high) == tuple(model.error_interval_)
+    assert model.summary_.splitlines()[1].startswith(found["headline"])
+
+
 def test_onnx_gives_the_same_classes(folder):
     runtime = pytest.importorskip("onnxruntime")
     pytest.importorskip("skl2onnx")
@@ -201,7 +244,8 @@ def test_of_uneven_classes_the_balanced_accuracy_is_shown_too(folder):
     pd.concat([rare, most]).to_csv(folder / "uneven.csv", index=False)
     words = [folder / "uneven.csv", "-t", "cultivar"]
     out, _ = run("fit", *words, "-o", folder / "u.skops", "--report", folder / "u.html", *FAST)
-    assert "Error by nested cross-validation: 0 of 73 wrong: below " in out
+    said = "Error by nested cross-validation: 0.0 %, 0 of 73 wrong (95 % interval 0.0 to "
+    assert said in " ".join(out.split())
     assert "Permutation test: p < .005." in out
     assert "Balanced accuracy, as most rows are of one class: 100.0 %; chance 50.0 %." in out
     assert "<dt>Balanced accuracy</dt>" in (folder / "u.html").read_text()

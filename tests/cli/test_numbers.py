@@ -60,6 +60,25 @@ def test_fit_says_what_it_found(folder):
     assert "price target" in said and " to " in said
 
 
+def test_what_was_not_assessed_is_said_everywhere(folder):
+    words = ["fit", folder / "t.csv", "-t", "price", "-o", folder / "n.skops", *FAST]
+    words += ["--set", "assess=False"]
+    out = " ".join(run(*words)[0].split())
+    said = 'Error not assessed: fit with assess="nested" to have it'
+    assert out.count(said) == 2 and "RMSE" not in out and "Intervals of 90 %" not in out
+    found = json.loads(run(*words, "--json")[0])
+    for name in ("assessed_by", "error", "error_interval", "rmse", "mae", "r2", "coverage"):
+        assert found[name] is None
+    assert found["headline"] == said and found["naive_rmse"] > 0
+    out = " ".join(run("inspect", folder / "n.skops")[0].split())
+    assert f"{said}." in out and "RMSE" not in out
+    assert json.loads(run("inspect", folder / "n.skops", "--json")[0])["rmse"] is None
+    words = ["report", folder / "n.skops", folder / "new.csv", "-o", folder / "n.html"]
+    out = " ".join(run(*words)[0].split())
+    assert "New rows: 80; RMSE" in out and "In training the error was not assessed" in out
+    assert json.loads(run(*words, "--json")[0])["held_out_rmse"] is None
+
+
 def test_predict_gives_values_and_intervals_beside_untouched_ids(folder):
     words = ["predict", folder / "m.skops", folder / "new.csv", "--coverage", "0.8"]
     run(*words, "-o", folder / "p.csv")

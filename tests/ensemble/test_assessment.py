@@ -15,7 +15,6 @@ from kernel_learn.ensemble import assessment
 from kernel_learn.ensemble.assessment import (
     Assessment,
     Fold,
-    bound_without_errors,
     effective_number,
     error_interval,
     predict_folds,
@@ -29,7 +28,7 @@ from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.plan import folds_to_assess
 from kernel_learn.ensemble.problem import fit_views, sample_of
 from kernel_learn.ensemble.screening import unseen_rows
-from kernel_learn.ensemble.summary import Headline, format_p_value
+from kernel_learn.ensemble.summary import NOT_ASSESSED, Headline, format_p_value
 
 FAST = {"quality": "fast"}
 
@@ -117,6 +116,7 @@ def test_loo_and_nothing(nested):
     for name in ("error_", "error_interval_", "log_loss_", "held_out_proba_"):
         assert not hasattr(nothing, name)
     assert "Error by" not in nothing.summary_
+    assert nothing.summary_.splitlines()[1] == f"{NOT_ASSESSED}."
     assert "By leave-one-out, which chose the members: error" in nothing.summary_
     with pytest.raises(ValueError, match="assess"):
         KernelClassifier(assess=True).fit(X, y)
@@ -172,7 +172,7 @@ class TestRowsThatChoseNoKernel:
         y = np.arange(1200) % 2
         X[:, 0] += 20 * y
         model = KernelClassifier(**FAST, max_members=1).fit(X, y)
-        assert "0 of 600 wrong: below 0.5 % (95 %)" in model.summary_
+        assert "0 of 600 wrong (95 % interval 0.0 to 1.1)" in model.summary_
         last = model._first[-1]  # no row that chooses
         again = KernelClassifier(**FAST, max_members=1).fit(np.r_[X, X[[last]]], np.r_[y, y[last]])
         assert "0 of 601 wrong" in again.summary_
@@ -350,15 +350,19 @@ def test_an_interval_is_never_narrower_than_that_of_independent_rows(n):
         assert back == pytest.approx((1 - high, 1 - low), abs=1e-12)
 
 
-def test_no_error_is_told_with_a_bound_on_one_side():
-    assert bound_without_errors(178.0) == pytest.approx(1 - 0.05 ** (1 / 178))
+def test_no_error_is_told_with_the_interval_that_every_error_has():
     interval = error_interval(0.0, 178.0)
-    words = str(Headline("leave-one-out", 0.0, interval, 0.1, 178, bound_without_errors(178.0)))
-    assert words == "Error by leave-one-out: 0 of 178 wrong: below 1.7 % (95 %)"
+    words = str(Headline("leave-one-out", 0.0, interval, 0.1, 178, 178.0))
+    end = f"(95 % interval 0.0 to {100 * interval[1]:.1f})"
+    assert words == f"Error by leave-one-out: 0.0 %, 0 of 178 wrong {end}"
+    few = str(Headline("leave-one-out", 0.0, error_interval(0.0, 12.3), 0.1, 40, 12.3))
+    assert "0 of 40 wrong, which count as 12 independent rows (95 % interval 0.0 to 40.8)" in few
     X = np.repeat(np.eye(2), 30, axis=0) + 0.01 * np.random.default_rng(0).normal(size=(60, 2))
     model = KernelClassifier(**FAST).fit(X, np.repeat([0, 1], 30))
     assert model.error_interval_ == error_interval(0.0, 60.0)
-    assert "0 of 60 wrong: below 4.9 % (95 %)" in model.summary_
+    assert "0.0 %, 0 of 60 wrong (95 % interval 0.0 to 10.2)" in model.summary_
+    grouped = KernelClassifier(**FAST).fit(X, np.repeat([0, 1], 30), groups=np.arange(60) // 5)
+    assert "0 of 60 wrong, which count as 12 independent rows" in grouped.summary_
 
 
 def test_weights_count_as_fewer_rows():
@@ -411,7 +415,10 @@ def test_figures_and_folds_are_saved(nested, tmp_path):
 
 def test_p_values_at_their_floor():
     assert format_p_value(1 / 201, 200) == "< .005" and format_p_value(2 / 201, 200) == "= 0.010"
-    assert format_p_value(1 / 1001, 1000) == "< .001" and format_p_value(1 / 100, 99) == "< .01"
+    assert format_p_value(1 / 1001, 1000) == "< .001" and format_p_value(1 / 102, 101) == "< .01"
+    assert format_p_value(1 / 20, 19) == "= 0.050" and format_p_value(1 / 100, 99) == "= 0.010"
+    assert format_p_value(1 / 1000, 999) == "= 0.001" and format_p_value(1e-4, 9999) == "= 0.0001"
+    assert format_p_value(2e-5, 99_999) == "= 0.00002" and format_p_value(1e-5, 99_999) != "= 0."
     assert format_p_value(0.41, 200) == "= 0.410" and format_p_value(0.0049, 1000) == "= 0.0049"
 
 

@@ -91,3 +91,18 @@ def test_numbers_too():
     model = kl.KernelRegressor(quality="fast").fit(X[train], y[train])
     page = kl.report(model, X[train], y[train], X_new=X[test], y_new=y[test])
     assert "RMSE on new rows" in page.html
+
+
+@pytest.mark.parametrize(
+    ("estimator", "y", "words"),
+    [
+        (kl.KernelClassifier, (X[:, :3] > X[:, :3].mean(axis=0)).astype(int), r"\(75, 3\)"),
+        (kl.KernelClassifier, [["a"], ["a", "b"], ["b"]] * 50, "sets of labels"),
+        (kl.KernelRegressor, X[:, :2], r"\(75, 2\)"),
+        (kl.KernelRegressor, X[:, :1], r"\(75, 1\)"),
+    ],
+)
+def test_several_targets_are_refused_in_a_sentence(estimator, y, words):
+    model = estimator(quality="fast", max_members=1, assess=False).fit(X[train], y[train])
+    with pytest.raises(ValueError, match=f"A report is of one target.*{words}.*to each label"):
+        kl.report(model, X[train], y[train])

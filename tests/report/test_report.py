@@ -12,13 +12,14 @@ pd = pytest.importorskip("pandas")
 pytest.importorskip("skrub")
 pytest.importorskip("jinja2")
 
-from kernel_learn import HSICSubspace, KernelClassifier, MultiKernelSVC  # noqa: E402
+from kernel_learn import HSICSubspace, KernelClassifier, MultiKernelSVC, report  # noqa: E402
 from kernel_learn.kernels import gaussian_bank  # noqa: E402
 from kernel_learn.report import gather_facts, judge_new_rows, render  # noqa: E402
 from kernel_learn.report.facts import (  # noqa: E402
     calibration,
     evaluate_probabilities,
     find_neighbours,
+    headline_of,
     independent_rows,
     wilson,
 )
@@ -169,6 +170,61 @@ def test_judgement_by_hand():
     table[3, 4], table[7, 2], table[1, 1] = 2, 5, 9
     pairs = confusion_cells({"classes": names, "held_out": {"confusion": table.tolist()}})["pairs"]
     assert [(pair["truth"], pair["count"]) for pair in pairs] == [("class 7", 5), ("class 3", 2)]
+
+
+def test_weights_are_repetitions():
+    """Of shares, losses and what is always said; rows are counted once, and known as few."""
+    P = rng.dirichlet(np.ones(3), size=40)
+    labels, weight = rng.integers(3, size=40), rng.integers(0, 4, size=40)
+    again = np.repeat(np.arange(40), weight)
+    found = evaluate_probabilities(P, labels, "k", weight=weight)
+    expected = evaluate_probabilities(P[again], labels[again], "k")
+    keys = ("accuracy", "error", "log_loss", "balanced_accuracy", "naive_class")
+    for key in (*keys, "naive_accuracy", "naive_log_loss"):
+        assert found[key] == pytest.approx(expected[key]), key
+    assert found["weighted"] and not expected["weighted"]
+    said = P.argmax(axis=1)
+    assert (found["n"], found["right"]) == (40, np.sum(said == labels))
+    assert np.sum(found["confusion"]) == 40
+    n = weight.sum() ** 2 / np.sum(weight**2)
+    assert (found["low"], found["high"]) == wilson(found["accuracy"], n)
+    assert found["error_interval"] == [1 - found["high"], 1 - found["low"]]
+    assert found["log_loss_low"] < found["log_loss"] < found["log_loss_high"]
+    (one,) = calibration(P[:20], said[:20] == labels[:20], weight=weight[:20])
+    assert one["count"] == np.sum(weight[:20] > 0)
+    assert one["right"] == pytest.approx(np.average(said[:20] == labels[:20], weights=weight[:20]))
+    own = independent_rows(said == labels, np.arange(40), weight)
+    centred = weight * ((said == labels) - found["accuracy"])
+    spread = found["accuracy"] * found["error"]
+    assert own == pytest.approx(spread * weight.sum() ** 2 / np.sum(centred**2))
+
+
+def test_one_rounding_of_one_error():
+    """1 - (1 - 3/80) is below 3/80, and 3.75 lies between two figures of one digit."""
+    P = np.eye(2)[np.r_[np.ones(3, dtype=int), np.zeros(77, dtype=int)]]
+    found = evaluate_probabilities(P, np.zeros(80, dtype=int), "leave-one-out")
+    assert str(headline_of(found)).startswith("Error by leave-one-out: 3.8 % (")
+    again = headline_of(json.loads(json.dumps(found)))
+    assert again.error == 3 / 80 and again.interval == tuple(found["error_interval"])
+    before = {key: found[key] for key in ("kind", "n", "accuracy", "low", "high", "log_loss")}
+    assert headline_of(before).error == pytest.approx(3 / 80)  # of files that know no error
+
+
+def test_rows_that_were_not_judged_are_told_apart():
+    X = rng.normal(size=(1050, 2))
+    y = np.where(X[:, 0] + rng.normal(size=1050) > 0, "yes", "no")
+    model = KernelClassifier(quality="fast", max_members=1).fit(X, y)
+    page = " ".join(report(model, X, y).html.replace("\u202f", "").replace("\u00a0", " ").split())
+    right = model.classes_[model.held_out_proba_.argmax(axis=1)] == y
+    assert f"{right.sum()} were right: {100 * right.mean():.1f} %." in page
+    judged = model._headline.n_rows
+    assert 500 < judged < 550
+    assert f"The error is that of {judged} of them, on which no kernel was chosen." in page
+    loss, low, high = map(
+        float, re.search(r"Log loss</dt><dd>([\d.]+)<small>([\d.]+) to ([\d.]+)", page).groups()
+    )
+    assert loss == pytest.approx(model.log_loss_, abs=5e-4)
+    assert (low + high) / 2 == pytest.approx(loss, abs=1e-3)
 
 
 def test_calibration_of_honest_probabilities():

@@ -16,7 +16,7 @@ from kernel_learn.cli.training import (
     read_learning_table,
 )
 from kernel_learn.interop.files import save
-from kernel_learn.report.facts import headline_of
+from kernel_learn.report.facts import headline_words
 from kernel_learn.report.placing import Facts
 from kernel_learn.tables.comparing import (
     Leaderboard,
@@ -240,7 +240,7 @@ def show_board(
             say(f"{row['method']} failed: {row['failure']}")
     if held_out is not None:
         by_others = "" if board.n_test else " The table above is from other folds."
-        say(f"{AUTO}, fitted to all rows. {headline_of(held_out)}.{by_others}")
+        say(f"{AUTO}, fitted to all rows. {headline_words(held_out)}.{by_others}")
     show_written(report, output)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from kernel_learn.cli.session import say
+from kernel_learn.report.held_out import is_assessed
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.verdict import beside_held_out
 
@@ -75,6 +76,7 @@ def show_new_rows(new: Facts, facts: Facts) -> None:
     for sentence in beside_held_out(new, facts):
         say(sentence)
     if decision := new.get("decision"):
-        show_two_classes(decision, classes, facts["decision"])
+        known = facts["decision"] if is_assessed(facts["held_out"]) else None
+        show_two_classes(decision, classes, known)
     if new["unknown"]:
         say(f"{new['unknown']} rows of classes that the model does not know are not counted.")

@@ -21,9 +21,16 @@ from kernel_learn.cli.training import (
     fit_table,
     read_learning_table,
 )
-from kernel_learn.ensemble.summary import Headline, format_p_value
+from kernel_learn.ensemble.summary import format_p_value
 from kernel_learn.interop.files import save
-from kernel_learn.report.facts import NO_WISH, PERMUTATIONS, gather_facts, headline_of
+from kernel_learn.report.facts import (
+    NO_WISH,
+    PERMUTATIONS,
+    gather_facts,
+    headline_of,
+    headline_words,
+)
+from kernel_learn.report.held_out import is_assessed, say_caution
 from kernel_learn.report.page import render, verdict_of
 from kernel_learn.report.placing import Facts
 from kernel_learn.rows.frames import Frame
@@ -88,19 +95,17 @@ def fit_command(
         "columns": facts["n_columns"],
         "classes": facts["classes"],
         **headline_values(held_out),
-        "accuracy": held_out["accuracy"],
-        "accuracy_interval": [held_out["low"], held_out["high"]],
-        "log_loss": held_out["log_loss"],
-        "balanced_accuracy": held_out["balanced_accuracy"],
+        **accuracy_values(held_out),
         "uneven": held_out["uneven"],
         "naive_accuracy": held_out["naive_accuracy"],
         "p_value": held_out["p_value"],
         "decision": decision_values(facts["decision"], facts["classes"]),
+        "held_out_by": held_out["kind"],
         "verdict": facts["verdict"],
         "report": report,
         "onnx": onnx,
     }
-    run.result(values, lambda: show_fit(values, headline_of(held_out)))
+    run.result(values, lambda: show_fit(values, held_out))
 
 
 def read_for_task(
@@ -118,9 +123,24 @@ def read_for_task(
 
 
 def headline_values(held_out: Facts) -> Facts:
-    """The headline for JSON."""
+    """The headline for JSON, as a sentence and in figures: None if nothing was assessed."""
     found = headline_of(held_out)
-    return {"assessed_by": found.words, "error": found.error, "error_interval": found.interval}
+    return {
+        "headline": headline_words(held_out),
+        "assessed_by": found and found.words,
+        "error": found and found.error,
+        "error_interval": found and found.interval,
+    }
+
+
+def accuracy_values(held_out: Facts) -> Facts:
+    """Figures beside the headline for JSON, None likewise."""
+    keys = ("accuracy", "log_loss", "balanced_accuracy")
+    found: Facts = {"accuracy_interval": None} | dict.fromkeys(keys)
+    if is_assessed(held_out):
+        found = {"accuracy_interval": [held_out["low"], held_out["high"]]}
+        found |= {key: held_out[key] for key in keys}
+    return found
 
 
 def check_onnx(method: str, columns: Columns) -> None:
@@ -227,7 +247,7 @@ def write_onnx(run: Session, model: TableModel, frame: Frame, path: str) -> None
         )
 
 
-def show_fit(values: Facts, headline: Headline) -> None:
+def show_fit(values: Facts, held_out: Facts) -> None:
     """What was found, in a few lines, the verdict first."""
     for sentence in values["verdict"]:
         say(sentence)
@@ -235,8 +255,9 @@ def show_fit(values: Facts, headline: Headline) -> None:
         f"{values['method']}: {values['rows']} rows, {values['columns']} columns, "
         f"{len(values['classes'])} classes."
     )
-    say(f"{headline}; always the most frequent class {100 - 100 * values['naive_accuracy']:.1f} %.")
-    if values["uneven"]:
+    always = f"always the most frequent class {100 - 100 * values['naive_accuracy']:.1f} %"
+    say(f"{values['headline']}; {always}.")
+    if values["uneven"] and values["balanced_accuracy"] is not None:
         say(
             "Balanced accuracy, as most rows are of one class: "
             f"{100 * values['balanced_accuracy']:.1f} %; "
@@ -245,5 +266,7 @@ def show_fit(values: Facts, headline: Headline) -> None:
     if values["p_value"] is not None:
         p = format_p_value(values["p_value"], PERMUTATIONS)
         say(f"Permutation test: p {p}.")
+    if values["decision"] and (caution := say_caution(held_out)):
+        say(caution)
     show_decision(values["decision"], values["classes"])
     show_written(values["model"], values["report"], values["onnx"])

@@ -3,10 +3,12 @@
 import numpy as np
 
 from kernel_learn.cli.session import say, show_table, show_written
-from kernel_learn.ensemble.summary import format_p_value
+from kernel_learn.ensemble.summary import NOT_ASSESSED, format_p_value
 from kernel_learn.report.facts import PERMUTATIONS
+from kernel_learn.report.held_out import is_assessed
 from kernel_learn.report.number_verdict import show, show_share
 from kernel_learn.report.placing import Facts
+from kernel_learn.report.verdict import NOTHING_BESIDE
 from kernel_learn.tables.comparing_numbers import NumberLeaderboard
 from kernel_learn.tables.number_methods import MEAN
 
@@ -17,22 +19,28 @@ TITLES = {"r2": "R2", "rmse": "RMSE", "mae": "MAE"}
 def fit_values(facts: Facts) -> Facts:
     """What a fit found, for JSON."""
     values = facts["numbers"]
+    known = is_assessed(values)
     return {
         "task": "regress",
         **error_values(values),
-        "mae": values["mae"],
-        "r2": values["r2"],
-        "r2_interval": [values["r2_low"], values["r2_high"]],
+        "mae": values["mae"] if known else None,
+        "r2": values["r2"] if known else None,
+        "r2_interval": [values["r2_low"], values["r2_high"]] if known else None,
         "naive_rmse": values["naive_rmse"],
         "p_value": values["p_value"],
-        "coverage": values["coverage"],
+        "coverage": values["coverage"] if known else None,
         "verdict": facts["verdict"],
     }
 
 
 def error_values(values: Facts) -> Facts:
-    """The headline for JSON."""
+    """The headline for JSON, as a sentence and in figures: None if nothing was assessed."""
+    if not is_assessed(values):
+        return dict.fromkeys(("assessed_by", "error", "error_interval", "rmse")) | {
+            "headline": say_headline(values)
+        }
     return {
+        "headline": say_headline(values),
         "assessed_by": values["kind"],
         "error": values["rmse"],
         "error_interval": [values["low"], values["high"]],
@@ -42,6 +50,8 @@ def error_values(values: Facts) -> Facts:
 
 def say_headline(values: Facts) -> str:
     """How far off predictions are expected to be."""
+    if not is_assessed(values):
+        return NOT_ASSESSED
     return (
         f"RMSE by {values['kind']}: {show(values['rmse'])} (95 % interval {show(values['low'])} "
         f"to {show(values['high'])}), MAE {show(values['mae'])}, R2 {show_share(values['r2'])}"
@@ -60,7 +70,7 @@ def show_number_fit(values: Facts, found: Facts) -> None:
     if values["p_value"] is not None:
         p = format_p_value(values["p_value"], PERMUTATIONS)
         say(f"Permutation test: p {p}.")
-    for own in found["coverage"]:
+    for own in values["coverage"] or []:
         if own["asked"] == 0.9:
             say(
                 f"Intervals of 90 % hold {100 * own['found']:.0f} % of the held-out values and are "
@@ -175,7 +185,7 @@ def new_values(facts: Facts) -> Facts:
         "rows": new["n"],
         **{key: new[key] for key in keys},
         "rmse_interval": [new["low"], new["high"]],
-        "held_out_rmse": facts["numbers"]["rmse"],
+        "held_out_rmse": error_values(facts["numbers"])["rmse"],
     }
 
 
@@ -195,6 +205,8 @@ def show_new_values(facts: Facts) -> None:
 
 def compare_errors(new: Facts, old: Facts) -> str:
     """Two RMSEs: their logarithms differ by no more than both errors together, or by more."""
+    if not is_assessed(old):
+        return NOTHING_BESIDE
     beside = f"Held out in training it was {show(old['rmse'])}"
     reach = np.hypot(half_width(new), half_width(old))
     apart = np.log(max(new["rmse"], 1e-300) / max(old["rmse"], 1e-300))

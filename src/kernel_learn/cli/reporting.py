@@ -5,13 +5,14 @@ from collections.abc import Sequence
 
 from kernel_learn.cli import numbers
 from kernel_learn.cli.deciding import decision_values, show_new_rows
-from kernel_learn.cli.fitting import write_report
+from kernel_learn.cli.fitting import accuracy_values, headline_values, write_report
 from kernel_learn.cli.models import load_model, load_predictor
 from kernel_learn.cli.new_rows import evaluate_data, evaluate_numbers
 from kernel_learn.cli.reading import ReadingOptions
 from kernel_learn.cli.session import Session, put, say
 from kernel_learn.interop.files import describe
-from kernel_learn.report.facts import headline_of
+from kernel_learn.report.facts import headline_words
+from kernel_learn.report.held_out import is_assessed
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.verdict import beside_held_out
 from kernel_learn.streams.readers import TableError
@@ -72,10 +73,11 @@ def report_command(
     values = {"report": output, "accuracy": None if new is None else new["accuracy"]}
     if new is not None:
         values |= {"rows": new["n"], "accuracy_interval": [new["low"], new["high"]]}
-        values |= {"held_out_accuracy": facts["held_out"]["accuracy"]}
+        values |= {"held_out_accuracy": accuracy_values(facts["held_out"])["accuracy"]}
         values |= {"decision": decision_values(new.get("decision"), facts["classes"])}
-        old = decision_values(facts.get("decision"), facts["classes"])
-        values |= {"held_out_decision": old, "beside_held_out": beside_held_out(new, facts)}
+        known = facts.get("decision") if is_assessed(facts["held_out"]) else None
+        values |= {"held_out_decision": decision_values(known, facts["classes"])}
+        values |= {"beside_held_out": beside_held_out(new, facts)}
 
     def show() -> None:
         if new is not None:
@@ -106,7 +108,8 @@ def inspect_command(run: Session, model_path: str) -> None:
         "columns": model.columns_.kinds,
         "left_out": [*model.columns_.ids, *model.columns_.constants, *model.columns_.dropped],
         "rows": facts["n_rows"],
-        "accuracy": held_out and held_out["accuracy"],
+        "accuracy": held_out and accuracy_values(held_out)["accuracy"],
+        **(headline_values(held_out) if held_out else {}),
         **(numbers.error_values(facts["numbers"]) if facts.get("numbers") else {}),
         "made": facts["made"],
         "versions": facts["versions"],
@@ -123,7 +126,7 @@ def show_model(values: Facts, held_out: Facts | None, found: Facts | None = None
     if values["classes"]:
         say(f"Predicts {values['target']}: {', '.join(values['classes'][:20])}.")
     if held_out:
-        say(f"{headline_of(held_out)}.")
+        say(f"{headline_words(held_out)}.")
     if found:
         ends = f"{numbers.show(found['least'])} to {numbers.show(found['most'])}"
         say(f"Predicts {values['target']}: numbers, {ends} in training.")

@@ -174,8 +174,3 @@ def error_interval(
     low = stats.beta.ppf(tail / 2, wrong, right + 1) if wrong > 1e-9 else 0.0
     high = stats.beta.ppf(1 - tail / 2, wrong + 1, right) if right > 1e-9 else 1.0
     return float(low), float(high)
-
-
-def bound_without_errors(n: float) -> float:
-    """Below this is the share of errors, at 95 %, of which n rows show none."""
-    return float(1 - (1 - LEVEL) ** (1 / n))

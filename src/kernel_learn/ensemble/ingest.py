@@ -44,7 +44,12 @@ from kernel_learn.fitting.training import check_groups
 from kernel_learn.fitting.weights import row_weights, training_weights
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_sparse
+from kernel_learn.rows.check_rows import (
+    check_column_names,
+    check_magnitude,
+    check_not_flat,
+    check_sparse,
+)
 from kernel_learn.rows.codes import categorical_positions
 from kernel_learn.rows.columns import ReadRows, TableReader, as_rectangle, learn_table
 from kernel_learn.rows.digest import PassDigest
@@ -261,6 +266,7 @@ def read_rows(
     objects = X.dtype.kind in "OUS"
     if objects and X.ndim == 1:
         raise ValueError(f"Expected 2D array, got 1D array of shape {X.shape} instead. {text}")
+    check_not_flat(X)
     finite: bool | str = True if is_sparse(X) else False if objects else "allow-nan"
     return validate_data(
         estimator,

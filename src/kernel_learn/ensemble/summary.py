@@ -11,6 +11,11 @@ from kernel_learn.ensemble.plan import EnsemblePlan
 from kernel_learn.kernels import ColumnKernel, Combination, Kernel
 from kernel_learn.kernels.scaled import ScaledKernel
 
+# What is said in place of an error where nothing was held out of all choices, and of figures of
+# held-out rows that chose what was fitted.
+NOT_ASSESSED = 'Error not assessed: fit with assess="nested" to have it'
+CHOSE = "leave-one-out, which chose the members"
+
 SHOWN = 10  # new rows of an explanation that prints
 VIEWS = {"z": "z-scores", "q": "normal scores", "u": "ranks", "c": "clipped scores"}
 
@@ -161,25 +166,35 @@ class Headline:
     interval: tuple[float, float]  # 95 %
     log_loss: float
     n_rows: int  # held out
-    bound: float | None = None  # of the error where none is seen, one-sided; None: the interval's
+    counts_as: float | None = None  # so many independent rows, by weights and groups
     threshold: float | None = None  # that parts two classes, where it was asked for
 
     def __str__(self) -> str:
         low, high = self.interval
         at = "" if self.threshold is None else f" at a threshold of {self.threshold:.3g}"
         by = f"Error by {self.words}{at}:"
-        if low == 0.0 and self.error == 0.0:
-            bound = high if self.bound is None else self.bound
-            return f"{by} 0 of {self.n_rows} wrong: below {100 * bound:.1f} % (95 %)"
-        return f"{by} {100 * self.error:.1f} % (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+        error = f"{100 * self.error:.1f} %{self._none_wrong()}"
+        return f"{by} {error} (95 % interval {100 * low:.1f} to {100 * high:.1f})"
+
+    def _none_wrong(self) -> str:
+        """Of how few rows an interval is that begins at zero."""
+        if self.error > 0.0:
+            return ""
+        few = self.counts_as is not None and self.counts_as < self.n_rows - 0.5
+        counted = f", which count as {self.counts_as:.0f} independent rows" if few else ""
+        return f", 0 of {self.n_rows} wrong{counted}"
 
 
 def format_p_value(p: float, n_permutations: int) -> str:
-    """As "= 0.041"; "< .005" where no shuffled labels did as well, as 1/(n + 1) says no more."""
-    if p > 1.5 / (n_permutations + 1):
-        return f"= {p:.3f}" if p >= 0.0095 else "= " + f"{p:.4f}".rstrip("0")
+    """As "= 0.041"; "< .005" where no shuffled labels did as well, as 1/(n + 1) says no more.
+
+    1/20 of 19 shuffles is no less than .05 and stays "= 0.050".
+    """
     digits = int(np.ceil(-np.log10(p)))
     above = np.ceil(p * 10**digits - 1e-9) / 10**digits  # of one digit
+    is_floor = p <= 1.5 / (n_permutations + 1)
+    if not is_floor or np.isclose(p, above, rtol=1e-9):
+        return f"= {p:.3f}" if p >= 0.0095 else "= " + f"{p:.{max(4, digits + 1)}f}".rstrip("0")
     return "< " + f"{above:.{digits}f}".removeprefix("0").rstrip("0")
 
 
@@ -188,12 +203,13 @@ def headline_lines(
     loo: tuple[float, float] | None,  # error and log loss, None if they are the headline
 ) -> list[str]:
     """How well a classifier did."""
-    lines = []
-    if headline is not None:
-        lines.append(f"{headline}, log loss {headline.log_loss:.3f}.")
+    if headline is None:
+        lines = [f"{NOT_ASSESSED}."]
+    else:
+        lines = [f"{headline}, log loss {headline.log_loss:.3f}."]
     if loo is not None:
         chose = f"error {100 * loo[0]:.1f} %, log loss {loo[1]:.3f}"
-        lines.append(f"By leave-one-out, which chose the members: {chose}.")
+        lines.append(f"By {CHOSE}: {chose}.")
     return lines
 
 

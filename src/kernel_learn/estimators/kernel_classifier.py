@@ -19,7 +19,6 @@ from kernel_learn.ensemble.assessment import (
     WORDS,
     Assessment,
     assess,
-    bound_without_errors,
     effective_number,
     error_interval,
 )
@@ -91,7 +90,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         fewer than 30 rows there, or are more than ten, scores and stacking are without a tenth of
         the rows, for 1.3 to 2.6 times the time. Three folds too where nearly all rows are in a few
         large groups.
-        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
+        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``,
+        and report and terminal say so.
     n_jobs : int, optional
         Threads in which views are cross-validated, and leaves fitted, side by side; the result is
         the same. They share the cores with BLAS, which should have one thread then.
@@ -117,7 +117,9 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         Its 95 % interval; wider than that of so many independent rows, since rows share fits.
         Weights count as (sum w)^2 / sum w^2 rows, a group as one.
     log_loss_ : float
-        Log loss of the same rows.
+        Log loss of the same rows. A probability below 1e-9 counts as 1e-9, in ``loo_log_loss_``
+        too: where ``held_out_proba_`` holds a zero for the class of a row the loss is 20.7 there,
+        and with ``sklearn.metrics.log_loss``, which cuts at 2.2e-16, it is 36.
     held_out_proba_ : ndarray of shape (n_samples, n_classes)
         Probabilities of all rows, those judged among them; ``loo_proba_`` if ``assess="loo"``.
     loo_proba_ : ndarray of shape (n_samples, n_classes)
@@ -321,8 +323,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         if how is None:
             return None
         n = getattr(self, "_n_judged", len(self.held_out_proba_))
-        bound = getattr(self, "_error_bound", None)
-        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, bound)
+        counts_as = getattr(self, "_n_independent", None)  # files of before have none
+        return Headline(how.words, self.error_, self.error_interval_, self.log_loss_, n, counts_as)
 
     def _label_log_proba(self, X: Rows) -> Array:
         """Of several labels, (n_samples, n_labels)."""
@@ -426,11 +428,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
             judged, targets = proba[unseen], targets.take(unseen)
             squares = None if squares is None else squares[unseen]
         (self.error_, _), (self.log_loss_, _) = figures_of(judged, targets)
-        n = effective_number(targets, squares)
-        self.error_interval_, self._error_bound = (
-            error_interval(self.error_, n),
-            bound_without_errors(n),
-        )
+        self._n_independent = effective_number(targets, squares)
+        self.error_interval_ = error_interval(self.error_, self._n_independent)
         return proba
 
 

@@ -28,6 +28,8 @@ from kernel_learn.ensemble.ledger.number_ledger import NumberLedger
 from kernel_learn.ensemble.ledger.shapley import how_far
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.summary import (
+    CHOSE,
+    NOT_ASSESSED,
     Explanation,
     ValueExplanation,
     explain_rows,
@@ -351,7 +353,7 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         n_targets = self._fitted.ensemble.n_features
         rmse = ", ".join(f"{error:.4g}" for error in np.atleast_1d(self.loo_rmse_))
         many = "one target" if n_targets == 1 else f"{n_targets} targets"
-        lines = [f"By leave-one-out, which chose the members: RMSE {rmse}, R2 {self.loo_r2_:.3f}."]
+        headline = f"{NOT_ASSESSED}."
         if self._assessment is not None:
             expected = ", ".join(
                 f"{error:.4g} ({low:.4g} to {high:.4g})"
@@ -359,7 +361,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
                     np.atleast_1d(self.error_), np.atleast_2d(self.error_interval_), strict=True
                 )
             )
-            lines.insert(0, f"Expected RMSE {expected} by {self._assessment.words}.")
+            headline = f"Expected RMSE {expected} by {self._assessment.words}."
+        lines = [headline, f"By {CHOSE}: RMSE {rmse}, R2 {self.loo_r2_:.3f}."]
         return summarise(f"KernelRegressor: {many}", self.plan_, lines, self.members_)
 
     def read_targets(self, y: ArrayLike) -> GivenNumbers:

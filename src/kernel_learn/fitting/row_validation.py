@@ -13,7 +13,12 @@ from kernel_learn.kernels.bank import Combination
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.columns import ColumnKernel, as_rows
 from kernel_learn.rows.access import is_sparse
-from kernel_learn.rows.check_rows import check_column_names, check_magnitude, check_readable
+from kernel_learn.rows.check_rows import (
+    check_column_names,
+    check_magnitude,
+    check_not_flat,
+    check_readable,
+)
 from kernel_learn.rows.codes import with_one_zero
 from kernel_learn.rows.frames import is_frame
 from kernel_learn.rows.table import Table
@@ -55,6 +60,7 @@ def validate_rows(
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         return _table(kernel, X)
     check_readable(X)
+    check_not_flat(X)
     rows = validate_data(
         estimator,
         X,

@@ -15,7 +15,7 @@ import numpy as np
 from kernel_learn._version import __version__
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.ensemble.assessment import error_interval
-from kernel_learn.ensemble.summary import Headline, member_name
+from kernel_learn.ensemble.summary import NOT_ASSESSED, Headline, member_name
 from kernel_learn.inspection.convergence import LINES, relative_gaps, track
 from kernel_learn.inspection.reading import (
     RELEVANCES,
@@ -31,6 +31,7 @@ from kernel_learn.report.coverage import (
     held_out_sets,
     new_coverage,
 )
+from kernel_learn.report.held_out import HeldOutAnswers, is_assessed, own_answers
 from kernel_learn.report.ledger import column_importances, row_values_of, rows_to_doubt, with_values
 from kernel_learn.report.placing import (
     MOST_POINTS,
@@ -40,7 +41,7 @@ from kernel_learn.report.placing import (
     place_new_rows,
     place_rows,
 )
-from kernel_learn.report.shares import wilson
+from kernel_learn.report.shares import effective_rows, wilson
 from kernel_learn.report.values import (
     describe_rows,
     held_out_predictions,
@@ -53,7 +54,6 @@ from kernel_learn.rows.access import n_rows, take_rows
 from kernel_learn.rows.short_names import shorten
 from kernel_learn.tables.comparing import (
     FLOOR,
-    balanced_accuracy,
     has_rare_classes,
     held_out_probabilities,
 )
@@ -120,12 +120,11 @@ def gather_facts(
             facts["embedding"]["names"] = names
         if model.is_regression:
             facts["embedding"] = None  # one feature: predicted against true says more
-            said, kind = held_out_predictions(model, frame, y, groups, seed, proba)
-            kind = kind if assessed_by is None else assessed_by
-            intervals = intervals_of(model, frame)
+            held = held_out_predictions(model, frame, y, groups, seed, proba, assessed_by)
+            said, intervals = held.said, intervals_of(model, frame)
             worst = most_surprising(y, said, intervals)
             near = find_neighbours(model, rows, worst)
-            facts["numbers"] = held_out_values(model, y, said, kind, groups, intervals)
+            facts["numbers"] = held_out_values(model, y, held, groups, intervals)
             facts["numbers"]["p_value"] = p_value(model, rows, y, groups)
             facts["look_at"] = with_values(
                 describe_rows(y, said, intervals, worst, near), row_values_of(model, len(frame))
@@ -133,17 +132,16 @@ def gather_facts(
         return facts
     facts["embedding"] = place_rows(model, rows, y)
     if y is not None and hasattr(model, "classes_"):
-        P, kind = held_out(model, frame, y, groups, seed, proba)
-        kind = kind if assessed_by is None else assessed_by
+        held = held_out(model, frame, y, groups, seed, proba, assessed_by)
+        P = held.said
         facts["classes"] = [str(label) for label in model.classes_]
         facts["counts"] = np.bincount(model.labels_, minlength=len(model.classes_)).tolist()
-        facts["held_out"] = evaluate_probabilities(P, model.labels_, kind, groups)
-        facts["held_out"] |= own_figures(model, P)
+        facts["held_out"] = held_out_figures(model, held, groups)
         facts["decision"] = decision_figures(P, model.labels_, wish)
         said = P.argmax(axis=1)
         if wish.is_there and (decision := facts["decision"]) is not None:
             said = decide_between(P, decision["positive"], decision["threshold"])
-            facts["held_out"] |= decided_figures(model, P, said, groups)
+            facts["held_out"] |= decided_figures(model, held, said, groups)
             facts["held_out"]["threshold"] = decision["threshold"]
         facts["held_out"]["p_value"] = p_value(model, rows, y, groups)
         facts["surprising"] = find_surprising(model, rows, P, said)
@@ -161,18 +159,23 @@ def held_out(
     groups: Array | None,
     seed: int,
     proba: Array | None = None,
-) -> tuple[Array, str]:
-    """Probabilities of training rows by fits that have not seen them, and how they came about."""
-    for name in ("held_out_proba_", "loo_proba_"):
-        proba = getattr(model.estimator_, name, None) if proba is None else proba
-    if proba is not None:
-        headline = getattr(model.estimator_, "_headline", None)
-        words = "leave-one-out" if headline is None else headline.words
-        return proba, words if groups is None else words.replace("leave-one", "leave-one-group")
+    assessed_by: str | None = None,
+) -> HeldOutAnswers:
+    """Probabilities of training rows by fits that have not seen them."""
+    found = own_answers(model, groups, proba, assessed_by)
+    if found is not None:
+        return found
     P = np.zeros((len(frame), len(model.classes_)))
     for test, part in held_out_probabilities(model, frame, y, model.columns_, groups, seed):
         P[test] = part
-    return P, "cross-validation"
+    return HeldOutAnswers(P, assessed_by or "cross-validation")
+
+
+def held_out_figures(model: TableModel, held: HeldOutAnswers, groups: Array | None) -> Facts:
+    """Figures of held-out rows; those that the estimator gives itself in their place."""
+    P, labels = held.said, model.labels_
+    found = evaluate_probabilities(P, labels, held.words, groups, weight=held.weight)
+    return found | {"assessed": held.assessed} | own_figures(model, P, found)
 
 
 def certainty_figures(
@@ -188,15 +191,18 @@ def certainty_figures(
     }
 
 
-def decided_figures(model: TableModel, P: Array, said: Array, groups: Array | None) -> Facts:
+def decided_figures(
+    model: TableModel, held: HeldOutAnswers, said: Array, groups: Array | None
+) -> Facts:
     """What depends on the threshold that was asked for: errors, not probabilities."""
-    found = evaluate_probabilities(P, model.labels_, "", groups, said)
-    if own_figures(model, P):  # its fits share rows, which widens the interval
-        n = len(P) if groups is None else independent_rows(said == model.labels_, groups)
-        low, high = error_interval(1 - found["accuracy"], n)
-        found |= {"low": 1 - high, "high": 1 - low}
-    depends = ("right", "accuracy", "low", "high", "confusion", "balanced_accuracy")
-    return {key: found[key] for key in depends}
+    P, labels, weight = held.said, model.labels_, held.weight
+    found = evaluate_probabilities(P, labels, "", groups, said, weight)
+    if own_figures(model, P, found):  # its fits share rows, which widens the interval
+        n = independent_rows(said == labels, groups, weight)
+        low, high = error_interval(found["error"], n)
+        found |= {"low": 1 - high, "high": 1 - low, "error_interval": [low, high]}
+    depends = ("right", "right_share", "error", "error_interval", "accuracy", "low", "high")
+    return {key: found[key] for key in (*depends, "confusion", "balanced_accuracy", "recalls")}
 
 
 def curve_of(P: Array, labels: Array, positive: int | None = None) -> list[list[float]] | None:
@@ -208,25 +214,47 @@ def curve_of(P: Array, labels: Array, positive: int | None = None) -> list[list[
     return decision_curve(P[:, positive], labels == positive)
 
 
-def own_figures(model: TableModel, P: Array) -> Facts:
-    """The figures that the estimator gives itself, if it does and they are of these rows."""
+def own_figures(model: TableModel, P: Array, found: Facts) -> Facts:
+    """The figures that the estimator gives itself, if it does and they are of these rows.
+
+    ``found`` are those of all of the rows; where fewer were judged, intervals are wider.
+    """
     headline: Headline | None = getattr(model.estimator_, "_headline", None)
     if headline is None or np.shape(P) != np.shape(model.estimator_.held_out_proba_):
         return {}
-    low, high = headline.interval
-    accuracy = {"accuracy": 1 - headline.error, "low": 1 - high, "high": 1 - low}
-    own = {"log_loss": headline.log_loss, "bound": headline.bound, "n_judged": headline.n_rows}
-    return accuracy | own
+    (low, high), middle = headline.interval, headline.log_loss
+    reach = found["log_loss_reach"] * np.sqrt(len(P) / headline.n_rows)
+    return {
+        "error": headline.error,
+        "error_interval": [low, high],
+        "accuracy": 1 - headline.error,
+        "low": 1 - high,
+        "high": 1 - low,
+        "log_loss": middle,
+        "log_loss_low": float(max(middle - reach, 0.0)),
+        "log_loss_high": float(middle + reach),
+        "counts_as": headline.counts_as,
+        "n_judged": headline.n_rows,
+    }
 
 
-def headline_of(held_out: Facts) -> Headline:
+def headline_of(held_out: Facts) -> Headline | None:
+    """What is expected of new rows; None where it was not assessed."""
+    if not is_assessed(held_out):
+        return None
+    error = held_out.get("error", 1 - held_out["accuracy"])  # files of before have one of them
+    low, high = held_out.get("error_interval", (1 - held_out["high"], 1 - held_out["low"]))
+    threshold, log_loss = held_out.get("threshold"), held_out["log_loss"]
+    n: int = held_out.get("n_judged") or held_out["n"]
+    counts_as = held_out.get("counts_as")
+    if threshold is not None:  # at which all rows are judged
+        n, counts_as = held_out["n"], None
+    return Headline(held_out["kind"], error, (low, high), log_loss, n, counts_as, threshold)
+
+
+def headline_words(held_out: Facts) -> str:
     """What a report, a terminal and the estimator's summary say of held-out rows."""
-    interval = (1 - held_out["high"], 1 - held_out["low"])
-    error, log_loss = 1 - held_out["accuracy"], held_out["log_loss"]
-    bound, threshold = held_out.get("bound"), held_out.get("threshold")
-    judged = None if threshold is not None else held_out.get("n_judged")
-    n = held_out["n"] if judged is None else judged
-    return Headline(held_out["kind"], error, interval, log_loss, n, bound, threshold)
+    return str(headline_of(held_out) or NOT_ASSESSED)
 
 
 def evaluate_probabilities(
@@ -235,38 +263,65 @@ def evaluate_probabilities(
     kind: str,
     groups: Array | None = None,
     said: Array | None = None,  # None: the likeliest class of each row
+    weight: Array | None = None,  # (n,) how often each row counts; None: all alike
 ) -> Facts:
-    """Error, log loss, confusion and calibration of probabilities against labels."""
+    """Error, log loss, confusion and calibration of probabilities against labels.
+
+    Shares, losses and their intervals are of weighted rows; ``right`` and ``confusion`` count rows.
+    """
     n, k = P.shape
     said = P.argmax(axis=1) if said is None else said
     right = said == labels
+    w = np.ones(n) if weight is None else weight
     counts = np.bincount(labels, minlength=k)
-    share = counts / n
+    share = np.bincount(labels, w, minlength=k) / w.sum()
     losses = -np.log(np.maximum(P[np.arange(n), labels], FLOOR))
-    independent = n if groups is None else independent_rows(right, groups)
-    low, high = wilson(float(right.mean()), independent)
-    reach = 1.96 * float(losses.std(ddof=1)) / np.sqrt(independent) if n > 1 else 0.0
+    share_right, error = (float(np.average(own, weights=w)) for own in (right, ~right))
+    loss = float(np.average(losses, weights=w))
+    independent = independent_rows(right, groups, weight)
+    low, high = wilson(share_right, independent)
+    reach = 1.96 * deviation(losses, w) / np.sqrt(independent)
     confusion = np.zeros((k, k), dtype=int)
     np.add.at(confusion, (labels, said), 1)
     certain = is_certain(P)
+    recalls = recalls_of(right, labels, w)
     return {
         "kind": kind,
         "n": n,
         "right": int(right.sum()),
-        "accuracy": float(right.mean()),
+        "weighted": weight is not None,
+        "right_share": share_right,  # of all n rows
+        "error": error,
+        "error_interval": [1 - high, 1 - low],
+        "accuracy": share_right,
         "low": low,
         "high": high,
-        "log_loss": None if certain else float(losses.mean()),
-        "log_loss_low": float(max(losses.mean() - reach, 0.0)),
-        "log_loss_high": float(losses.mean() + reach),
-        "balanced_accuracy": balanced_accuracy(right, labels),
+        "log_loss": None if certain else loss,
+        "log_loss_low": max(loss - reach, 0.0),
+        "log_loss_high": loss + reach,
+        "log_loss_reach": reach,
+        "balanced_accuracy": float(np.mean([own for own, _ in recalls])),
+        "recalls": recalls,
         "uneven": has_rare_classes(counts) and bool(np.count_nonzero(counts) > 1),
-        "naive_class": int(counts.argmax()),
+        "naive_class": int(share.argmax()),
         "naive_accuracy": float(share.max()),
         "naive_log_loss": float(-np.sum(share[share > 0] * np.log(share[share > 0]))),
         "confusion": confusion.tolist(),
-        "calibration": [] if certain else calibration(P, P.argmax(axis=1) == labels),
+        "calibration": [] if certain else calibration(P, P.argmax(axis=1) == labels, weight=weight),
     }
+
+
+def recalls_of(right: Array, labels: Array, w: Array) -> list[tuple[float, float]]:
+    """Of every class that rows have: the share that is right, and of how many rows."""
+    found = [(right[labels == c], w[labels == c]) for c in np.unique(labels[w > 0])]
+    return [(float(np.average(own, weights=v)), effective_rows(v)) for own, v in found]
+
+
+def deviation(losses: Array, w: Array) -> float:
+    """The standard deviation of rows that count so often."""
+    n = effective_rows(w)
+    variance = np.average((losses - np.average(losses, weights=w)) ** 2, weights=w)
+    return float(np.sqrt(variance * n / (n - 1))) if n > 1 else 0.0
 
 
 def is_certain(P: Array) -> bool:
@@ -274,25 +329,34 @@ def is_certain(P: Array) -> bool:
     return bool(np.all((P == 0) | (P == 1)))
 
 
-def independent_rows(right: Array, groups: Array) -> float:
-    """So many independent rows would know the accuracy as well as these groups do."""
-    sizes = np.unique(groups, return_inverse=True)[1]
-    sums = np.bincount(sizes, right - right.mean())
-    variance = float(np.sum(sums**2)) / len(right) ** 2
-    spread = float(right.mean() * (1 - right.mean()))
-    return spread / variance if variance > 0 else float(len(np.unique(groups)))
+def independent_rows(
+    right: Array, groups: Array | None = None, weight: Array | None = None
+) -> float:
+    """So many independent rows of equal weight would know the accuracy as well as these do."""
+    w = np.ones(len(right)) if weight is None else weight
+    if groups is None:
+        return effective_rows(w)
+    codes, share = np.unique(groups, return_inverse=True)[1], np.average(right, weights=w)
+    sums = np.bincount(codes, w * (right - share))
+    variance = float(np.sum(sums**2)) / w.sum() ** 2
+    spread = float(share * (1 - share))
+    return spread / variance if variance > 0 else effective_rows(np.bincount(codes, w))
 
 
-def calibration(P: Array, right: Array, most: int = 8, least: int = 15) -> list[dict[str, float]]:
+def calibration(
+    P: Array, right: Array, most: int = 8, least: int = 15, weight: Array | None = None
+) -> list[dict[str, float]]:
     """Rows in bins of equal size by stated probability: what was said, how often it was right."""
-    said = P.max(axis=1)
+    said, w = P.max(axis=1), np.ones(len(P)) if weight is None else weight
     order = np.argsort(said, kind="stable")
+    order = order[w[order] > 0]
     bins = np.array_split(order, max(1, min(most, len(order) // least)))
     found = []
     for rows in bins:
-        share = float(right[rows].mean())
-        low, high = wilson(share, len(rows))
-        figures = {"said": float(said[rows].mean()), "right": share, "low": low, "high": high}
+        share = float(np.average(right[rows], weights=w[rows]))
+        low, high = wilson(share, effective_rows(w[rows]))
+        stated = float(np.average(said[rows], weights=w[rows]))
+        figures = {"said": stated, "right": share, "low": low, "high": high}
         found.append(figures | {"count": len(rows)})
     return found
 

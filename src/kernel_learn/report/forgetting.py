@@ -14,13 +14,13 @@ from kernel_learn.report.facts import (
     NO_WISH,
     curve_of,
     decided_figures,
-    evaluate_probabilities,
     find_certificate,
     find_importance,
+    held_out_figures,
     is_certain,
-    own_figures,
     plan_of,
 )
+from kernel_learn.report.held_out import HeldOutAnswers, is_assessed, weight_of
 from kernel_learn.report.placing import Facts
 from kernel_learn.report.values import held_out_values
 from kernel_learn.tables.deciding import decide_between, decision_figures, two_class_figures
@@ -35,7 +35,8 @@ PLAIN = (
 )  # fmt: skip
 # Of held-out rows, what was told of the fit with all rows and stays.
 TOLD = (
-    "accuracy", "low", "high", "log_loss", "log_loss_low", "log_loss_high", "p_value",
+    "error", "error_interval", "accuracy", "low", "high",
+    "log_loss", "log_loss_low", "log_loss_high", "p_value",
 )  # fmt: skip
 
 
@@ -75,18 +76,18 @@ def class_facts(facts: Facts, model: TableModel, groups: Array | None) -> Facts:
     else:
         P = held_out_answers(model.estimator_)
     assert P is not None, "an ensemble holds rows out"
-    held_out = evaluate_probabilities(P, labels, facts["held_out"]["kind"], groups)
-    held_out |= own_figures(model, P) | {"p_value": facts["held_out"]["p_value"]}
+    held = as_told(facts["held_out"], model, P)
+    held_out = held_out_figures(model, held, groups) | {"p_value": facts["held_out"]["p_value"]}
     decision = decision_figures(P, labels, NO_WISH)
     if hasattr(model, "threshold_"):
         decision = two_class_figures(
             P, labels, positive=model.positive_, threshold=model.threshold_
         )
         said = decide_between(P, model.positive_, model.threshold_)
-        held_out |= decided_figures(model, P, said, groups) | {"threshold": model.threshold_}
+        held_out |= decided_figures(model, held, said, groups) | {"threshold": model.threshold_}
     if by_rows:
         told = facts["held_out"]
-        held_out |= {name: told[name] for name in TOLD}
+        held_out |= {name: told[name] for name in TOLD if name in told}
         held_out["n_judged"] = told.get("n_judged", told["n"])
     found: Facts = {
         "counts": np.bincount(labels, minlength=len(model.classes_)).tolist(),
@@ -98,9 +99,15 @@ def class_facts(facts: Facts, model: TableModel, groups: Array | None) -> Facts:
     return found
 
 
+def as_told(found: Facts, model: TableModel, said: Array) -> HeldOutAnswers:
+    """Held-out answers of the rows that stay, in the words that were told of all of them."""
+    weight = weight_of(model.estimator_, len(said))
+    return HeldOutAnswers(said, found["kind"], is_assessed(found), weight)
+
+
 def number_facts(facts: Facts, model: TableModel, groups: Array | None) -> Facts:
     """Of held-out predictions."""
     said, y = held_out_answers(model.estimator_), ledger_of(model)._labels_of_fit("forget")
     assert said is not None, "an ensemble holds rows out"
-    numbers = held_out_values(model, y, said, facts["numbers"]["kind"], groups, None)
+    numbers = held_out_values(model, y, as_told(facts["numbers"], model, said), groups, None)
     return {"numbers": numbers | {"p_value": facts["numbers"]["p_value"]}}

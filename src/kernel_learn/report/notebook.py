@@ -20,9 +20,11 @@ from kernel_learn.rows.access import is_sparse, n_rows
 from kernel_learn.rows.frames import Frame
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.rows.named_columns import take_named
+from kernel_learn.rows.targets import holds_sets
 from kernel_learn.streams.readers import need_pandas
 from kernel_learn.tables.columns import Columns, is_sparse_type, look_at_columns
 from kernel_learn.tables.model import TableModel, table_keys
+from kernel_learn.tables.streaming import held_out_answers
 
 HEIGHT = 640  # pixels of a page inside another
 
@@ -78,6 +80,9 @@ def make_report(
 ) -> ReportPage:
     """The report of a fitted model, as a page that a notebook shows.
 
+    Of one target: a model of several labels per row, or of several numbers, is refused. Fit one to
+    each label or number (a column of y) and report that.
+
     Parameters
     ----------
     model : fitted estimator or TableModel
@@ -113,6 +118,7 @@ def make_report(
     check_is_fitted(model)
     called = target or (y if isinstance(y, str) else "target")
     X, y, groups = take_named({"X": X, "y": y, "groups": groups}).values()
+    check_one_target(model, y)
     labels = None if y is None else np.asarray(y)
     frame = rows_as_frame(X, model)
     table = model if isinstance(model, TableModel) else wrap(model, frame, labels, called)
@@ -126,6 +132,22 @@ def make_report(
         facts = judge_new(table, facts, rows_as_frame(X_new, model), np.asarray(y_new))
     verdict = verdict_of({"numbers": None, **facts})
     return ReportPage(render(facts, frame=frame), verdict)
+
+
+def check_one_target(model: BaseEstimator, y: ArrayLike | None) -> None:
+    """Refuse several labels per row and several numbers, before anything is worked out."""
+    if y is None:
+        return
+    several = "y has sets of labels" if holds_sets(y) else f"y has the shape {np.shape(y)}"
+    said = None if hasattr(model, "classes_") else held_out_answers(model)
+    if said is not None and said.ndim > 1:  # numbers in columns, be it one
+        several = f"the y of the fit had the shape {said.shape}"
+    elif not holds_sets(y) and np.ndim(y) == 1:
+        return
+    raise ValueError(
+        f"A report is of one target, y of the shape (n_samples,), and {several}: fit "
+        f"{type(model).__name__} to each label or number by itself, and report that."
+    )
 
 
 def judge_new(table: TableModel, facts: Facts, frame: Frame, y: Array) -> Facts:

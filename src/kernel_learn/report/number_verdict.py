@@ -1,7 +1,9 @@
 """Three sentences to act on, for numbers: is there signal, how good is it, what to do next."""
 
+from kernel_learn.ensemble.summary import NOT_ASSESSED
+from kernel_learn.report.held_out import is_assessed
 from kernel_learn.report.placing import Facts
-from kernel_learn.report.verdict import LIKELY, next_leak, say_signal
+from kernel_learn.report.verdict import LIKELY, TEST, next_figures, next_leak, say_signal
 
 WIDE = 0.25  # of the RMSE: a half-width of its interval that more rows should narrow
 TWICE = 2.0  # times the RMSE of all rows
@@ -23,6 +25,8 @@ def judge_values(facts: Facts, n_permutations: int) -> list[str]:
 
 def say_error(target: str, values: Facts) -> str:
     """RMSE with its interval and R2, beside always predicting the mean."""
+    if not is_assessed(values):
+        return f"{NOT_ASSESSED}."
     beaten = values["high"] < values["naive_rmse"]
     words = "" if beaten else ", which may be as good"
     return (
@@ -38,10 +42,12 @@ def say_what_next(facts: Facts) -> str:
     values = facts["numbers"]
     if (p := values["p_value"]) is not None and p > LIKELY:
         return "Next: look for columns that are related to the target; these are not."
+    if not is_assessed(values):  # what follows from figures waits for them
+        return f"Next: {next_leak(facts) or next_figures()}"
     for find in (next_leak, next_range, next_more_rows, next_look):
         if text := find(facts):
             return f"Next: {text}"
-    return "Next: test it on new rows (kernel-learn report MODEL NEW)."
+    return f"Next: {TEST}"
 
 
 def next_range(facts: Facts) -> str:

@@ -6,11 +6,12 @@ from importlib.resources import files
 import numpy as np
 
 from kernel_learn.arrays import Rows
-from kernel_learn.ensemble.summary import format_p_value
+from kernel_learn.ensemble.summary import NOT_ASSESSED, format_p_value
 from kernel_learn.inspection.embedding import MOST_LEGEND, groups_that_show
 from kernel_learn.report.charts import MOST_BARS, decision_of, draw_charts, shown_coverage
 from kernel_learn.report.data_tables import FEW_CLASSES, behind_pictures
-from kernel_learn.report.facts import PERMUTATIONS, headline_of
+from kernel_learn.report.facts import PERMUTATIONS, headline_of, headline_words
+from kernel_learn.report.held_out import is_assessed, say_caution
 from kernel_learn.report.number_tables import number_tables
 from kernel_learn.report.number_verdict import judge_values, show
 from kernel_learn.report.placing import Facts
@@ -57,13 +58,14 @@ def render(
     )
     environment.lstrip_blocks = True
     environment.filters |= {"percent": percent, "thousands": thousands}
-    environment.filters |= {"size": format_bytes, "p": format_p_value, "headline": headline_of}
+    environment.filters |= {"size": format_bytes, "p": format_p_value, "headline": headline_words}
     environment.filters |= {"value": show}
     facts = {"n_permutations": PERMUTATIONS} | dict(facts)
     facts = dict.fromkeys([*OPTIONAL, *OF_DECISIONS, *OF_NUMBERS]) | facts
     folder = files("kernel_learn.report")
     answer = facts.get("new_rows") or facts.get("held_out")
     figures = facts.get("new_numbers") or facts.get("numbers")
+    held_out = facts["held_out"] or facts["numbers"] or {}
     text: str = environment.get_template("page.html").render(
         facts=facts,
         style=folder.joinpath("style.css").read_text(encoding="utf-8"),
@@ -74,6 +76,11 @@ def render(
         tables=behind_pictures(facts, answer or {}, decision_of(facts), shown_coverage(facts))
         | number_tables(figures, facts["target"]),
         answer=answer,
+        assessed=is_assessed(held_out),
+        headline=headline_of(facts["held_out"]) if facts["held_out"] else None,
+        tells=is_assessed(answer or figures or {}),  # figures shown are those of new rows to come
+        not_assessed=NOT_ASSESSED,
+        caution=say_caution(answer or figures or {}),
         verdict=verdict_of(facts),
         decision=decision_of(facts),
         coverage=shown_coverage(facts),

@@ -2,6 +2,13 @@
 
 import numpy as np
 
+from kernel_learn.arrays import Array
+
+
+def effective_rows(weight: Array) -> float:
+    """So many rows of equal weight know a mean as well: (sum w)^2 / sum w^2."""
+    return float(np.sum(weight) ** 2 / np.sum(weight**2))
+
 
 def wilson(share: float, n: float, z: float = 1.96) -> tuple[float, float]:
     """The interval of shares under which this one is not surprising; never beyond 0 and 1."""

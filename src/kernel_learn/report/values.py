@@ -12,11 +12,11 @@ from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.intervals import rmse_interval
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.ensemble.assessment import LEVEL, VARIANCE_FACTOR
+from kernel_learn.report.held_out import HeldOutAnswers, own_answers
 from kernel_learn.report.placing import MOST_POINTS, Facts
 from kernel_learn.report.shares import wilson
 from kernel_learn.tables.comparing_numbers import held_out_numbers
 from kernel_learn.tables.model import TableModel
-from kernel_learn.tables.streaming import held_out_answers
 
 LOOK_AT = 10
 COVERAGES = (0.5, 0.8, 0.9, 0.95)
@@ -31,17 +31,16 @@ def held_out_predictions(
     groups: Array | None,
     seed: int,
     said: Array | None = None,
-) -> tuple[Array, str]:
-    """Predictions of training rows by fits that have not seen them, and how they came about."""
-    said = held_out_answers(model.estimator_) if said is None else said
-    if said is not None:
-        assessment = getattr(model.estimator_, "_assessment", None)
-        words = "leave-one-out" if assessment is None else str(assessment.words)
-        return said, words if groups is None else words.replace("leave-one", "leave-one-group")
+    assessed_by: str | None = None,
+) -> HeldOutAnswers:
+    """Predictions of training rows by fits that have not seen them."""
+    found = own_answers(model, groups, said, assessed_by)
+    if found is not None:
+        return found
     said = np.empty(len(y))
     for test, part in held_out_numbers(model, frame, y, model.columns_, groups, seed):
         said[test] = part
-    return said, "cross-validation"
+    return HeldOutAnswers(said, assessed_by or "cross-validation")
 
 
 def evaluate_values(
@@ -52,38 +51,42 @@ def evaluate_values(
     groups: Array | None = None,
     factor: float = VARIANCE_FACTOR,
     centre: float | None = None,  # what the mean of the training rows says; None: the mean of y
+    weight: Array | None = None,  # (n,) how often each row counts; None: all alike
+    own: Facts | None = None,  # rmse, low, high: if the estimator tells them
 ) -> Facts:
     """RMSE, MAE and R2 with 95 % intervals, beside always predicting the mean."""
-    n = len(y)
-    together = [] if groups is None else [np.flatnonzero(groups == g) for g in np.unique(groups)]
-    targets = NumberTargets(y[:, None], np.arange(n), np.ones(n), (), together)
-    off = y - said
-    rmse = float(np.sqrt(np.mean(off**2)))
-    low, high = rmse_interval(said[:, None], targets, LEVEL, factor)[0].tolist()
-    mean = float(y.mean()) if centre is None else centre
-    naive, spread = float(np.sqrt(np.mean((y - mean) ** 2))), float(y.std())
-    sums = np.abs(off) - np.abs(off).mean()
+    n, off = len(y), said - y
+    w = np.ones(n) if weight is None else weight
+
+    def mean_of(values: Array) -> float:
+        return float(np.average(values, weights=w))
+
+    rmse = {"rmse": float(np.sqrt(mean_of(off**2)))} | rmse_ends(y, said, w, groups, factor)
+    rmse |= own or {}
+    mean = mean_of(y) if centre is None else centre
+    naive = float(np.sqrt(mean_of((y - mean) ** 2)))
+    spread = float(np.sqrt(mean_of((y - mean_of(y)) ** 2)))
+    mae = mean_of(np.abs(off))
+    sums = w * (np.abs(off) - mae)
     if groups is not None:
         sums = np.bincount(np.unique(groups, return_inverse=True)[1], sums)
-    reach = 1.96 * float(np.sqrt(factor * np.sum(sums**2)) / n)
-    mae = float(np.abs(off).mean())
-    r2 = [1 - (one / spread) ** 2 if spread else None for one in (rmse, high, low)]
+    reach = 1.96 * float(np.sqrt(factor * np.sum(sums**2)) / w.sum())
+    r2 = [1 - (rmse[key] / spread) ** 2 if spread else None for key in ("rmse", "high", "low")]
     return {
         "kind": kind,
         "n": n,
-        "rmse": rmse,
-        "low": low,
-        "high": high,
+        "weighted": weight is not None,
+        **rmse,
         "mae": mae,
         "mae_low": max(0.0, mae - reach),
         "mae_high": mae + reach,
         "r2": r2[0],
         "r2_low": r2[1],
         "r2_high": r2[2],
-        "bias": float(off.mean()),
+        "bias": mean_of(off),
         "mean": mean,
         "naive_rmse": naive,
-        "naive_mae": float(np.abs(y - mean).mean()),
+        "naive_mae": mean_of(np.abs(y - mean)),
         "least": float(y.min()),
         "most": float(y.max()),
         "median": float(np.median(y)),
@@ -93,7 +96,19 @@ def evaluate_values(
     }
 
 
-def assessed_error(model: TableModel, said: Array) -> Facts:
+def rmse_ends(
+    y: Array, said: Array, weight: Array, groups: Array | None, factor: float
+) -> dict[str, float]:
+    """The ends of the interval of the RMSE; rows of weight zero say nothing."""
+    kept = np.flatnonzero(weight > 0)
+    named = None if groups is None else groups[kept]
+    together = [] if named is None else [np.flatnonzero(named == g) for g in np.unique(named)]
+    targets = NumberTargets(y[kept, None], np.arange(len(kept)), weight[kept], (), together)
+    low, high = rmse_interval(said[kept, None], targets, LEVEL, factor)[0].tolist()
+    return {"low": low, "high": high}
+
+
+def assessed_error(model: TableModel, said: Array) -> dict[str, float]:
     """The error that the estimator gives itself, if it does and it is of these rows."""
     fitted = model.estimator_
     own = getattr(fitted, "held_out_prediction_", None)
@@ -221,13 +236,14 @@ def surprise(y: Array, said: Array, intervals: Sequence[Array] | None) -> Array:
 def held_out_values(
     model: TableModel,
     y: Array,
-    said: Array,
-    kind: str,
+    held: HeldOutAnswers,
     groups: Array | None,
     intervals: Sequence[Array] | None,
 ) -> Facts:
     """Figures of held-out rows, and how often intervals of this width hold their values."""
-    found = evaluate_values(y, said, kind, groups=groups) | assessed_error(model, said)
+    said, own = held.said, assessed_error(model, held.said)
+    found = evaluate_values(y, said, held.words, groups=groups, weight=held.weight, own=own)
+    found["assessed"] = held.assessed
     found["coverage"] = [] if intervals is None else interval_coverage(intervals, y, said)
     return found
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from kernel_learn.ensemble.summary import format_p_value
+from kernel_learn.ensemble.summary import NOT_ASSESSED, format_p_value
+from kernel_learn.report.held_out import is_assessed
 from kernel_learn.report.placing import Facts
 
 SURE, LIKELY = 0.01, 0.05  # p-values
@@ -12,6 +13,8 @@ WIDE = 0.1  # of an interval that more rows should narrow
 CONFUSED, LEAST_CONFUSED = 0.2, 3  # share of a class that is taken for another, and rows
 SUSPECT = 0.1  # probability of the label that a row has, over the share of that class
 RANKED = 0.7  # AUC
+NOTHING_BESIDE = "In training the error was not assessed: there is nothing to compare it with."
+TEST = "test it on new rows (kernel-learn report MODEL NEW)."
 
 
 def give_verdict(facts: Facts, n_permutations: int) -> list[str]:
@@ -41,6 +44,8 @@ def say_signal(p: float | None, n_permutations: int, what: str = "labels") -> st
 def say_quality(facts: Facts) -> str:
     """Accuracy, or balanced accuracy of uneven classes, beside the best answer without columns."""
     held_out, classes = facts["held_out"], facts["classes"]
+    if not is_assessed(held_out):
+        return f"{NOT_ASSESSED}."
     if held_out["uneven"]:
         share, (low, high) = held_out["balanced_accuracy"], balanced_interval(held_out)
         what, naive = "Balanced accuracy", 1 / len(classes)
@@ -58,10 +63,14 @@ def say_quality(facts: Facts) -> str:
 
 def balanced_interval(held_out: Facts) -> tuple[float, float]:
     """Of the mean of the shares of classes that are right, each with its own binomial error."""
-    confusion = np.array(held_out["confusion"], dtype=float)
-    counts = confusion.sum(axis=1)
-    right = (np.diag(confusion) + 1)[counts > 0] / (counts[counts > 0] + 2)  # never quite certain
-    error = np.sqrt(np.sum(right * (1 - right) / counts[counts > 0])) / np.sum(counts > 0)
+    if "recalls" in held_out:
+        share, counts = np.array(held_out["recalls"], dtype=float).T
+    else:  # in files of before
+        confusion = np.array(held_out["confusion"], dtype=float)
+        counts = confusion.sum(axis=1)
+        share, counts = np.diag(confusion)[counts > 0] / counts[counts > 0], counts[counts > 0]
+    right = (share * counts + 1) / (counts + 2)  # never quite certain
+    error = np.sqrt(np.sum(right * (1 - right) / counts)) / len(counts)
     middle = held_out["balanced_accuracy"]
     return max(0.0, float(middle - 1.96 * error)), min(1.0, float(middle + 1.96 * error))
 
@@ -77,10 +86,17 @@ def say_next(facts: Facts) -> str:
     held_out = facts["held_out"]
     if (p := held_out["p_value"]) is not None and p > LIKELY:
         return "Next: look for columns that separate the classes; these do not."
+    if not is_assessed(held_out):  # what follows from figures waits for them
+        return f"Next: {next_leak(facts) or next_figures()}"
     for find in (next_threshold, next_leak, next_confusion, next_rows, next_suspects):
         if text := find(facts):
             return f"Next: {text}"
-    return "Next: test it on new rows (kernel-learn report MODEL NEW)."
+    return f"Next: {TEST}"
+
+
+def next_figures() -> str:
+    """Where nothing was assessed."""
+    return f'fit with assess="nested", or {TEST}'
 
 
 def next_threshold(facts: Facts) -> str:
@@ -152,6 +168,8 @@ def next_suspects(facts: Facts) -> str:
 def beside_held_out(new: Facts, facts: Facts) -> list[str]:
     """The accuracy on new rows beside that on held-out ones, and so the balanced one."""
     held_out = facts["held_out"]
+    if not is_assessed(held_out):
+        return [NOTHING_BESIDE]
     reach = together((new["low"], new["high"]), (held_out["low"], held_out["high"]))
     accuracy = compare_shares(new["accuracy"], held_out["accuracy"], reach)
     found = [f"Held out in training it was {accuracy}"]

@@ -32,6 +32,15 @@ def check_readable(X: Rows, name: str = "X") -> None:
         check_numbers(as_array(X, name), name)
 
 
+def check_not_flat(X: Rows) -> None:
+    """Refuse one row or one column of numbers, by its shape: scikit-learn prints all of them."""
+    if np.ndim(X) == 1:
+        raise ValueError(
+            f"Expected 2D array, got 1D array of shape {np.shape(X)} instead. Reshape your data: "
+            "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
+        )
+
+
 def check_sparse(X: Rows, name: str) -> None:
     """Refuse a sparse array of one dimension, and one whose indices lie outside of its shape."""
     if len(X.shape) != 2:
