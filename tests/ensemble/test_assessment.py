@@ -95,6 +95,25 @@ def test_groups_are_left_out_whole_and_count_as_one_row():
     assert model.error_interval_ == error_interval(model.error_, 15.0)
 
 
+@pytest.mark.parametrize("quality", ["fast", "balanced"])
+@pytest.mark.parametrize("name", ["KernelClassifier", "KernelRegressor"])
+def test_two_groups_are_no_folds(name, quality):
+    """A fit without one of them could not leave out the other."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 4))
+    y = X[:, 0] > 0 if name == "KernelClassifier" else 3 * X[:, 0] + rng.normal(size=40)
+    new = getattr(kl, name)(quality=quality)
+    model = new.fit(X, y, groups=np.arange(40) // 20)
+    assert "nested" not in model.summary_ and np.isfinite(model.error_)
+    ask = model.predict_set if name == "KernelClassifier" else model.predict_interval
+    with pytest.raises(ValueError, match=r"two( |\n)groups"):
+        ask(X[:3], method="cv+")
+    three = new.fit(X, y, groups=np.arange(40) // 14)
+    assert "nested cross-validation" in three.summary_
+    with pytest.warns(UserWarning, match="coverage"):
+        ask(X[:3], method="cv+")
+
+
 def test_the_order_of_the_rows_does_not_matter(nested):
     model, X, y = nested
     order = np.random.default_rng(1).permutation(60)

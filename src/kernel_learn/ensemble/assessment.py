@@ -18,6 +18,7 @@ from scipy import stats
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.folds import each_fold, stratified_folds
+from kernel_learn.criteria.held_out.leave_out import units_of
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.targets import RowTargets
 from kernel_learn.ensemble.fitted import FittedEnsemble
@@ -91,8 +92,14 @@ def assess(
 
 
 def can_refit(problem: Problem, fitted: FittedEnsemble) -> bool:
-    """Whether the whole fit can be repeated: rows in memory, members not in leaves."""
-    return fitted.plan.exact and not isinstance(problem.table, SpilledTable)
+    """Whether the whole fit can be repeated: rows in memory, members not in leaves.
+
+    And of groups so many that a fit without one can leave out others.
+    """
+    if not fitted.plan.exact or isinstance(problem.table, SpilledTable):
+        return False
+    groups = problem.targets.groups
+    return not len(groups) or len(units_of(problem.targets.n, groups)) > 2
 
 
 def folds_in_time(problem: Problem, wanted: int) -> int:

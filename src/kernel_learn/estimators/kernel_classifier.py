@@ -94,7 +94,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         those are judged on which no kernel was chosen, by regularisers and weights chosen without
         their fold, which costs nothing that shows (scores and stacking without a tenth of the rows
         where classes have fewer than 30).
-        ``"loo"``: from what chose the members, for nothing. ``False``: there is no ``error_``.
+        ``"loo"``: from what chose the members, for nothing, as always where rows are of two groups.
+        ``False``: there is no ``error_``.
     n_jobs : int, optional
         Threads in which views are cross-validated, and leaves fitted, side by side; the result is
         the same. They share the cores with BLAS, which should have one thread then.
@@ -359,7 +360,7 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
                 raise ValueError(
                     "method='cv+' needs models of folds that made all choices by themselves, and "
                     "KernelClassifier keeps them of at most 1000 distinct rows; it was fitted to "
-                    "more, or time_budget= ended before. Use method='loo'."
+                    "more, or to two groups, or time_budget= ended before. Use method='loo'."
                 )
             return super()._cross_sets(X, coverage, by_class, method)
         thresholds = self._thresholds(coverage, by_class)  # says where there are too few rows

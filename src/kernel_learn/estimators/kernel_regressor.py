@@ -299,7 +299,8 @@ class KernelRegressor(ScoredRegressor, EnsembleEstimator, NumberLedger):
         if how is None or how.way != "nested":
             raise ValueError(
                 "method='cv+' needs the models of a nested assessment, which this KernelRegressor "
-                "does not keep: fit with assess='nested' and at most 500 rows, or use method='loo'."
+                "does not keep: fit with assess='nested' to at most 500 rows, of more than two "
+                "groups if there are groups, or use method='loo'."
             )
         fold_of = np.empty(sum(len(fold.rows) for fold in how.folds), dtype=int)
         for number, fold in enumerate(how.folds):
