@@ -294,12 +294,16 @@ class TestGroupsOfManyRows:
         fitted.unseen = np.arange(500)
         assert assessment.folds_wanted(problem, fitted) == 0
 
+    @pytest.mark.parametrize("quality", ["fast", "balanced"])
     @pytest.mark.parametrize("estimator", [KernelClassifier, KernelRegressor])
-    def test_a_fold_of_two_groups_leaves_one(self, estimator):
+    def test_a_fold_of_two_groups_leaves_one(self, estimator, quality):
         """Of that one, rows are left out by themselves."""
         X, y = linear_table()
-        model = estimator(**FAST).fit(X, y, groups=np.arange(60) // 30)
+        model = estimator(quality=quality).fit(X, y, groups=np.arange(60) // 30)
         assert model._assessment.way == "nested" and np.isfinite(model.error_)
+        ask = model.predict_set if estimator is KernelClassifier else model.predict_interval
+        with pytest.warns(UserWarning, match="coverage"):
+            ask(X[:3], method="cv+")
 
 
 def test_weights_of_a_row_have_not_seen_its_fold():

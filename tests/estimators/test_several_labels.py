@@ -1,5 +1,7 @@
 """KernelClassifier with several labels per row: against one fit for each label."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -130,6 +132,49 @@ def test_explanations_add_up_to_log_odds(model, data):
     np.testing.assert_allclose(said.log_odds, L, atol=1e-9)
 
 
+def check_lead(model, X):
+    """Of the label explained, and of all labels, from what training rows add to predict_proba."""
+    said, P = model.explain(X, n_rows=10**6), model.predict_proba(X)
+    rows, label = np.arange(len(X)), np.searchsorted(model.classes_, said.labels)
+    assert said.fading.shape == said.prior.shape == (len(X),)
+    assert (said.fading > 0).all() and (said.fading <= 1).all()
+    total = said.contributions.sum(axis=1) + said.baseline
+    np.testing.assert_allclose(total, said.log_odds, atol=1e-12)
+    odds = np.log(P) - np.log1p(-P)
+    lead = said.prior + said.fading * (total - said.prior)
+    np.testing.assert_allclose(lead, odds[rows, label], rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(label, P.argmax(axis=1))
+    table, ensemble = model._table(X), model._fitted.ensemble
+    every = model._label_log_odds(table)
+    np.testing.assert_allclose(every.faded, odds, rtol=1e-9, atol=1e-10)
+    np.testing.assert_array_equal(said.fading, every.fading[rows, label])
+    for own in range(every.log_odds.shape[1]):
+        added, rest = ensemble.label_contributions(table, own)
+        np.testing.assert_allclose(added.sum(axis=1) + rest, every.log_odds[:, own], atol=1e-9)
+        share = ensemble.targets.of_label(own).prior
+        np.testing.assert_allclose(every.prior[own], np.log(share[1] / share[0]))
+    return said
+
+
+def test_explanations_lead_to_what_is_predicted(model, data):
+    X = data[0][N:]
+    near = check_lead(model, X)
+    assert (near.fading < 0.99).any() and np.abs(near.log_odds).max() > 3
+    assert "after fading" in repr(near)
+    far = check_lead(model, 50.0 * X[:9])
+    assert far.fading.max() < 0.1
+
+
+def test_explanations_with_weights_and_without_members(data):
+    X, Y = data[0][:N], data[1][:N]
+    check_lead(KernelClassifier(quality="fast", assess="loo").fit(X, Y, np.arange(N) % 3 + 0.5), X)
+    flat = KernelClassifier(quality="fast", assess="loo").fit(X, Y)
+    flat._fitted = replace(flat._fitted, ensemble=replace(flat._fitted.ensemble, members=[]))
+    said = check_lead(flat, X[:3])
+    np.testing.assert_allclose(said.log_odds, said.prior)
+    assert not said.contributions.any()
+
+
 def test_a_label_that_is_nowhere_or_everywhere(data):
     X, Y = data[0][:N], np.c_[data[1][:N, :2], np.zeros(N), np.ones(N)]
     P = KernelClassifier(quality="fast").fit(X, Y).predict_proba(X)
@@ -144,6 +189,7 @@ def test_leaves_and_files(data, tmp_path):
     model = KernelClassifier(quality="fast", memory_budget=3_000_000).fit(X[:700], Y[:700])
     assert model.plan_.representation == "leaves"
     assert hamming_loss(Y[700:], model.predict(X[700:])) < 0.3
+    check_lead(model, X[700:720])
     save(model, tmp_path / "model.skops")
     again = load(tmp_path / "model.skops")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

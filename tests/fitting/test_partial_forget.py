@@ -11,6 +11,7 @@ import kernel_learn as kl
 from kernel_learn.fitting.partial import LASTING
 from kernel_learn.kernels import Gaussian
 from kernel_learn.representations import load_state, save_state
+from kernel_learn.rows.keys import row_keys
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((120, 3))
@@ -117,6 +118,111 @@ def test_refused_and_unchanged():
         assert model.state_ is before
     with pytest.raises(ValueError, match="no rows of partial_fit"):
         made().fit(X, Y).partial_forget(X[:2], Y[:2])
+
+
+VALUES = X[:, 1] + 0.1 * RNG.standard_normal(120)
+SETS = (X > 0).astype(int)
+GIVEN = {"classes": Y, "numbers": VALUES, "labels": SETS}
+OTHER = {"classes": (Y + 1) % 3, "numbers": VALUES + 1e-6, "labels": 1 - SETS}
+
+
+def made_of(kind):
+    if kind == "classes":
+        return made()
+    return made(kl.HSICSubspace, target_type=kind)
+
+
+def check_refused(model, rows, labels, weight=None):
+    """In one sentence, and nothing of the model is touched."""
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="were never in it with this label and weight"):
+        model.partial_forget(rows, labels, sample_weight=weight)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_rows_with_another_target_are_refused(kind):
+    model = made_of(kind).partial_fit(X, GIVEN[kind])
+    check_refused(model, X[60:61], OTHER[kind][60:61])
+    check_refused(model, X[58:62], np.concatenate([GIVEN[kind][58:61], OTHER[kind][61:62]]))
+    model.partial_forget(X[60:61], GIVEN[kind][60:61])
+    check_refused(model, X[60:61], GIVEN[kind][60:61])
+    alone = made_of(kind).partial_fit(np.delete(X, 60, 0), np.delete(GIVEN[kind], 60, 0))
+    np.testing.assert_array_equal(model.state_.summary.seen, alone.state_.summary.seen)
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+@pytest.mark.parametrize(
+    "given, forgotten", [(None, 0.5), (2.0, None), (1.0, 2.0), (1.0, 1 - 1e-12)]
+)
+def test_rows_with_another_weight_are_refused(kind, given, forgotten):
+    given = None if given is None else np.full(120, given)
+    model = made_of(kind).partial_fit(X, GIVEN[kind], sample_weight=given)
+    forgotten = None if forgotten is None else np.full(10, forgotten)
+    check_refused(model, X[50:60], GIVEN[kind][50:60], forgotten)
+    model.partial_forget(X[50:60], GIVEN[kind][50:60], None if given is None else given[:10])
+    assert model.state_.n_rows == 110 and len(model.state_.summary.weight) == 110
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_equal_rows_are_told_apart_with_the_last_of_them(kind):
+    y = GIVEN[kind]
+    model = made_of(kind).partial_fit(X, y)
+    model.partial_fit(X[[0, 0]], y[[0, 0]], sample_weight=[2.0, 0.25])
+    check_refused(model, X[:1], y[:1], [3.25])  # nothing of three rows by one
+    check_refused(model, X[[0, 0, 0, 0]], y[[0, 0, 0, 0]], [1.0, 1.0, 1.0, 0.25])
+    check_refused(model, X[[0, 0, 0]], y[[0, 0, 0]], [1.0, 2.0, 0.5])
+    model.partial_forget(X[[0, 0]], y[[0, 0]], sample_weight=[0.25, 1.0])
+    check_refused(model, X[:1], y[:1])
+    model.partial_forget(X[:1], y[:1], sample_weight=[2.0])
+    assert model.state_.n_rows == 119 == len(model.state_.summary.weight)
+
+
+def test_more_of_a_label_than_there_was():
+    twice = np.repeat(X, 2, axis=0)
+    model = made_of("labels").partial_fit(twice, np.repeat(SETS, 2, axis=0))
+    check_refused(model, X[:1], 1 - SETS[:1])  # of two equal rows one is left
+    model = made_of("classes").partial_fit(twice, np.repeat(Y, 2))
+    check_refused(model, X[:1], Y[:1] + 1 - 2 * (Y[:1] > 0))
+
+
+@pytest.mark.parametrize("kind", GIVEN)
+def test_a_state_of_before_rows_were_counted(kind, tmp_path):
+    """It knows weights and values by their sums, and forgets as before."""
+    model = made_of(kind).partial_fit(X, GIVEN[kind])
+    del vars(model.state_.summary)["seen"]  # as it is in a pickle of then
+    model = pickle.loads(pickle.dumps(model))
+    model.partial_fit(X[:7], GIVEN[kind][:7]).partial_forget(X[:3], GIVEN[kind][:3])
+    wrong = OTHER[kind] + (kind == "numbers")
+    check_refused(model, X[60:61], wrong[60:61])
+    check_refused(model, X[60:61], GIVEN[kind][60:61], [2.0])
+    save_state(model.state_, tmp_path / "state.npz")
+    model.state_ = load_state(tmp_path / "state.npz")
+    model.partial_forget(X[60:61], GIVEN[kind][60:61])
+    assert model.state_.n_rows == 123 and len(model.state_.summary.weight) == 119
+
+
+def test_true_is_one():
+    model = made().partial_fit(X, Y > 0)
+    model.partial_forget(X[:9], (Y[:9] > 0).astype(int))
+    model.partial_fit(X[:9], (Y[:9] > 0).astype(float)).partial_forget(X[:9], Y[:9] > 0)
+    assert model.state_.n_rows == 111
+
+
+def test_of_a_pool_that_was_cut(monkeypatch):
+    monkeypatch.setattr("kernel_learn.representations.summary.CAPACITY", 40)
+    model = made().partial_fit(X, Y)
+    last, more = model.state_.summary.keys[-1], RNG.standard_normal((50, 3))
+    model.partial_forget(more[row_keys(more) > last], np.zeros(np.sum(row_keys(more) > last), int))
+    model = made().partial_fit(X, Y)
+    check_refused(model, more[row_keys(more) < last][:1], [0])  # it would have been kept
+    beyond = X[row_keys(X) > last]
+    assert (Y == 2).sum() < len(beyond)
+    check_refused(model, beyond, np.full(len(beyond), 2))  # more of a class than there was
+    check_refused(model, beyond[:1], Y[:1], [121.0])
+    inside = row_keys(X) <= last
+    with pytest.raises(ValueError, match="None of the 40 rows that the model keeps would be left"):
+        model.partial_forget(X[inside], Y[inside])
 
 
 @pytest.mark.parametrize("decays", [(9.0, None), (None, 9.0), (1e12, 1e12)])

@@ -53,11 +53,12 @@ def test_any_blocks_in_any_order(kind, sizes, capacity, values, seed):
     n_classes = None if values else 4
     edges = np.cumsum([0, *sizes])
     options = {"n_classes": n_classes, "capacity": capacity}
+    marks = rng.integers(0, 2**64, n, dtype=np.uint64)
     blocks = [
-        Summary.of(X[a:b], labels[a:b], weight[a:b], **options)
+        Summary.of(X[a:b], labels[a:b], weight[a:b], marks=marks[a:b], **options)
         for a, b in itertools.pairwise(edges)
     ]
-    whole = Summary.of(X, labels, weight, **options)
+    whole = Summary.of(X, labels, weight, marks=marks, **options)
 
     # what it must be, from the rows by hand
     keys = row_keys(X)
@@ -69,12 +70,15 @@ def test_any_blocks_in_any_order(kind, sizes, capacity, values, seed):
     sums = [(weight[keys == key, None] * targets[keys == key]).sum(axis=0) for key in expected]
     dense = whole.labels if values else whole.labels.toarray()
     np.testing.assert_allclose(dense, sums, atol=1e-12)
+    seen = [((keys == key).sum(), int(marks[keys == key].sum())) for key in expected]
+    np.testing.assert_array_equal(whole.seen, np.array(seen, dtype=np.uint64))
 
     for order in (blocks, blocks[::-1], list(rng.permutation(np.array(blocks, dtype=object)))):
         merged = order[0]
         for block in order[1:]:
             merged = merged.merge(block)
         np.testing.assert_array_equal(merged.keys, whole.keys)
+        np.testing.assert_array_equal(merged.seen, whole.seen)
         assert rows_of(X, merged) == rows_of(X, whole)
         np.testing.assert_allclose(merged.weight, whole.weight, rtol=1e-12)
         np.testing.assert_allclose(merged.counts, whole.counts, rtol=1e-12, atol=1e-12)

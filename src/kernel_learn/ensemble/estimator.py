@@ -2,7 +2,6 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,6 +23,7 @@ from kernel_learn.fitting.block_results import on_sources
 from kernel_learn.fitting.pages import Card, OwnPage, page_address
 from kernel_learn.fitting.parameters import (
     BOOLEAN,
+    COLUMN_GROUPS,
     COUNT,
     JOBS,
     LIST,
@@ -33,7 +33,6 @@ from kernel_learn.fitting.parameters import (
     SEEDED,
     check_count,
     choice,
-    instance,
 )
 from kernel_learn.fitting.state import PlainState
 from kernel_learn.fitting.uncertainty import ReferenceRows, TellsNovelty
@@ -59,7 +58,7 @@ class EnsembleEstimator(
         "quality": choice(*QUALITIES),
         "max_members": COUNT,
         "categorical": choice("auto") | NONE | LIST,
-        "column_groups": NONE | instance(Mapping, "a dict of names to lists of columns"),
+        "column_groups": COLUMN_GROUPS,
         "time_budget": POSITIVE | NONE,
         "n_jobs": JOBS,
         "verbose": BOOLEAN | NOT_NEGATIVE,

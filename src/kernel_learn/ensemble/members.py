@@ -163,18 +163,23 @@ class Ensemble:
 
     def label_odds(self, table: Table) -> Array:
         """Averaged log-odds that labels are there, (n_new, L)."""
+        both = np.stack([pooled.faded for pooled in self.label_pools(table)], axis=1)
+        return np.asarray(both[:, :, 1] - both[:, :, 0])
+
+    def label_pools(self, table: Table) -> list[Pooled]:
+        """For each label averages over the members, of absence and presence; or its share."""
         n_new = table.numbers.shape[0]
         nobody = outcome_of(self.targets).without_members(self.targets)
-        if not self.predicting:
-            return np.tile(logit(nobody), (n_new, 1))
         pools = [Averages(n_new, both_sides(share)) for share in nobody]
+        if not self.predicting:
+            for share, pool in zip(nobody, pools, strict=True):
+                pool.add(1.0, np.log(np.tile(both_sides(share), (n_new, 1))))
         for leaf, member, K in self.kernel_blocks(table):
             logits = member.map_in(leaf)(member.model_in(leaf).scores(K))
             weight = np.broadcast_to(self.weight_of(member), (len(pools),))
             for i, pool in enumerate(pools):
                 pool.add(weight[i], logits[:, i], leaf.new)
-        both = np.stack([pool.pooled().faded for pool in pools], axis=1)
-        return np.asarray(both[:, :, 1] - both[:, :, 0])
+        return [pool.pooled() for pool in pools]
 
     def values(self, table: Table) -> Array:
         """Averaged predictions of numbers, (n_new, q)."""
@@ -256,7 +261,7 @@ class Ensemble:
         return added, rest
 
     def label_contributions(self, table: Table, label: int) -> tuple[Array, Array]:
-        """What each training row adds to the averaged log-odds of a label, and the rest."""
+        """What each training row adds to the averaged log-odds L(x) of a label, and the rest."""
         n_new = table.numbers.shape[0]
         added, rest = np.zeros((n_new, self.targets.n)), np.zeros(n_new)
         for leaf, member, K in self.kernel_blocks(table):
@@ -266,6 +271,8 @@ class Ensemble:
             start = map(model.intercept[None, :])[0, label]
             added[leaf.pairs] += weight * map.slope(label) * K * model.coef[:, label]
             rest[leaf.new] += weight * (start[1] - start[0])
+        if not self.predicting:
+            rest += logit(outcome_of(self.targets).without_members(self.targets)[label])
         return added, rest
 
     def kernel_object(self) -> Combination:

@@ -75,7 +75,8 @@ class Explanation:
     ``contributions[i, j]`` is what the training row ``indices[i, j]`` adds to
     the averaged log-odds of the class ``labels[i]``: against the other of two
     classes, of more log p minus its mean over the classes, as ``shapley`` has
-    them. Those of all training rows and ``baseline`` add up to ``log_odds``,
+    them; of several labels that the label is there against that it is not.
+    Those of all training rows and ``baseline`` add up to ``log_odds``,
     and prior + fading * (log_odds - prior) are those of ``predict_proba``.
     Where rows speak for and against, contributions are large and cancel:
     ``shares`` are shares of all that is said. Prints as a table.
@@ -90,7 +91,7 @@ class Explanation:
     # (n_new,) each: from log_odds to those of predict_proba. None of a model from a file of before
     # log-odds were averaged, which has no such formula.
     fading: Array | None = None
-    prior: Array | None = None  # log-odds of the class shares, of the class explained
+    prior: Array | None = None  # log-odds of the class shares, of the class or label explained
 
     @property
     def rest(self) -> Array:

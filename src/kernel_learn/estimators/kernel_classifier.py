@@ -28,7 +28,12 @@ from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.given.targets import GivenClasses, GivenLabels
 from kernel_learn.ensemble.ingest import ColumnNames, Prepared
 from kernel_learn.ensemble.ledger.class_ledger import ClassLedger
-from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds, label_log_odds, row_log_odds
+from kernel_learn.ensemble.ledger.row_log_odds import (
+    LabelLogOdds,
+    RowLogOdds,
+    label_log_odds,
+    row_log_odds,
+)
 from kernel_learn.ensemble.members import Ensemble
 from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.outcomes.labels import hamming_losses, label_losses
@@ -237,7 +242,8 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         What all of them add, and the baseline, sum exactly to the averaged log-odds L(x) of that
         class, as :meth:`shapley` has them; ``fading`` and ``prior`` lead from there to
         ``predict_proba``.
-        Of several labels for the one that is likeliest there.
+        Of several labels for the one that is likeliest there by ``predict_proba``, in the same
+        way: log-odds that it is there, which fade to those of its share.
         """
         check_is_fitted(self)
         table = self._table(X)
@@ -252,13 +258,15 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
         return replace(found, fading=odds.fading, prior=contrast @ odds.prior)
 
     def _explain_labels(self, table: Table, count: int) -> Explanation:
-        ensemble = self._fitted.ensemble
-        winners = ensemble.predict(table).argmax(axis=1)
+        ensemble, odds = self._fitted.ensemble, self._label_log_odds(table)
+        winners = odds.faded.argmax(axis=1)
         added, baseline = np.zeros((len(winners), ensemble.targets.n)), np.zeros(len(winners))
         for label in np.unique(winners):
             rows = np.flatnonzero(winners == label)
             added[rows], baseline[rows] = ensemble.label_contributions(table[rows], int(label))
-        return explain_rows(added, baseline, self._first, self.classes_[winners], count)
+        found = explain_rows(added, baseline, self._first, self.classes_[winners], count)
+        fading = odds.fading[np.arange(len(winners)), winners]
+        return replace(found, fading=fading, prior=odds.prior[winners])
 
     @property
     def summary_(self) -> str:
@@ -328,9 +336,11 @@ class KernelClassifier(ProbabilityClassifier, EnsembleEstimator, ClassLedger):
 
     def _label_log_proba(self, X: Rows) -> Array:
         """Of several labels, (n_samples, n_labels)."""
+        return np.asarray(-np.logaddexp(0.0, -self._label_log_odds(self._table(X)).faded))
+
+    def _label_log_odds(self, table: Table) -> LabelLogOdds:
         fitted = self._fitted
-        L = label_log_odds(fitted.ensemble, self._table(X), fitted.probe.reference, self._in_view)
-        return np.asarray(-np.logaddexp(0.0, -L))
+        return label_log_odds(fitted.ensemble, table, fitted.probe.reference, self._in_view)
 
     def _class_scores(self, X: Rows) -> Array:
         check_is_fitted(self)

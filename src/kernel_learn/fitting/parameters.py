@@ -136,6 +136,7 @@ UNLABELED = Condition(
     lambda value: not (isinstance(value, str) and value == "ignore"),
 )
 NONE = Condition(("None",), lambda value: value is None)
+COLUMN_GROUPS = NONE | instance(Mapping, "a dict of names to lists of columns")
 BOOLEAN = Condition(("True", "False"), _is_bool)
 FALSE = Condition(("False",), lambda value: isinstance(value, bool | np.bool_) and not value)
 POSITIVE = Condition(("a positive finite number (1e-30 to 1e30)",), _is_positive)

@@ -115,8 +115,11 @@ class PartialFit(CallbackSupport):
 
         What is left is the model of the other rows, in whatever order rows came and went: its
         moments, counts and digest are theirs, and its pool where all rows were in it. Rows that
-        the model can tell it has not seen are refused, and so are a landmark, and any row of a
-        model with ``decay``.
+        were never in the model with this label and weight are refused, and so are a landmark, and
+        any row of a model with ``decay``. Two things it cannot tell: whether a row beyond its pool
+        (20,000 distinct rows, fewer of wide ones) was ever there, and, until the last of several
+        equal rows goes, which label or value, and which weight, was whose. A state of before rows
+        were counted knows weights and values by their sums alone.
 
         Parameters
         ----------
@@ -139,7 +142,8 @@ class PartialFit(CallbackSupport):
                 )
             blocks = self._read_rows(X, y, None, sample_weight, state)
             self._drop_solution(state)
-            self.state_ = subtract_state(state, sum_states(blocks, None, state.features))
+            part = sum_states(blocks, None, state.features)
+            self.state_ = subtract_state(state, part, is_set=self._state_is_set())
         return self
 
     def _add_rows(

@@ -9,7 +9,7 @@ import numpy as np
 from kernel_learn.arrays import Array, Keys, Rows
 from kernel_learn.representations.summary import stack_rows
 from kernel_learn.rows.access import n_rows, take_rows
-from kernel_learn.rows.digest import PassDigest, label_keys
+from kernel_learn.rows.digest import PassDigest, label_keys, marks
 from kernel_learn.rows.keys import row_keys
 
 
@@ -50,6 +50,14 @@ class CheckedBlock:
         if self.is_valued:
             return row_keys(np.asarray(self.y, dtype=np.float64))
         return label_keys(*self.encoded)
+
+    @property
+    def marks(self) -> Keys:
+        """Of label and weight together; True and 1 are one label."""
+        labels = self.label_keys
+        if self.y.dtype == bool and not self.is_valued:
+            labels = label_keys(np.arange(2), self.y.astype(int))
+        return marks(labels, self.weight)
 
     @cached_property
     def digest(self) -> PassDigest:

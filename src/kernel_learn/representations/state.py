@@ -68,6 +68,7 @@ class StreamState:
                 weight,
                 n_classes=k,
                 keys=rows.keys,
+                marks=rows.marks,
                 last_key=last_key,
                 capacity=capacity,
             )

@@ -27,7 +27,12 @@ NEVER_SEEN = (
 )
 
 
-def subtract_state(state: StreamState, part: StreamState) -> StreamState:
+def subtract_state(
+    state: StreamState,
+    part: StreamState,
+    *,
+    is_set: bool = False,  # whether values are sets of labels
+) -> StreamState:
     """The state of the rows of ``state`` that are not those of ``part``."""
     if state.is_faded:
         raise ValueError(
@@ -55,7 +60,9 @@ def subtract_state(state: StreamState, part: StreamState) -> StreamState:
         state,
         n_rows=state.n_rows - part.n_rows,
         digest=(state.digest - part.digest) % MODULUS,
-        summary=subtract_summary(state.summary, part.summary, is_labelled=part.classes is not None),
+        summary=subtract_summary(
+            state.summary, part.summary, are_shares=is_set or part.classes is not None
+        ),
         moments=subtract_moments(state.moments, part.moments),
         sums=None if state.sums is None else state.sums - part.sums,
     )
@@ -84,29 +91,49 @@ def subtract_columns(whole: ColumnSums, part: ColumnSums) -> ColumnSums:
     return ColumnSums(left.n, left.mean, np.maximum(left.squares, 0.0))
 
 
-def subtract_summary(whole: Summary, part: Summary, *, is_labelled: bool) -> Summary:
-    """The rows kept, less the forgotten ones; those must have been there if all are known."""
-    place = np.minimum(np.searchsorted(whole.keys, part.keys), len(whole.keys) - 1)
-    known = whole.keys[place] == part.keys
-    if whole.n_known is not None and not known.all():
-        raise ValueError(f"{int((~known).sum())} of the rows to be forgotten {NEVER_SEEN}")
-    place = place[known]
+def subtract_summary(
+    whole: Summary,
+    part: Summary,
+    *,
+    are_shares: bool,  # whether a row's labels are shares of its weight, none of them negative
+) -> Summary:
+    """The rows kept, less the forgotten ones; what cannot have been there is refused."""
+    known = _check_known(whole, part)
+    place = np.searchsorted(whole.keys, part.keys[known])
     weight, labels = whole.weight.copy(), np.array(dense(whole.labels), dtype=np.float64)
     weight[place] -= part.weight[known]
     labels[place] -= dense(take_rows(part.labels, np.flatnonzero(known)))
     least = ROUNDING * np.maximum(1.0, whole.weight)
-    if (weight < -least).any() or (is_labelled and (labels < -least[:, None]).any()):
-        raise ValueError(f"Some of the rows to be forgotten {NEVER_SEEN}")
-    if is_labelled:
+    if whole.seen is not None and part.seen is not None:
+        seen = whole.seen.copy()
+        seen[place] -= part.seen[known]  # modulo 2^64: of more than came, more than there were
+        left, marks = seen[:, 0] > 0, seen[:, 1]
+        wrong = np.where(left, (weight <= least) | (seen[:, 0] > whole.seen[:, 0]), marks != 0)
+    else:
+        seen, left = None, weight > least
+        size = ROUNDING * np.abs(dense(whole.labels)).sum(axis=0)
+        wrong = ~left & ((weight < -least) | (np.abs(labels) > size).any(axis=1))
+    counts = whole.counts - part.counts
+    if are_shares:
+        low, high = -least[:, None], (weight + least)[:, None]
+        wrong |= left & ((labels < low) | (labels > high)).any(axis=1)
         labels[labels < least[:, None]] = 0.0
-    kept = np.flatnonzero(weight > least)
+        counts = _tidy(counts)
+    if wrong.any() or _takes_too_much(whole, part, are_shares=are_shares):
+        raise ValueError(f"Some of the rows to be forgotten {NEVER_SEEN}")
+    kept = np.flatnonzero(left)
+    if not len(kept):
+        raise ValueError(
+            f"None of the {len(left)} rows that the model keeps would be left, and it needs some "
+            "of them. Fit the remaining rows anew."
+        )
     columns = None
     if whole.columns is not None and part.columns is not None:
         columns = subtract_columns(whole.columns, part.columns)
     return replace(
         whole,
         n=whole.n - part.n,
-        counts=_tidy(whole.counts - part.counts) if is_labelled else whole.counts - part.counts,
+        counts=counts,
         columns=columns,
         keys=whole.keys[kept],
         rows=take_rows(whole.rows, kept),
@@ -114,7 +141,27 @@ def subtract_summary(whole: Summary, part: Summary, *, is_labelled: bool) -> Sum
         labels=sparse.csr_array(labels[kept]) if is_sparse(whole.labels) else labels[kept],
         capacity=whole.capacity if whole.n_known is not None else len(kept),
         n_known=None if whole.n_known is None else len(kept),
+        seen=None if seen is None else seen[kept],
     )
+
+
+def _check_known(whole: Summary, part: Summary) -> Array:
+    """Which rows of the part are kept; those that would be, had they ever come, are refused."""
+    known = np.isin(part.keys, whole.keys)
+    strange = ~known
+    if whole.n_known is None:  # rows with larger keys were left out
+        strange &= part.keys <= whole.keys.max(initial=0)
+    elif part.n_known is None and known.all():
+        raise ValueError(f"Some of the rows to be forgotten {NEVER_SEEN}")
+    if strange.any():
+        raise ValueError(f"{int(strange.sum())} of the rows to be forgotten {NEVER_SEEN}")
+    return known
+
+
+def _takes_too_much(whole: Summary, part: Summary, *, are_shares: bool) -> bool:
+    """Whether more would be forgotten in all than there was, of rows that were left out too."""
+    least = -ROUNDING * max(1.0, float(whole.counts.max()))
+    return part.n >= whole.n or (are_shares and bool((whole.counts - part.counts < least).any()))
 
 
 def _tidy(counts: Array) -> Array:

@@ -42,6 +42,9 @@ class Summary:
     labels: Rows  # CSR (m, k) weight per class, or (m, q) weighted sums of values
     capacity: int
     n_known: int | None = None  # distinct rows, None once some were left out
+    # (m, 2): how often each row came, and the sum of the marks of its labels and weights, both
+    # modulo 2^64. None of rows in memory, and in files of before there was such a record.
+    seen: Keys | None = None
 
     @classmethod
     def of(
@@ -53,6 +56,7 @@ class Summary:
         n_classes: int | None = None,
         capacity: int | None = None,
         keys: Keys | None = None,  # of the rows, if they are known
+        marks: Keys | None = None,  # (n,) of their labels and weights
         last_key: np.uint64 | None = None,  # rows with larger keys will not be needed
     ) -> Self:
         """The summary of one block of rows."""
@@ -71,6 +75,7 @@ class Summary:
             labels=summed_labels(inverse, labels, w, n_classes, m),
             capacity=capacity,
             n_known=len(first) if m == len(first) else None,
+            seen=None if marks is None else summed_marks(inverse, marks, m),
         )
         return everything._cut()
 
@@ -118,6 +123,10 @@ class Summary:
         if self.columns is not None and other.columns is not None:
             columns = self.columns.merge(other.columns)
         both_known = self.n_known is not None and other.n_known is not None
+        seen = None
+        if self.seen is not None and other.seen is not None:
+            seen = np.zeros((m, 2), dtype=np.uint64)
+            np.add.at(seen, place, np.concatenate([self.seen, other.seen]))
         return type(self)(
             n=self.n + other.n,
             counts=self.counts + other.counts,
@@ -128,6 +137,7 @@ class Summary:
             labels=labels,
             capacity=min(self.capacity, other.capacity),
             n_known=m if both_known else None,
+            seen=seen,
         )._cut()
 
     def _cut(self) -> Self:
@@ -142,6 +152,7 @@ class Summary:
             weight=self.weight[kept],
             labels=self.labels[kept],
             n_known=None,
+            seen=None if self.seen is None else self.seen[kept],
         )
 
     @property
@@ -201,6 +212,15 @@ def summed_labels(
     if n_classes is not None:
         return sparse.csr_array((weight, (groups, labels)), shape=(m, n_classes))
     return _adding(groups, weight, m) @ labels
+
+
+def summed_marks(groups: Array, marks: Keys, m: int) -> Keys:
+    """Of the groups 0..m-1: how many rows each has, and the sum of their marks, (m, 2)."""
+    few = groups < m
+    found = np.zeros((m, 2), dtype=np.uint64)
+    np.add.at(found[:, 0], groups[few], np.uint64(1))
+    np.add.at(found[:, 1], groups[few], marks[few])
+    return found
 
 
 def _adding(groups: Array, weight: Array, m: int) -> Rows:

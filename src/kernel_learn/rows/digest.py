@@ -36,8 +36,7 @@ class PassDigest:
     ) -> "PassDigest":
         """The digest of one block."""
         seeds = mix_words(places.astype(np.uint64))
-        ones = np.ones(1).view(np.uint64)
-        bits = np.ascontiguousarray(weight, dtype=np.float64).view(np.uint64) ^ ones
+        bits = _weight_bits(weight)
         other = np.flatnonzero(bits)
         content, again = digest_sums(keys)
         return cls(
@@ -109,6 +108,17 @@ def _listed(names: list[str]) -> str:
 def label_keys(classes: Array, labels: Array) -> Keys:
     """64 bits for each label, an index into the classes; the same for 1 and 1.0."""
     return hash_texts(_plain(label).encode() for label in classes.tolist())[labels]
+
+
+def marks(labels: Keys, weight: Array) -> Keys:
+    """64 bits for each label and weight together."""
+    return mix_words(labels ^ mix_words(_weight_bits(weight)))
+
+
+def _weight_bits(weight: Array) -> Keys:
+    """64 bits for each weight, zero for one."""
+    ones = np.ones(1).view(np.uint64)
+    return np.asarray(np.ascontiguousarray(weight, dtype=np.float64).view(np.uint64) ^ ones)
 
 
 def _plain(label: object) -> str:

@@ -682,6 +682,8 @@ def test_sentences_of_what_is_given(kind, rng):
             model.shapley(X[:2], background=background)
     with pytest.raises(ValueError, match="column_groups names the columns"):
         model.shapley(X[:2], column_groups={"a": ["z"]})
+    with pytest.raises(ValueError, match="column_groups must be None or a dict of names to"):
+        model.shapley(X[:2], column_groups=[[0, 1]])
     nobody = model.forget([])
     assert nobody.forgotten_.n_rows == 0
     np.testing.assert_allclose(nobody.predict_proba(X), model.predict_proba(X), atol=1e-8)

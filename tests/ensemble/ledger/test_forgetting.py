@@ -9,6 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 
 import kernel_learn as kl
 from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of
+from kernel_learn.criteria.held_out.leave_out import NotExactError
 from kernel_learn.ensemble.ledger.row_values import is_ridge, training_gram
 from kernel_learn.rows.keys import digest, row_keys
 from oracles.refits import fit_ridge
@@ -427,3 +428,103 @@ def test_again_needs_the_cells():
         model.forget([1], choices="again")
     with pytest.raises(ValueError, match="give 'keep' or 'again'"):
         model.forget([1], choices="anew")
+
+
+def few_rows(name, **settings):
+    """A model of 60 rows, and classes (or values) whose places alternate."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    X[:, 0] = np.abs(X[:, 0]) * (2 * (np.arange(60) % 2) - 1)
+    y = X[:, 0] if name == "KernelRegressor" else (X[:, 0] > 0).astype(int)
+    groups = settings.pop("groups", None)
+    return getattr(kl, name)(quality="fast", **settings).fit(X, y, groups=groups), X, y
+
+
+def check_refused(model, gone, said, X, **choices):
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match=said):
+        model.forget(gone, **choices)
+    assert pickle.dumps(model) == before
+
+
+BOTH = ["KernelClassifier", "KernelRegressor"]
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_nothing_to_fit_is_refused_before_work(name):
+    model, X, _ = few_rows(name, assess="loo")
+    for choices in ("keep", "again"):
+        for left in (0, 1):
+            check_refused(model, range(left, 60), "Fewer than two different", X, choices=choices)
+    few = model.forget(range(2, 60))
+    assert len(few.predict(X)) == 60 and np.isfinite(few.stability(X[:3])).all()
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_one_group_is_refused_as_in_a_fit(name):
+    groups = np.arange(60) // 6
+    model, X, y = few_rows(name, assess="loo", groups=groups)
+    with pytest.raises(ValueError, match="All rows are of one group") as refused:
+        type(model)(quality="fast", assess="loo").fit(X[:6], y[:6], groups=groups[:6])
+    for choices in ("keep", "again"):
+        for gone in (range(6, 60), range(3, 60)):
+            check_refused(model, gone, str(refused.value), X, choices=choices)
+    two = model.forget(range(12, 60))
+    assert np.isfinite(two.novelty(X[:3])).all()
+    with pytest.warns(UserWarning, match="coverage"):
+        two.predict_interval(X) if name == "KernelRegressor" else two.predict_set(X)
+
+
+@pytest.mark.parametrize("groups", [None, np.arange(60) // 6])
+@pytest.mark.parametrize("name", BOTH)
+def test_folds_of_which_too_little_is_left(name, groups):
+    """Down to few rows a model is as one can use, or refused in a sentence, unharmed."""
+    model, X, _ = few_rows(name, groups=groups)
+    refused = []
+    for left in (14, 8, 5, 4, 3, 2):
+        gone = np.arange(left, 60)
+        try:
+            few = model.forget(gone)
+        except ValueError:
+            alone = left <= 6 and groups is not None
+            said = "one group" if alone else "outside a fold of the nested assessment"
+            check_refused(model, gone, said, X)
+            refused.append(left)
+            continue
+        assert len(few.row_values_) == left
+        assert np.isfinite(few.stability(X[:3])).all() and np.isfinite(few.novelty(X[:3])).all()
+        sizes = few.held_out_column_values(X[:left])
+        assert sizes.shape == (4,) and np.isfinite(sizes).all()
+    assert 14 not in refused and 2 in refused
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_rows_that_a_member_cannot_tell_apart_are_refused(name):
+    rng = np.random.default_rng(0)
+    X, apart = rng.normal(size=(80, 12)), np.arange(80) % 4 == 0
+    X[~apart, 10:] = 0.5
+    y = np.sin(3 * X[:, 10]) * 3 + X[:, 11] + 0.1 * X[:, 0]
+    if name == "KernelClassifier":
+        y = np.where(apart, X[:, 10] * X[:, 11] > 0.2, rng.integers(0, 2, 80))
+    settings = {"quality": "fast", "assess": False, "column_groups": {"b": [10, 11]}}
+    model = getattr(kl, name)(**settings).fit(X, y)
+    check_refused(model, np.flatnonzero(apart), "look the same to a member.*choices='again'", X)
+    again = model.forget(np.flatnonzero(apart), choices="again")
+    alone = getattr(kl, name)(**settings).fit(X[~apart], y[~apart])
+    np.testing.assert_array_equal(again.predict(X), alone.predict(X))
+
+
+@pytest.mark.parametrize("name", BOTH)
+def test_values_of_rows_need_two_others(name):
+    model, X, y = few_rows(name, assess="loo")
+    fresh = type(model)(quality="fast", assess="loo").fit(X[:2], y[:2])
+    for two in (model.forget(range(2, 60)), fresh):
+        with pytest.raises(NotExactError, match="row_values_ judges a row by what the others say"):
+            _ = two.row_values_
+        with pytest.raises(NotExactError, match=r"Fit more rows\."):
+            two.label_issues()
+    assert np.isfinite(model.forget(range(3, 60)).row_values_).all()
+    model, _, _ = few_rows(name, assess="loo", groups=np.minimum(np.arange(60), 20))
+    with pytest.raises(NotExactError, match="but one other, of another group"):
+        _ = model.forget(range(1, 20)).row_values_
+    assert np.isfinite(model.forget(range(2, 20)).row_values_).all()

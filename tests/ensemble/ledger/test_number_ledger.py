@@ -425,6 +425,9 @@ def test_refused():
         model.forget(np.arange(59))
     with pytest.raises(ValueError, match="in two of them"):
         model.shapley(X[:2], column_groups={"a": [0, 1], "b": [1]})
+    for groups in ([[0, 1]], "ab", 3):
+        with pytest.raises(ValueError, match="column_groups must be None or a dict of names to"):
+            model.shapley(X[:2], column_groups=groups)
     del model._given
     with pytest.raises(ValueError, match="needs a fit to rows in memory"):
         model.label_issues()

@@ -269,7 +269,7 @@ class DiscriminantLedger:
         given = self._rows_of_columns(self._ledger_rows(X))
         names = getattr(self, "feature_names_in_", None)
         named = given if isinstance(given, Table) else X  # of which columns are called by name
-        names, players = players_of(named, column_groups, names)
+        names, players = players_of(named, column_groups, names, self)
         rows, share = self._background(background)
         known = to_double(self.kernel_.landmarks)
         cells: Callable[[Array], Rows] = np.asarray

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.label_targets import LabelTargets
-from kernel_learn.criteria.held_out.leave_out import NotExactError
+from kernel_learn.criteria.held_out.leave_out import NotExactError, units_of
 from kernel_learn.ensemble.assessment import Assessment
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble
@@ -21,6 +21,8 @@ from kernel_learn.ensemble.ledger.forgetting import (
     Forgotten,
     Remaining,
     assessment_without,
+    check_folds,
+    check_rest,
     check_rows_to_forget,
     fitted_without,
     remaining_rows,
@@ -85,6 +87,13 @@ class Ledger:
         check_is_fitted(self)
         self._check_exact("row_values_", in_leaves=True)
         given = self._rows_of_fit("row_values_")
+        targets = self._fitted.ensemble.targets
+        if targets.n - max(map(len, units_of(targets.n, targets.groups))) < 2:
+            raise NotExactError(
+                f"{type(self).__name__}.row_values_ judges a row by what the others say of it "
+                "without each of them, and for some row there is but one other, of another group "
+                "if there are groups: without that one nothing is said. Fit more rows."
+            )
         if "_row_values" not in self.__dict__:
             self._row_values = work_out(self._fitted.ensemble)
         return np.where(given.counting, self._row_values[given.distinct], 0.0)
@@ -131,6 +140,7 @@ class Ledger:
             self._check_exact("forget", in_leaves=True)
         given = self._rows_of_fit("forget")
         gone = check_rows_to_forget(rows, len(given.distinct))
+        check_rest(given, gone)
         if choices == "again":
             return self._fit_others(given, gone)
         left = remaining_rows(given, self._fitted.ensemble.targets, gone)
@@ -142,10 +152,8 @@ class Ledger:
 
     def _check_remaining(self, left: Remaining) -> None:
         """Refuse to forget so much that the choices have no meaning."""
-        if len(left.rows) < 2:
-            raise ValueError(
-                "Fewer than two different rows would be left: there is nothing to fit."
-            )
+        if self._assessment is not None:
+            check_folds(self._assessment, left)
 
     def _fit_others(self, given: GivenRows, gone: Array) -> Self:
         """The fit from scratch."""
@@ -263,6 +271,7 @@ class Ledger:
         ensemble = self._fitted.ensemble
         self._check_one_label("shapley")
         read = self._read(X)
+        names, players = players_of(read, groups, getattr(self, "feature_names_in_", None), self)
         table = self._table(X)
         behind: int | Table
         share = None
@@ -273,7 +282,6 @@ class Ledger:
             if not can_explain(ensemble):
                 share = ensemble.targets.weight[:behind] / ensemble.targets.weight[:behind].sum()
                 behind = self._first_rows(behind)
-        names, players = players_of(read, groups, getattr(self, "feature_names_in_", None))
         data = dense(read) if is_sparse(read) else np.asarray(read)
         return table, Explained(ensemble, table, behind, players, data, names, share)
 
@@ -317,9 +325,9 @@ class Ledger:
         if how is None or how.way != "nested" or not can_explain(self._fitted.ensemble):
             return None
         known = getattr(self, "feature_names_in_", None)
-        names, players = players_of(self._read(X), column_groups, known)
+        names, players = players_of(self._read(X), column_groups, known, self)
         table, sizes = self._table(X), []
-        for fold in how.folds:
+        for fold in (fold for fold in how.folds if len(fold.rows)):
             some = table[self._first[fold.rows[: -(-n_rows // len(how.folds))]]]
             count = min(background, fold.ensemble.targets.n)
             data = np.empty((some.numbers.shape[0], len(names)))

@@ -16,7 +16,7 @@ from kernel_learn.criteria.held_out.conformal import HeldOutScores
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.hinge import hinge_distance, offset_of, refit_hinges
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
-from kernel_learn.criteria.held_out.ridge import Dual, solve_at_lam
+from kernel_learn.criteria.held_out.ridge import Dual, centre, solve_at_lam
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
 from kernel_learn.criteria.held_out.targets import (
     Targets,
@@ -36,6 +36,8 @@ from kernel_learn.ensemble.ledger.row_values import (
 )
 from kernel_learn.ensemble.members import Ensemble, Member, TrainingRows
 from kernel_learn.ensemble.outcomes.base import AnyTargets, OutcomeMap
+from kernel_learn.ensemble.summary import member_name
+from kernel_learn.fitting.training import check_groups
 from kernel_learn.fitting.uncertainty import Calibration, ReferenceRows
 from kernel_learn.representations.plan import COMPARED_ROWS
 from kernel_learn.rows.access import take_rows
@@ -59,6 +61,8 @@ KEPT = {
         "held-out predictions of the rows that stay, and the errors told of the fit",
     ),
 }
+
+ANEW = "Fit the remaining rows anew, or use choices='again'."
 
 
 @dataclass(frozen=True)
@@ -230,6 +234,11 @@ def member_without(
     unit = kernel_variance(K, old)
     lam = regs_of(member) * unit
     K = K[np.ix_(left.rows, left.rows)]
+    if centre(K.copy(), targets).is_flat:
+        raise ValueError(
+            f"All rows that would be left look the same to a member, {member_name(member)}, and it "
+            f"was chosen with others. {ANEW}"
+        )
     own_unit = kernel_variance(K, targets)
     model, off = solve_at_lam(K, targets, lam)
     found = replace(
@@ -334,6 +343,24 @@ def fold_without(fold: Fold, n: int, left: Remaining) -> Fold:
     inside = np.setdiff1d(np.arange(n), fold.rows)
     ensemble, _ = ensemble_without(fold.ensemble, left.among(inside))
     return Fold(np.searchsorted(left.rows, np.intersect1d(fold.rows, left.rows)), ensemble)
+
+
+def check_folds(found: Assessment, left: Remaining) -> None:
+    """Refuse to leave the models of folds, which forget the rows too, with nothing to fit."""
+    for fold in found.folds:
+        if len(np.setdiff1d(left.rows, fold.rows)) < 2:
+            raise ValueError(
+                "Fewer than two different rows would be left outside a fold of the nested "
+                f"assessment, for the model that has not seen the fold. {ANEW}"
+            )
+
+
+def check_rest(given: GivenRows, gone: Array) -> None:
+    """Refuse to forget so much that a fit to the rows that stay is refused."""
+    left = np.setdiff1d(np.flatnonzero(given.counting), gone)
+    if len(np.unique(given.distinct[left])) < 2:
+        raise ValueError("Fewer than two different rows would be left: there is nothing to fit.")
+    check_groups(given.groups, len(given.distinct), left)
 
 
 def check_rows_to_forget(rows: Sequence[int] | Array, n: int) -> Array:

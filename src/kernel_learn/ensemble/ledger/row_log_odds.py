@@ -2,8 +2,9 @@
 
     log-odds of predict_proba(x) = prior + fading(x) (L(x) - prior),
 
-L linear in every member, and fading the product of two factors towards the same prior: how far
-members agree (``pooling``), and how like the training rows a row is (``criteria.held_out.fading``).
+of every class, or of every label that a row may have. L is linear in every member, and fading the
+product of two factors towards the same prior: how far members agree (``pooling``), and how like the
+training rows a row is (``criteria.held_out.fading``).
 """
 
 from collections.abc import Callable
@@ -52,19 +53,35 @@ def row_log_odds(
     return RowLogOdds(pooled.log_odds, prior, agreed.argmax(axis=1), fading)
 
 
+@dataclass(frozen=True)
+class LabelLogOdds:
+    """L(x) of new rows for each of several labels: that it is there against that it is not."""
+
+    log_odds: Array  # (n, n_labels)
+    prior: Array  # (n_labels,) of the label's share
+    fading: Array  # (n, n_labels)
+
+    @property
+    def faded(self) -> Array:
+        """Log-odds of ``predict_proba``, (n, n_labels)."""
+        return np.asarray(self.prior + self.fading * (self.log_odds - self.prior))
+
+
 def label_log_odds(
     ensemble: Ensemble,
     table: Table,
     reference: ReferenceRows | None,
     in_view: Callable[[Table], Rows],
-) -> Array:
-    """Log-odds of each of several labels, (n, n_labels), faded to those of its share."""
+) -> LabelLogOdds:
+    """The averaged log-odds of each of several labels with both factors."""
     targets = ensemble.targets
     assert isinstance(targets, LabelTargets), "rows have several labels"
-    L = ensemble.label_odds(table)
     less = None if reference is None else reference.less_known(in_view(table))
-    for label in range(targets.n_labels):
-        own = targets.of_label(label)
-        two = bounded_fading(own.prior, own.total)(L[:, [label, label]] * [-0.5, 0.5], less)
-        L[:, label] = two[:, 1] - two[:, 0]
-    return L
+    log_odds, prior, fading = [], [], []
+    for label, pooled in enumerate(ensemble.label_pools(table)):
+        own, agreement = targets.of_label(label), pooled.fading
+        agreed = pooled.prior + agreement[:, None] * (pooled.log_odds - pooled.prior)
+        fading.append(agreement * bounded_fading(own.prior, own.total).factor(agreed, less))
+        log_odds.append(pooled.log_odds[:, 1] - pooled.log_odds[:, 0])
+        prior.append(pooled.prior[1] - pooled.prior[0])
+    return LabelLogOdds(np.stack(log_odds, axis=1), np.array(prior), np.stack(fading, axis=1))

@@ -30,7 +30,7 @@ from kernel_learn.ensemble.ledger.row_log_odds import RowLogOdds
 from kernel_learn.ensemble.ledger.whole_rows import SEED, table_values
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.views import UnitRows
-from kernel_learn.fitting.parameters import check_count
+from kernel_learn.fitting.parameters import COLUMN_GROUPS, check_count
 from kernel_learn.kernels import SharedStatistics, evaluate_shared
 from kernel_learn.kernels.column_terms import ColumnTerm, column_terms
 from kernel_learn.kernels.pairwise import to_double
@@ -123,8 +123,10 @@ def players_of(
     X: Rows,  # as given, by whose names columns are found
     groups: Groups | None,
     known: Iterable[str] | None,  # names at fit
+    owner: object,  # who is asked
 ) -> tuple[list[str], list[Array]]:
     """Names and columns of the players: groups, then every other column alone."""
+    COLUMN_GROUPS.check("column_groups", groups, owner)
     names = [f"x{c}" for c in range(as_rectangle(X).shape[1])] if known is None else known
     alone = {str(name): np.array([c]) for c, name in enumerate(names)}
     together = {} if groups is None else column_groups(groups, X)
