@@ -122,6 +122,33 @@ def test_missing_numbers_are_refused_by_name(library):
         )
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_landmarks_as_a_frame_are_those_rows(library):
+    same = kl.KernelDiscriminant(Gaussian(0.5), landmarks=X[:9]).fit(X, Y)
+    model = kl.KernelDiscriminant(Gaussian(0.5), landmarks=numbers(library, X[:9]))
+    model.fit(numbers(library), Y)
+    rows = numbers(library, X[9:15])
+    np.testing.assert_allclose(model.predict_proba(rows), same.predict_proba(X[9:15]), atol=1e-12)
+    shown = model.shapley(rows, background=5).values
+    np.testing.assert_allclose(shown, same.shapley(X[9:15], background=5).values, atol=1e-10)
+
+
+def test_landmarks_of_a_table_have_its_columns():
+    frame = frame_of("pandas", {"number": X[:, 0], "word": np.where(X[:, 1] > 0, "u", "v")})
+    bank = [ColumnKernel(Gaussian(0.5), "number"), ColumnKernel(Matching(), "word")]
+    model = kl.KernelDiscriminant(bank, reg=0.1, landmarks=frame[:9]).fit(frame, Y)
+    by_place = kl.KernelDiscriminant(bank, reg=0.1, landmarks=np.arange(9)).fit(frame, Y)
+    np.testing.assert_allclose(model.predict_proba(frame), by_place.predict_proba(frame), atol=1e-9)
+    with pytest.raises(ValueError, match="landmarks has the columns word, number"):
+        model.set_params(landmarks=frame[["word", "number"]][:9]).fit(frame, Y)
+
+
+def test_numbers_beside_categories_must_be_numbers():
+    frame = frame_of("pandas", {"word": ["u", "v"] * 30, "other": ["p", "q", "r"] * 20})
+    with pytest.raises(ValueError, match="Column 'other' of X has 'p' in row 0"):
+        kl.KernelDiscriminant(Hamming(0.3, ["word"])).fit(frame, Y)
+
+
 class TestViews:
     views = (X[:, :3], X[:, 3:])
     new = (X[:9, :3], X[:9, 3:])

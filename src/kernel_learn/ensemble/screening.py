@@ -89,12 +89,13 @@ def after_screening(problem: Problem, sample: Sample) -> Sample:
 
 
 def unseen_rows(problem: Problem, sample: Sample) -> Array | None:
-    """The rows on which no kernel is chosen; None if they are too few to judge by."""
+    """Rows on which, and on whose kin, no kernel is chosen; None if too few to judge by."""
     targets = sample.targets
     seen = screened_rows(problem, sample)
     if is_refined(targets) and not isinstance(targets, NumberTargets):
         seen = np.union1d(seen, rows_to_try(targets, problem.plan.narrow_rows))
-    unseen = np.setdiff1d(np.arange(targets.n), seen)
+    kin = [group for group in targets.groups if np.isin(group, seen).any()]
+    unseen = np.setdiff1d(np.arange(targets.n), np.concatenate([seen, *kin]))
     return unseen if len(unseen) >= LEAST_UNSEEN * targets.n else None
 
 

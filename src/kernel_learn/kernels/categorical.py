@@ -72,6 +72,10 @@ class Hamming(StatisticsKernel):
         self.categorical = categorical
         self.weight = weight
 
+    def numeric_columns(self, X: Rows) -> Array:
+        own = categorical_positions(self.categorical, X)
+        return np.setdiff1d(np.arange(X.shape[1]), own)
+
     @property
     def is_resolved(self) -> bool:
         check_gamma(self, self.gamma)

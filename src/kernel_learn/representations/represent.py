@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from kernel_learn.arrays import Array, MemoryBudget, Seed
+from kernel_learn.arrays import Array, MemoryBudget, Rows, Seed
 from kernel_learn.kernels.bank import Combination, rows_for
 from kernel_learn.kernels.base import Kernel
 from kernel_learn.kernels.rules import MEDIAN_ROWS
@@ -31,6 +31,8 @@ from kernel_learn.representations.pooled import PooledSource
 from kernel_learn.representations.sources import ArraySource
 from kernel_learn.representations.summary import row_bytes
 from kernel_learn.rows.access import n_columns, take_rows
+from kernel_learn.rows.frames import Frame, is_frame
+from kernel_learn.rows.table import Table
 
 AnySource = ArraySource | PooledSource
 
@@ -210,9 +212,24 @@ def landmark_rows(
             source.summary.labels[: chosen_plan.pool_rows or None] if source.n_classes else None,
         )
     rows = spec if hasattr(spec, "shape") else np.asarray(spec)
+    if is_frame(rows):
+        return Chosen(read_frame(rows, kernel, source.X), None, None)
     if len(rows.shape) == 1 and rows.dtype.kind in "iu":
         return Chosen(take_rows(source.X, rows), rows, None)
     return Chosen(rows, None, None)
+
+
+def read_frame(frame: Frame, kernel: Kernel, X: Rows) -> Rows:
+    """A frame of landmarks as rows of the kind of X."""
+    rows = Table.of(frame, kernel.numeric_columns(frame))
+    if not isinstance(X, Table):
+        return rows.matrix()
+    if X.names is not None and rows.names != X.names:
+        raise ValueError(
+            f"landmarks has the columns {', '.join(rows.names or ())}, and X {', '.join(X.names)}: "
+            "give landmarks the columns of X, in their order."
+        )
+    return rows
 
 
 def combine_features(

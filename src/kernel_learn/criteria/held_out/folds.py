@@ -35,7 +35,8 @@ def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole.
 
     A group is taken if half of its rows are wanted, and the first one of a class of which nothing
-    is there yet.
+    is there yet. Where groups are so large that this would be less than half of the rows, parts of
+    them are taken.
     """
     strata = targets.strata
     if not targets.groups:
@@ -53,6 +54,8 @@ def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     for c in np.setdiff1d(strata, strata[chosen]):
         first = int(np.argmax(strata == c))
         chosen[group_of.get(first, first)] = True
+    if 2 * np.count_nonzero(chosen) < min(n_rows, targets.n):
+        return first_by_class(strata, n_rows)
     return np.flatnonzero(chosen)
 
 
