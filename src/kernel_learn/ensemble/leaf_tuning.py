@@ -12,6 +12,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales, learn_scales, pool_scales
+from kernel_learn.criteria.held_out.ensemble_weights import SURVIVOR_SHARE
 from kernel_learn.criteria.held_out.ridge import (
     RIDGE_REGS,
     RidgePath,
@@ -27,7 +28,6 @@ from kernel_learn.ensemble.candidates import (
     narrower,
 )
 from kernel_learn.ensemble.sample import Sample
-from kernel_learn.ensemble.screening import SURVIVOR_SHARE
 from kernel_learn.representations.linalg import LEAST_SLACK
 from kernel_learn.rows.access import take_rows
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.column_scales import ColumnScales
+from kernel_learn.criteria.held_out.ensemble_weights import SURVIVOR_SHARE
 from kernel_learn.criteria.held_out.folds import stratified_rows
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.ridge import PATH_REGS
@@ -25,9 +26,6 @@ from kernel_learn.ensemble.plan import (
 from kernel_learn.ensemble.problem import Problem
 from kernel_learn.ensemble.sample import Sample
 
-# Of the heaviest weight: below, a candidate is surely worse (2.4 standard errors of the paired
-# difference), and on more rows its weight only falls.
-SURVIVOR_SHARE = 0.05
 # Of the time that is left. What 400 rows rank first is not what more rows do: of 3000 rows and half
 # the time of the whole fit, members in the order of 400 rows had 2.7 % errors, all of them 1.6.
 NARROW_SHARE = 0.3

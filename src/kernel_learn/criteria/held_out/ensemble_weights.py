@@ -20,6 +20,9 @@ from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.targets import Targets
 
 LEAST_PROBABILITY = 1e-9  # of a class, where its logarithm is taken
+# Of the heaviest weight: below, a member is surely worse (2.4 standard errors of the paired
+# difference), and on more rows its weight only falls.
+SURVIVOR_SHARE = 0.05
 
 # Members that do not predict: below NEGLIGIBLE of the heaviest; below LIGHT of the sum if without
 # them the held-out log loss of the average does not rise by more than LOSS_RISE of itself.
