@@ -89,11 +89,13 @@ def after_screening(problem: Problem, sample: Sample) -> Sample:
 def unseen_rows(problem: Problem, sample: Sample) -> Array | None:
     """Rows on which, and on whose kin, no kernel is chosen; None if too few to judge by."""
     targets = sample.targets
-    seen = screened_rows(problem, sample)
+    seen = np.zeros(targets.n, dtype=bool)
+    seen[screened_rows(problem, sample)] = True
     if is_refined(targets) and not isinstance(targets, NumberTargets):
-        seen = np.union1d(seen, rows_to_try(targets, problem.plan.narrow_rows))
-    kin = [group for group in targets.groups if np.isin(group, seen).any()]
-    unseen = np.setdiff1d(np.arange(targets.n), np.concatenate([seen, *kin]))
+        seen[rows_to_try(targets, problem.plan.narrow_rows)] = True
+    for group in targets.groups:
+        seen[group] = seen[group].any()
+    unseen = np.flatnonzero(~seen)
     return unseen if len(unseen) >= LEAST_UNSEEN * targets.n else None
 
 
