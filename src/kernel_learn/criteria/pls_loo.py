@@ -16,8 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.leave_out import units_of
-from kernel_learn.criteria.held_out.targets import Targets
+from kernel_learn.criteria.held_out.targets import Targets, units_of
 from kernel_learn.rows.access import row_blocks
 from kernel_learn.solvers.pls import EXHAUSTED
 

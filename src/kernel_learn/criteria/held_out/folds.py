@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.targets import RowTargets
+from kernel_learn.criteria.held_out.targets import RowTargets, units_of
 
 
 def stratified_folds(targets: RowTargets, n_folds: int) -> Array:
@@ -41,19 +41,17 @@ def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     strata = targets.strata
     if not targets.groups:
         return first_by_class(strata, n_rows)
-    group_of = {int(row): group for group in targets.groups for row in group}
+    units = sorted(units_of(targets.n, targets.groups), key=lambda rows: int(rows[0]))
     chosen, short = np.zeros(targets.n, dtype=bool), rows_of_classes(strata, n_rows)
-    for row, c in enumerate(strata.tolist()):
-        if chosen[row] or short[c] <= 0:
-            continue
-        rows = group_of.get(row, np.array([row]))
+    for rows in units:
         own = np.bincount(strata[rows], minlength=len(short))
         if 2 * np.minimum(own, np.maximum(short, 0)).sum() >= len(rows):
             chosen[rows] = True
             short -= own
+        if (short <= 0).all():
+            break
     for c in np.setdiff1d(strata, strata[chosen]):
-        first = int(np.argmax(strata == c))
-        chosen[group_of.get(first, first)] = True
+        chosen[next(rows for rows in units if c in strata[rows])] = True
     if 2 * np.count_nonzero(chosen) < min(n_rows, targets.n):
         return first_by_class(strata, n_rows)
     return np.flatnonzero(chosen)

@@ -26,6 +26,7 @@ from scipy.linalg import lapack
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.ridge import RANK_TOL, Dual
+from kernel_learn.criteria.held_out.targets import units_of
 from kernel_learn.representations.gram import Gram
 from kernel_learn.representations.linalg import LEAST_SLACK, center_and_weigh
 from kernel_learn.representations.sources import ArraySource
@@ -257,12 +258,6 @@ def ridge_rows(sample: Gram, source: ArraySource, sample_weight: Array, T: Array
         np.array(sample.target_mean),
         source.groups,
     )
-
-
-def units_of(n: int, groups: Sequence[Array]) -> list[Array]:
-    """Groups, and every other row alone."""
-    inside = np.concatenate([*groups, np.empty(0, int)]).astype(int)
-    return [*groups, *np.setdiff1d(np.arange(n), inside)[:, None]]
 
 
 def inverse_at(G: Array, lam: float, columns: Array | None = None) -> Array:

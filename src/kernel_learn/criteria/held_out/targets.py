@@ -135,6 +135,12 @@ def positions(rows: Array, n: int) -> Array:
     return found
 
 
+def units_of(n: int, groups: Sequence[Array]) -> list[Array]:
+    """Groups, and every other row alone."""
+    inside = np.concatenate([*groups, np.empty(0, int)]).astype(int)
+    return [*groups, *np.setdiff1d(np.arange(n), inside)[:, None]]
+
+
 def cut_groups(groups: Sequence[Array], position: Array) -> tuple[Array, ...]:
     """Groups of the rows that have a position; of one row there is none."""
     parts = [np.sort(position[group][position[group] >= 0]) for group in groups]

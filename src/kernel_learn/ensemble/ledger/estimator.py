@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernel_learn.arrays import Array, Rows
 from kernel_learn.criteria.held_out.label_targets import LabelTargets
-from kernel_learn.criteria.held_out.leave_out import NotExactError, units_of
+from kernel_learn.criteria.held_out.leave_out import NotExactError
+from kernel_learn.criteria.held_out.targets import units_of
 from kernel_learn.ensemble.assessment import Assessment
 from kernel_learn.ensemble.deduplicate import GivenRows
 from kernel_learn.ensemble.fitted import FittedEnsemble

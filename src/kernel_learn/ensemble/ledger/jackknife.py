@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.leave_out import models_without, units_of
+from kernel_learn.criteria.held_out.leave_out import models_without
 from kernel_learn.criteria.held_out.ridge import Dual
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
+from kernel_learn.criteria.held_out.targets import units_of
 from kernel_learn.ensemble.members import Ensemble, Member
 from kernel_learn.ensemble.trees import Leaf
 from kernel_learn.kernels import evaluate_shared

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from kernel_learn.arrays import Array
-from kernel_learn.criteria.held_out.leave_out import LeaveOut, units_of
+from kernel_learn.criteria.held_out.leave_out import LeaveOut
 from kernel_learn.criteria.held_out.number_targets import NumberTargets
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
+from kernel_learn.criteria.held_out.targets import units_of
 from kernel_learn.ensemble.ledger.jackknife import Jackknife
 from kernel_learn.ensemble.ledger.leaf_rows import leaf_row_values, number_losses
 from kernel_learn.ensemble.ledger.row_values import (

@@ -12,11 +12,11 @@ import numpy as np
 
 from kernel_learn.arrays import Array
 from kernel_learn.criteria.held_out.hinge import refit_hinges
-from kernel_learn.criteria.held_out.leave_out import LeaveOut, units_of
+from kernel_learn.criteria.held_out.leave_out import LeaveOut
 from kernel_learn.criteria.held_out.ridge import with_all_shares
 from kernel_learn.criteria.held_out.stacking import LinearMap, log_losses
 from kernel_learn.criteria.held_out.target_transforms import ValueMap
-from kernel_learn.criteria.held_out.targets import kernel_variance
+from kernel_learn.criteria.held_out.targets import kernel_variance, units_of
 from kernel_learn.ensemble.ledger.leaf_rows import (
     NEW_NUMBERS,
     changes_in_leaves,
