@@ -34,9 +34,9 @@ def each_fold(folds: Array) -> Iterator[tuple[Array, Array]]:
 def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     """About ``n_rows`` rows, the first of each class by its share, at least two; groups whole.
 
-    A group is taken if half of its rows are wanted, and the first one of a class of which nothing
-    is there yet. Where groups are so large that this would be less than half of the rows, parts of
-    them are taken.
+    A group is taken if more than half of its rows are wanted, and the first one of a class of
+    which nothing is there yet. Where groups are so large that this would be less than half of the
+    rows, parts of them are taken.
     """
     strata = targets.strata
     if not targets.groups:
@@ -45,7 +45,7 @@ def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
     chosen, short = np.zeros(targets.n, dtype=bool), rows_of_classes(strata, n_rows)
     for rows in units:
         own = np.bincount(strata[rows], minlength=len(short))
-        if 2 * np.minimum(own, np.maximum(short, 0)).sum() >= len(rows):
+        if 2 * np.minimum(own, np.maximum(short, 0)).sum() > len(rows):
             chosen[rows] = True
             short -= own
         if (short <= 0).all():
