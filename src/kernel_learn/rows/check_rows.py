@@ -34,9 +34,10 @@ def check_readable(X: Rows, name: str = "X") -> None:
 
 def check_not_flat(X: Rows) -> None:
     """Refuse one row or one column of numbers, by its shape: scikit-learn prints all of them."""
-    if np.ndim(X) == 1:
+    shape = np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ())
+    if len(shape) == 1:
         raise ValueError(
-            f"Expected 2D array, got 1D array of shape {np.shape(X)} instead. Reshape your data: "
+            f"Expected 2D array, got 1D array of shape {shape} instead. Reshape your data: "
             "X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row."
         )
 
