@@ -85,7 +85,7 @@ def test_scales_of_many_columns_see_half_of_the_rows(rows_per_scale, step, monke
 
     monkeypatch.setattr(leaves, "leaf_scales", leaf_scales)
     monkeypatch.setattr(leaves, "ROWS_PER_SCALE", rows_per_scale)
-    monkeypatch.setattr(leaves, "tune_on_leaves", lambda *given: [])
+    monkeypatch.setattr(leaves, "tune_on_leaves", lambda *given, least: [])
     problem = prepare(KernelClassifier(), *make_moons(300, random_state=0), None, None, 0).problem
     sample = sample_of(problem, fit_views(problem))
     monkeypatch.setattr(leaves, "most_rows", lambda problem: 40)
