@@ -27,7 +27,7 @@ from kernel_learn.ensemble.fitted import FittedEnsemble
 from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.plan import folds_to_assess
 from kernel_learn.ensemble.problem import fit_views, sample_of
-from kernel_learn.ensemble.screening import unseen_rows
+from kernel_learn.ensemble.screening import screened_rows, unseen_rows
 from kernel_learn.ensemble.summary import NOT_ASSESSED, Headline, format_p_value
 
 FAST = {"quality": "fast"}
@@ -293,6 +293,15 @@ class TestGroupsOfManyRows:
         assert problem.plan.folds == 0 and assessment.folds_wanted(problem, fitted) == 3
         fitted.unseen = np.arange(500)
         assert assessment.folds_wanted(problem, fitted) == 0
+
+    def test_nobody_judges_whose_kin_chose(self):
+        """Parts of a group of 850 rows are tried."""
+        X, y = linear_table(900)
+        group = np.maximum(np.arange(900), 850)
+        problem = prepare(KernelClassifier(**FAST), X, y, None, group, 0).problem
+        sample = sample_of(problem, fit_views(problem))
+        assert len(screened_rows(problem, sample)) == 400
+        assert unseen_rows(problem, sample) is None
 
     @pytest.mark.parametrize("quality", ["fast", "balanced"])
     @pytest.mark.parametrize("estimator", [KernelClassifier, KernelRegressor])

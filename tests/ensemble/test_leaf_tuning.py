@@ -80,13 +80,14 @@ def test_only_lam_near_the_best_of_the_first_leaf_is_tried_in_others(sample, ali
     assert tried[-2:] == [len(leaf_tuning.RIDGE_REGS)] * 2
 
 
-def test_larger_leaves_are_tried_at_smaller_lam(sample, alike, monkeypatch):
+@pytest.mark.parametrize(("best_of_three", "third"), [(2, (7, 9)), (1, (6, 8)), (0, (6, 7))])
+def test_larger_leaves_are_tried_at_smaller_lam(best_of_three, third, sample, alike, monkeypatch):
     """The best value of the first round, and two below; then of these the best and one below."""
     regs, solves = leaf_tuning.RIDGE_REGS, leaf_tuning.RidgeSolves.held_out
     asked = []
 
     def judged(scores, *_):
-        best = {len(regs): 8, 3: 1, 2: 0}[len(scores)]
+        best = {len(regs): 8, 3: best_of_three}.get(len(scores), 0)
         return np.abs(np.arange(len(scores)) - best), np.empty(0)
 
     monkeypatch.setattr(leaf_tuning, "_judged", judged)
@@ -97,8 +98,9 @@ def test_larger_leaves_are_tried_at_smaller_lam(sample, alike, monkeypatch):
     )
     candidate = Candidate("z", "rbf").on_rows(Gaussian(1.0))
     (chosen,) = tune_on_leaves(sample, [candidate], one_by_one([APART] * 4), 1)
-    assert [own.tolist() for own in asked] == [*map(list, (regs[6:9], regs[6:8], regs[6:8]))]
-    assert chosen.reg == regs[6]
+    rounds = [(6, 9), third, third]
+    assert [own.tolist() for own in asked] == [regs[slice(*own)].tolist() for own in rounds]
+    assert chosen.reg == regs[third[0]]
 
 
 @pytest.fixture
