@@ -44,9 +44,10 @@ def test_rows_of_groups_are_few_where_groups_are_many():
 def test_of_groups_that_are_too_large_parts_are_taken():
     targets = Targets(np.tile([1.0, 0.0], (30, 1)), (np.arange(29),))
     assert stratified_rows(targets, 6).tolist() == list(range(6))
+    targets = Targets(np.repeat(np.eye(2), 10, axis=0), (np.arange(10), np.arange(10, 20)))
+    assert stratified_rows(targets, 4).tolist() == [0, 1, 10, 11]
 
 
 def test_every_class_of_groups_has_some_rows():
-    groups = (np.arange(10), np.arange(10, 20))
-    targets = Targets(np.repeat(np.eye(2), 10, axis=0), groups)
-    assert stratified_rows(targets, 4).tolist() == list(range(20))
+    targets = Targets(np.repeat(np.eye(2), [90, 10], axis=0), (np.arange(90, 100),))
+    assert stratified_rows(targets, 20).tolist() == [*range(18), *range(90, 100)]

@@ -50,10 +50,10 @@ def stratified_rows(targets: RowTargets, n_rows: int) -> Array:
             short -= own
         if (short <= 0).all():
             break
-    for c in np.setdiff1d(strata, strata[chosen]):
-        chosen[next(rows for rows in units if c in strata[rows])] = True
     if 2 * np.count_nonzero(chosen) < min(n_rows, targets.n):
         return first_by_class(strata, n_rows)
+    for c in np.setdiff1d(strata, strata[chosen]):
+        chosen[next(rows for rows in units if c in strata[rows])] = True
     return np.flatnonzero(chosen)
 
 
