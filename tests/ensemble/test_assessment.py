@@ -1,5 +1,6 @@
 """What a classifier says of itself: figures by rows that nothing was chosen by."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -291,6 +292,8 @@ class TestGroupsOfManyRows:
         assert unseen_rows(problem, sample) is None
         fitted = SimpleNamespace(plan=problem.plan, unseen=None)
         assert problem.plan.folds == 0 and assessment.folds_wanted(problem, fitted) == 3
+        five = replace(problem, plan=replace(problem.plan, folds=5))
+        assert assessment.folds_wanted(five, fitted) == 5
         fitted.unseen = np.arange(500)
         assert assessment.folds_wanted(problem, fitted) == 0
 

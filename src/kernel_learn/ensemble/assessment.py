@@ -98,8 +98,9 @@ def folds_wanted(problem: Problem, fitted: FittedEnsemble) -> int:
     """
     if not can_refit(problem, fitted):
         return 0
-    plan, all_chose = problem.plan, fitted.unseen is None
-    return FEWEST_FOLDS if plan.screen_rows < plan.n_rows and all_chose else plan.folds
+    plan = problem.plan
+    all_chose = fitted.unseen is None and plan.screen_rows < plan.n_rows
+    return max(plan.folds, FEWEST_FOLDS) if all_chose else plan.folds
 
 
 def can_refit(problem: Problem, fitted: FittedEnsemble) -> bool:
