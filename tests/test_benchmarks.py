@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from extras import skip_if_missing
 from kernel_learn.datasets import find_data
 from kernel_learn.papers import PROTOCOLS
 
@@ -29,7 +30,11 @@ def load(path, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except ModuleNotFoundError as error:
+        skip_if_missing(error)
+        raise
     return module
 
 
@@ -363,6 +368,7 @@ def test_coverages_come_out_again(monkeypatch):
 @pytest.mark.parametrize("script", ["coverage.py", "regression/intervals.py"])
 def test_counts_of_coverages_come_out_again(script, tmp_path):
     """From the page's own table."""
+    pytest.importorskip("pandas")
     page, again = read_page("coverage"), tmp_path / "page.md"
     again.write_text(page, encoding="utf-8")
     command = [sys.executable, str(ROOT / script), "--recount", "--output", str(again)]

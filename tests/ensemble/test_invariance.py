@@ -5,11 +5,13 @@ rounding. Before, these changes moved probabilities of single rows by up to 0.3.
 """
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
+from extras import optional
 from kernel_learn import KernelClassifier, KernelRegressor
+
+pd = optional("pandas")
 
 FAST = {"quality": "fast", "assess": "loo"}
 

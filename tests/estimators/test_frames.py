@@ -224,7 +224,7 @@ def test_names_of_a_wide_frame_are_read_once(library, monkeypatch):
 
 
 def test_missing_numbers_are_named_by_column_and_row():
-    frame = pd.DataFrame(X, columns=NAMES)
+    frame = pd.DataFrame(X.copy(), columns=NAMES)
     frame.loc[7, "c"] = np.nan
     model = kl.KernelDiscriminant({"a": ColumnKernel(Gaussian(), ["a", "c"])})
     with pytest.raises(ValueError, match=r"contains NaN: column 'c', first in row 7\. Fill or"):

@@ -152,6 +152,7 @@ def test_more_constraints_start_from_the_multipliers_before(regularizer):
 
 
 def test_labels_then_constraints_then_a_file(tmp_path):
+    pytest.importorskip("skops")
     model = InductiveKernel(random_state=0, n_constraints=40).fit(X, Y)
     probabilities = ClassProbabilities([4], [0], Y)
     model.partial_fit(X, constraints=probabilities)
@@ -203,6 +204,7 @@ def test_score_by_constraints_is_the_share_that_is_met():
 
 
 def test_a_regulariser_of_ones_own_in_a_file(tmp_path):
+    pytest.importorskip("skops")
     path = tmp_path / "model.skops"
     model = InductiveKernel(regularizer=HalfFrobenius()).fit(X, constraints=FIRST)
     name = f"{HalfFrobenius.__module__}.HalfFrobenius"

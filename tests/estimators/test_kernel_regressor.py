@@ -1,7 +1,6 @@
 """KernelRegressor: exactness against refits, weights, groups, several targets, what it says."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -9,6 +8,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import cross_val_score
 
+from extras import optional
 from kernel_learn import (
     HSICSubspace,
     KernelClassifier,
@@ -22,6 +22,8 @@ from kernel_learn.ensemble.candidates import candidates
 from kernel_learn.ensemble.cross_validation import Sample, cross_validate
 from kernel_learn.ensemble.ingest import prepare
 from kernel_learn.ensemble.problem import fit_views, sample_of
+
+pd = optional("pandas")
 
 N = 60
 

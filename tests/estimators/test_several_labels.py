@@ -3,18 +3,20 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_multilabel_classification
 from sklearn.metrics import hamming_loss, log_loss
 
+from extras import optional
 from kernel_learn import KernelClassifier, load, save
 from kernel_learn.criteria.held_out.label_targets import LabelTargets
 from kernel_learn.criteria.held_out.targets import Targets
 from kernel_learn.ensemble.candidates import candidates
 from kernel_learn.ensemble.cross_validation import Sample, average_held, cross_validate, weigh
 from kernel_learn.ensemble.pooling import pool_held_out
+
+pd = optional("pandas")
 
 N, L = 120, 4
 

@@ -421,6 +421,7 @@ def test_all_rows_as_landmarks_are_exact():
 
 @pytest.mark.parametrize("name", MODELS)
 def test_files(name, tmp_path):
+    pytest.importorskip("skops")
     model = MODELS[name]().fit(X, Y2)
     kl.save(model, tmp_path / "model.skops")
     again = kl.load(tmp_path / "model.skops")

@@ -4,14 +4,16 @@ import inspect
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.preprocessing import StandardScaler
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.datasets import Blocks
 from kernel_learn.kernels import ChiSquared, ColumnKernel, Gaussian, GraphDeformed, Linear
+
+pd = optional("pandas")
 
 FAST = {"FeatureScales": {"max_iter": 2}, "KernelMCML": {"max_iter": 5}}
 

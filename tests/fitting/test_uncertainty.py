@@ -163,6 +163,7 @@ def test_nothing_is_excluded_far_away(fitted):
 
 
 def test_files_give_equal_sets_and_novelty(fitted, tmp_path):
+    pytest.importorskip("skops")
     kl.save(fitted, tmp_path / "model.skops")
     loaded = kl.load(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.predict_set(X[test]), fitted.predict_set(X[test]))
@@ -294,6 +295,7 @@ def numbers(n, seed):
 @pytest.mark.parametrize("options", PLS, ids=str)
 def test_intervals_of_partial_least_squares(options, tmp_path):
     """As often as asked; of the values of repeated rows, not of their means; in files, too."""
+    pytest.importorskip("skops")
     covers = []
     for seed in range(6):
         A, Y = numbers(150, seed)
@@ -456,6 +458,7 @@ def holds(model, rows, label, value, coverage=0.9):
 @pytest.mark.parametrize("model", JUDGED, ids=lambda model: repr(model)[:60])
 def test_a_new_group_is_held_as_often_as_asked(model, tmp_path):
     """Rows of one person vouch for each other, and row-wise sets fail for new persons."""
+    pytest.importorskip("skops")
     seen, new, alone, together = WHO < 40, WHO >= 40, [], []
     p_values = []
     for seed in range(8):

@@ -115,6 +115,7 @@ def test_a_graph_is_a_step_of_pipelines(step, direct):
 
 
 def test_a_graph_has_parameters():
+    pytest.importorskip("faiss")
     graph = KernelIndex(MODEL, search="approximate").fit(OLD).graph(7, "connectivity")
     copied = clone(graph)
     assert (copied.n_neighbors, copied.mode, copied.index.search) == (
@@ -136,6 +137,7 @@ def test_an_index_is_a_step_of_pipelines():
 
 @pytest.mark.parametrize("regularizer", ["trace", "logdet"])
 def test_files_and_pickles(tmp_path, regularizer):
+    pytest.importorskip("skops")
     model = kl.InductiveKernel(regularizer=regularizer, random_state=0).fit(OLD, Y[::2])
     index = KernelIndex(model).fit(OLD)
     index.save(tmp_path / "index.skops")
@@ -150,6 +152,7 @@ class OwnFrobenius(Frobenius):
 
 
 def test_a_file_with_a_regulariser_of_ones_own(tmp_path):
+    pytest.importorskip("skops")
     path, name = tmp_path / "index.skops", f"{OwnFrobenius.__module__}.OwnFrobenius"
     model = kl.InductiveKernel(regularizer=OwnFrobenius(), random_state=0).fit(OLD, Y[::2])
     index = KernelIndex(model).fit(OLD)
@@ -163,6 +166,7 @@ def test_a_file_with_a_regulariser_of_ones_own(tmp_path):
 
 
 def test_the_approximate_search_says_how_good_it_is(tmp_path):
+    pytest.importorskip("faiss")
     digits, labels = load_digits(return_X_y=True)
     model = kl.HSICSubspace(n_components=9, landmarks=100, random_state=0).fit(digits, labels)
     exact = KernelIndex(model, n_neighbors=10).fit(digits)

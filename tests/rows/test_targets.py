@@ -1,13 +1,15 @@
 """Which targets are classes, numbers or sets of labels, and sets as zeros and ones."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 from sklearn.datasets import load_diabetes
 
+from extras import optional
 from kernel_learn.rows.targets import binarise, tell_targets
+
+pd = optional("pandas")
 
 COUNTS = np.arange(60) // 2  # 30 values, two rows each
 

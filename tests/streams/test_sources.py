@@ -234,6 +234,7 @@ def test_what_can_be_iterated_again_can_be_read_again():
 
 def test_sources_print_themselves(tmp_path):
     """Kind, rows, columns, target; what is not known is not read for it."""
+    pytest.importorskip("pandas")
     np.save(tmp_path / "X.npy", np.zeros((1200, 3)))
     np.save(tmp_path / "y.npy", np.zeros(1200))
     assert repr(NpySource(tmp_path / "X.npy", tmp_path / "y.npy")).endswith(

@@ -18,6 +18,7 @@ from kernel_learn.report.placing import Facts
 from kernel_learn.report.values import judge_new_values
 from kernel_learn.rows.access import is_sparse, n_rows
 from kernel_learn.rows.frames import Frame
+from kernel_learn.rows.keys import are_among
 from kernel_learn.rows.kinds import column_kind
 from kernel_learn.rows.named_columns import take_named
 from kernel_learn.rows.targets import holds_sets
@@ -65,7 +66,7 @@ class FittedModel(TableModel):
 
     def has_seen(self, X: Frame) -> Array:
         """Which rows the model was fitted to, (n_samples,) booleans."""
-        return np.isin(self.keys(X), self.row_keys_)
+        return are_among(self.keys(X), self.row_keys_)
 
 
 def make_report(

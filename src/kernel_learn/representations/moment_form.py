@@ -22,7 +22,7 @@ from kernel_learn.representations.moments import Moments
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import dense, row_blocks, take_rows
 from kernel_learn.rows.groups import by_groups, whole_groups
-from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.keys import are_among, row_keys
 
 
 class SummarizedRows(Protocol):
@@ -221,7 +221,7 @@ class MomentForm(Representation):
         summary = self.source.summary
         rows = np.arange(len(summary.rows))
         if min(at_most, len(rows)) < summary.n_distinct and not self.source.is_matrix:
-            others = rows[~np.isin(summary.keys, row_keys(self.features.landmarks))]
+            others = rows[~are_among(summary.keys, row_keys(self.features.landmarks))]
             rows = others if len(others) >= min(at_most, len(rows)) // 2 else rows
         return rows[:at_most]
 

@@ -17,7 +17,7 @@ from kernel_learn.representations.state import StreamState
 from kernel_learn.representations.summary import Summary
 from kernel_learn.rows.access import dense, is_sparse, take_rows
 from kernel_learn.rows.digest import MODULUS
-from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.keys import are_among, row_keys
 
 ROUNDING = 1e-9  # of weights that were added and taken off
 
@@ -72,7 +72,7 @@ def subtract_state(
 def _check_landmarks(state: StreamState, gone: Summary) -> None:
     assert state.features is not None
     landmarks = state.features.landmarks
-    if np.isin(row_keys(landmarks), gone.keys).any():
+    if are_among(row_keys(landmarks), gone.keys).any():
         raise ValueError(
             "A row to be forgotten is a landmark, with which all others are compared: the model "
             "cannot be had without it. Fit the remaining rows anew, or give landmarks that are "
@@ -147,7 +147,7 @@ def subtract_summary(
 
 def _check_known(whole: Summary, part: Summary) -> Array:
     """Which rows of the part are kept; those that would be, had they ever come, are refused."""
-    known = np.isin(part.keys, whole.keys)
+    known = are_among(part.keys, whole.keys)
     strange = ~known
     if whole.n_known is None:  # rows with larger keys were left out
         strange &= part.keys <= whole.keys.max(initial=0)

@@ -113,6 +113,11 @@ def _object_words(values: Array) -> Keys:
     return words
 
 
+def are_among(keys: Keys, others: Keys) -> Array:
+    """Which keys are among others: by sorting, as in NumPy 2.0 tables of such numbers overflow."""
+    return np.isin(keys, others, kind="sort")
+
+
 def hash_texts(texts: Iterable[bytes]) -> Keys:
     """64 bits for each text."""
     hashed = [blake2b(text, digest_size=8).digest() for text in texts]

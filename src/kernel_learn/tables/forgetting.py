@@ -11,7 +11,7 @@ from kernel_learn.arrays import Array
 from kernel_learn.ensemble.ledger.discriminant import DiscriminantLedger
 from kernel_learn.ensemble.ledger.estimator import Ledger
 from kernel_learn.rows.frames import Frame
-from kernel_learn.rows.keys import row_keys
+from kernel_learn.rows.keys import are_among, row_keys
 from kernel_learn.streams.readers import TableError, need_pandas
 from kernel_learn.tables.encoder_levels import encoder_without
 from kernel_learn.tables.encoder_texts import drop_words
@@ -118,7 +118,7 @@ def encoded_levels_left(model: TableModel, ledger: DiscriminantLedger) -> dict[s
         if levels and own:
             rows = pd.DataFrame({c: levels if c == name else np.nan for c in model.columns_.used})
             seen = row_keys(np.asarray(model.encode(rows))[:, own])
-            there = np.isin(seen, row_keys(held[:, own]))
+            there = are_among(seen, row_keys(held[:, own]))
             found[name] = {level for level, held in zip(levels, there, strict=True) if held}
     return found
 

@@ -24,7 +24,7 @@ from kernel_learn.fitting.pages import Card, OwnPage
 from kernel_learn.kernels.pairwise import to_double
 from kernel_learn.rows.access import is_sparse
 from kernel_learn.rows.frames import Frame, FrameColumn
-from kernel_learn.rows.keys import hash_texts
+from kernel_learn.rows.keys import are_among, hash_texts
 from kernel_learn.rows.named_columns import take_named
 from kernel_learn.streams.blocks import Blocks
 from kernel_learn.streams.readers import TableError, need_pandas
@@ -279,7 +279,7 @@ class TableModel(OwnPage, BaseEstimator):
 
     def has_seen(self, X: Frame) -> Array:
         """Which rows the model was fitted to, (n_samples,) booleans."""
-        return np.isin(table_keys(self.cast(X)), self.row_keys_)
+        return are_among(table_keys(self.cast(X)), self.row_keys_)
 
     def missing_columns(self, X: Frame) -> list[str]:
         """Columns of the model that a table lacks."""

@@ -302,6 +302,7 @@ def test_forgetting_rows_of_tables(case, landmarks, rng, tmp_path):
 @pytest.mark.parametrize("case", ["dict", "balanced", "weights", "groups", "landmarks", "views"])
 def test_classes_are_weighed_once_when_all_is_chosen_again(case, rng, tmp_path):
     """Rows forgotten by "keep", and then more by "again": the fit of the rest from scratch."""
+    pytest.importorskip("skops")
     X, y = rows_of(rng, 60)
     options = {"class_weight": {0: 1.0, 1: 10.0, 2: 0.3} if case == "dict" else "balanced"}
     if case == "landmarks":
@@ -440,6 +441,7 @@ def test_rows_are_found_one_by_one(rng):
 
 
 def test_a_file_holds_nothing_of_what_was_forgotten(rng, tmp_path):
+    pytest.importorskip("skops")
     X, y = rows_of(rng, 40)
     model = kl.KernelDiscriminant().fit(X, y).forget([7])
     kl.save(model, tmp_path / "model.skops")
@@ -574,6 +576,7 @@ def test_forgetting_on_landmarks(case, share, rng):
 
 
 def test_rows_of_landmarks_are_in_no_file(rng, tmp_path):
+    pytest.importorskip("skops")
     X, y = rows_of(rng, 60)
     model = kl.KernelDiscriminant(landmarks=10, decision="centroid", random_state=0).fit(X, y)
     kl.save(model, tmp_path / "model.skops")

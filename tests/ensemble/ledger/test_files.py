@@ -42,6 +42,7 @@ def count(inside, secret):
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
 def test_whole_rows_keys_and_figures_are_gone(kind, tmp_path):
+    pytest.importorskip("skops")
     X, y = load_wine(return_X_y=True)
     X, y = X[::2], y[::2]
     if kind == "numbers":

@@ -4,12 +4,14 @@ import io
 import zipfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.rows.keys import row_keys
+
+pd = optional("pandas")
 
 GONE = np.array([3, 17, 40])
 D = 5
@@ -108,6 +110,7 @@ class Contents:
 @pytest.mark.parametrize("choices", ["keep", "again"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_nothing_is_left(family, choices, tmp_path):
+    pytest.importorskip("skops")
     model, n, given, labels = FAMILIES[family]
     numbers = rows_of(n)
     X, y = given(numbers), labels(numbers)

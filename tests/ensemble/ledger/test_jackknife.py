@@ -141,6 +141,7 @@ def test_rows_of_other_leaves_change_nothing(rng):
 
 
 def test_files_give_equal_intervals_and_hold_no_models_without_rows(rng, tmp_path):
+    pytest.importorskip("skops")
     X, y, T = table(rng)
     model = KernelRegressor(quality="fast").fit(X, y)
     path = tmp_path / "model.skops"

@@ -171,6 +171,7 @@ def test_forgetting_fits_the_leaves_of_the_rows(fitted):
 
 
 def test_nothing_of_the_rows_is_left(fitted, tmp_path):
+    pytest.importorskip("skops")
     model, X, _, _ = fitted
     once, twice = model.forget(GONE), model.forget(GONE[:3]).forget(GONE[3:] - 3)
     assert twice.forgotten_.digest == once.forgotten_.digest

@@ -3,14 +3,16 @@
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.ensemble.ledger.row_values import training_gram
 from kernel_learn.rows.keys import digest, row_keys
 from oracles.refits import fit_ridge, predict_without
 from oracles.shapley import shapley_by_sets
+
+pd = optional("pandas")
 
 CASES = ["plain", "weights", "groups", "duplicates", "log", "two"]
 

@@ -1,15 +1,17 @@
 """Shapley values of an ensemble against all sets of columns, and what they sum to."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moons
 
 import kernel_learn as kl
+from extras import optional
 from kernel_learn.ensemble.ledger.shapley import unbounded_values
 from kernel_learn.kernels import Gaussian
 from oracles.shapley import shapley_by_sets
+
+pd = optional("pandas")
 
 
 def outputs(model, X):

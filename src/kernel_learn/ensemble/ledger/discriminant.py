@@ -65,7 +65,7 @@ from kernel_learn.representations.sources import ArraySource
 from kernel_learn.rows.access import is_sparse, take_rows
 from kernel_learn.rows.access import n_rows as count_rows
 from kernel_learn.rows.codes import TableCodes
-from kernel_learn.rows.keys import digest, equal_keys, row_keys
+from kernel_learn.rows.keys import are_among, digest, equal_keys, row_keys
 from kernel_learn.rows.table import Table
 
 KEPT = (
@@ -397,10 +397,10 @@ class DiscriminantLedger:
         spec = check_landmarks(self.landmarks)
         if isinstance(spec, Landmarks) and spec.rule in ("kmeans", *COMBINING_RULES):
             return ("landmarks, which are averages of rows",)
-        lost = ~np.isin(row_keys(self.kernel_.landmarks), row_keys(X))
+        lost = ~are_among(row_keys(self.kernel_.landmarks), row_keys(X))
         if isinstance(spec, str | Landmarks):
             return ("landmarks, of which one was forgotten",) if lost.any() else ()
-        seen = np.isin(row_keys(self.kernel_.landmarks), row_keys(self._distinct_rows))
+        seen = are_among(row_keys(self.kernel_.landmarks), row_keys(self._distinct_rows))
         if np.asarray(spec).ndim == 1 or (lost & seen).any():
             raise ValueError(
                 "A row to be forgotten is one of the landmarks that were given, or these were "
