@@ -24,8 +24,8 @@ from kernel_learn.ensemble.outcomes.base import AnyTargets
 from kernel_learn.ensemble.problem import Problem, fit_views, sample_of
 from kernel_learn.ensemble.sample import Sample
 from kernel_learn.ensemble.screening import (
-    after_screening,
     is_refined,
+    judged_by,
     refine,
     refit_regs,
     screen,
@@ -47,7 +47,8 @@ def fit_ensemble(problem: Problem) -> FittedEnsemble:
         in_time = within_time(problem, kept)
         if kept and not (problem.plan.exact and in_time):
             return fit_in_leaves(problem, sample, views, kept, learned)
-        sample, unseen = after_screening(problem, sample), unseen_rows(problem, sample)
+        unseen = unseen_rows(problem, sample)
+        sample = judged_by(sample, unseen)
         if is_refined(sample.targets):
             refined = refine(problem, sample, kept)
             in_time = within_time(problem, refined) or refined[:1]

@@ -78,12 +78,12 @@ def taken(sample: Sample, rows: Array) -> Sample:
     return replace(some, targets=Targets(some.targets.counts[:, there], some.targets.groups))
 
 
-def after_screening(problem: Problem, sample: Sample) -> Sample:
+def judged_by(sample: Sample, unseen: Array | None) -> Sample:
     """With numbers judged by rows on which no kernel was learned."""
     targets = sample.targets
     if not isinstance(targets, NumberTargets):
         return sample
-    return replace(sample, targets=replace(targets, unseen=unseen_rows(problem, sample)))
+    return replace(sample, targets=replace(targets, unseen=unseen))
 
 
 def unseen_rows(problem: Problem, sample: Sample) -> Array | None:
